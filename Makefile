@@ -9,12 +9,13 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 # Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run smollm2 engines test fuzz lint bench soak notebook example models format clean
+.PHONY: help run smollm2 engines clients test fuzz lint bench soak notebook example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them (about 20 minutes)"
+	@echo "make clients litellm, LangChain, lm-eval, OpenAI's JavaScript client and others (in .clients), and the endpoint asked by each (about 30 minutes; ARGS=\"litellm llm\")"
 	@echo "make test    install and run every test, the browser's too"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"
@@ -63,6 +64,10 @@ notebook: $(VENV)/.notebook
 
 engines: $(VENV)/.dev .engines/.vllm
 	@$(TEST_ENV) $(PY) -m pytest tests/models/remote
+
+# Each client has an environment of its own: they want other versions than the app.
+clients: $(VENV)/.dev
+	@$(PY) -m tests.clients $(ARGS)
 
 # What holds must hold on any processor: tests of sums and cuts run with the plainest of torch's kernels too.
 PLAIN := $(addprefix tests/decoding/,autoregressive lab shaping)

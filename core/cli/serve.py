@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 
 from core.cli.output import say
+from core.decoding.errors import ConfigError
 from core.decoding.validation import require_whole
 
 _PORTS = 0, 65_535
@@ -25,16 +27,37 @@ def add(parser: ArgumentParser) -> None:
         default=8000,
         help="0: any free one (default: %(default)s)",
     )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        help="offer this model alone: as in decode, or a name of DECODING_EXPLORER_MODELS; a "
+        "second one, such as a draft, by --model again",
+    )
+    parser.add_argument(
+        "--api-key",
+        action="append",
+        default=[],
+        help="a key that requests must carry, beside those of DECODING_EXPLORER_API_KEYS, which "
+        "the list of processes doesn't show",
+    )
 
 
 def run(args: Namespace) -> int:
     """Answer until Ctrl+C; 1 if the address or port can't be had."""
     require_whole("Endpoint", "port", args.port, *_PORTS)
+    from core.server.api.local_models import MOST_LOADED
     from core.server.api.serve import AddressError, serve
-    from core.server.settings import settings
+    from core.server.settings import read_keys, settings
 
+    if len(args.model) > MOST_LOADED:
+        raise ConfigError(
+            f"--model can be given {MOST_LOADED} times, got {len(args.model)} models."
+        )
+    own = settings()
+    keys = (*own.api_keys, *read_keys(",".join(args.api_key), "--api-key"))
     try:
-        serve(args.address, args.port, settings())
+        serve(args.address, args.port, replace(own, api_keys=keys), args.model)
     except AddressError as error:
         say(f"python -m core: {error}")
         return 1

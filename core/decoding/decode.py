@@ -14,6 +14,7 @@ from time import perf_counter
 from core.decoding.config import MethodConfig
 from core.decoding.errors import (
     ConfigError,
+    ContextLengthError,
     LoadingStoppedError,
     LostModelError,
     ModelError,
@@ -159,9 +160,11 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
         )
     window = model.context_window
     if window is not None and len(ids) >= window:
-        raise PromptError(
+        raise ContextLengthError(
             f"The prompt has {len(ids)} tokens; this model's context window holds {window}, "
-            f"so at most {window - 1} fit with room for one new token: shorten the prompt."
+            f"so at most {window - 1} fit with room for one new token: shorten the prompt.",
+            len(ids),
+            window,
         )
     return ids
 

@@ -25,6 +25,19 @@ class PromptError(DecodingError, ValueError):
     """The prompt is empty, holds unknown token ids, or does not fit into the context window."""
 
 
+class ContextLengthError(PromptError):
+    """The prompt fills the context window: no new token fits.
+
+    Args:
+        tokens: of the prompt.
+        window: tokens that the context window holds.
+    """
+
+    def __init__(self, text: str, tokens: int, window: int) -> None:
+        super().__init__(text)
+        self.tokens, self.window = tokens, window
+
+
 class ModelError(DecodingError):
     """A model can't be found, loaded or used for decoding."""
 

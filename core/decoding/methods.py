@@ -83,4 +83,29 @@ def _require_known(kind: type[MethodConfig | Shaping], values: dict[str, Any]) -
     known = {field.name for field in fields(kind)}
     unknown = next((name for name in values if name not in known), None)
     if unknown is not None:
-        raise ConfigError(f"{kind.__name__} has no setting {brief(unknown)}.")
+        place = place_of(unknown)
+        hint = f"; there is {place}" if place else ""
+        raise ConfigError(f"{kind.__name__} has no setting {brief(unknown)}{hint}.")
+
+
+# Names of settings elsewhere.
+_ELSEWHERE = {
+    **dict.fromkeys(("max_tokens", "max_completion_tokens", "max_output_tokens"), "max_new_tokens"),
+    "max_length": "max_new_tokens",
+    "min_tokens": "min_new_tokens",
+    "stop": "stop_strings",
+    "repeat_penalty": "repetition_penalty",
+    "n": "num_return_sequences",
+    "beam_width": "num_beams",
+}
+
+
+def place_of(name: str) -> str:
+    """Where a setting stands in a config's JSON, in words; empty for a name that is none."""
+    name = _ELSEWHERE.get(name, name)
+    if name in Shaping.__dataclass_fields__:
+        return f"shaping.{name}"
+    owners = [m.config.method for m in METHODS if name in m.config.__dataclass_fields__]
+    if len(owners) == len(METHODS):
+        return name
+    return f"{name} of the method {' or '.join(owners[:3])}" if owners else ""

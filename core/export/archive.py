@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 import plotly.graph_objects as go
 
+from core.decoding.version import VERSION
 from core.export import latex
 from core.export.part import FORMATS, Part, drawing, encoded, stem
-from core.export.subject import VERSION, Subject
+from core.export.subject import Subject
 from core.export.table import csv_file
 from core.figures.base.key_words import ended
 from core.figures.base.labels import plain_name

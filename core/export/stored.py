@@ -14,12 +14,13 @@ from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
 from core.decoding.trace import Trace
+from core.decoding.version import VERSION
 from core.evaluation.example import SCHEMA as REASONING
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Rivalry
-from core.export.subject import VERSION, Subject
+from core.export.subject import Subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption

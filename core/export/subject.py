@@ -8,10 +8,8 @@ from typing import Self
 
 from core.decoding.config import MethodConfig
 from core.decoding.trace import Trace
+from core.decoding.version import VERSION
 from core.figures.base.labels import plain_name, settings_caption
-
-VERSION = "0.1.0"
-"""The app's, as the changelog's top heading has it."""
 
 
 @dataclass(frozen=True, slots=True)

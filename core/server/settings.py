@@ -128,12 +128,13 @@ def _check_address(folder: str) -> None:
         raise ConfigError(f"{variable('models')}: {error}") from None
 
 
-def _keys(text: str) -> tuple[str, ...]:
+def read_keys(text: str, name: str = variable("api_keys")) -> tuple[str, ...]:
+    """The keys of the endpoint; raises ConfigError under the name of where they were given."""
     found = tuple(_entries(text))
     # An error must not say a key.
     if not all(_KEY.fullmatch(key) for key in found):
         raise ConfigError(
-            f"{variable('api_keys')} holds keys of 16 to 200 letters, digits and - _ . = + /, with "
+            f"{name} holds keys of 16 to 200 letters, digits and - _ . = + /, with "
             "commas between them."
         )
     return found
@@ -152,6 +153,6 @@ _READERS: Mapping[str, Any] = {
     "model_keys": keys_in,
     "metrics": partial(_switch, "metrics"),
     "api": partial(_switch, "api"),
-    "api_keys": _keys,
+    "api_keys": read_keys,
     "api_origins": partial(_origins, "api_origins"),
 }

@@ -13,6 +13,7 @@ from core import (
     BeamSearch,
     ConfigError,
     Greedy,
+    Reasoning,
     Sampling,
     Shaping,
     Speculative,
@@ -25,7 +26,7 @@ from core.evaluation.plan.asking import ids_for, warnings
 from core.evaluation.plan.files import evaluate_to_file, read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan, take, write_plan
-from core.evaluation.plan.run import missing, run_evaluation, with_revisions
+from core.evaluation.plan.run import missing, reply_of, run_evaluation, with_revisions
 from core.evaluation.plan.serial import row_from_json, row_to_json
 from core.evaluation.plan.statistics import (
     agreement,
@@ -363,3 +364,14 @@ def test_the_lessons_show_what_they_say() -> None:
     assert warm.acceptance < cold.acceptance and warm.forwards > cold.forwards
     assert beam["beam 5"].correct.value <= beam["greedy"].correct.value
     assert beam["beam 5"].seconds > beam["greedy"].seconds
+
+
+def test_thinking_is_not_scored_as_the_answer(models) -> None:
+    model = models["embedded:target"]
+    ids = model.encode_chat([{"role": "user", "content": "What is 3 + 4?"}])
+    reply = "The answer is 7."
+    for config in (Greedy(), Reasoning(), BeamSearch(num_beams=2)):
+        assert reply_of(collect(model, ids, config), model) == reply
+    assert reply_of(collect(model, ids, Greedy(max_new_tokens=5)), model) == ""
+    opened = [*ids, *model.encode("<think>")]
+    assert reply_of(collect(model, opened, Greedy()), model) == reply

@@ -16,11 +16,12 @@ import pytest
 from pandas import DataFrame
 
 from core.decoding.trace import Trace
+from core.decoding.version import VERSION
 from core.export import latex
 from core.export.archive import Archive
 from core.export.catalog import figures_of
 from core.export.part import FORMATS, Part, stem
-from core.export.subject import VERSION, Subject
+from core.export.subject import Subject
 from core.export.table import csv_file, csv_text
 from core.export.tables import tables_of
 from core.figures import LIGHT, printed

@@ -39,6 +39,45 @@ class TextStream:
         return self._decoder.decode(b"", final=True)
 
 
+class Cutter:
+    """A running text up to the first of some strings.
+
+    Args:
+        keep: whether the string that is found is a part of the text.
+    """
+
+    def __init__(self, stops: Sequence[str], keep: bool = False) -> None:
+        self._stops, self._keep = tuple(stop for stop in stops if stop), keep
+        self._held, self.cut = "", False
+        # What came behind the string that was found.
+        self.rest = ""
+
+    def push(self, text: str) -> str:
+        """The text that is certain not to belong to one of the strings."""
+        if self.cut:
+            return ""
+        seen = self._held + text
+        found = [(at, stop) for stop in self._stops if (at := seen.find(stop)) >= 0]
+        if found:
+            at, stop = min(found)
+            self.cut, self._held, self.rest = True, "", seen[at + len(stop) :]
+            return seen[: at + len(stop)] if self._keep else seen[:at]
+        held = max((_overlap(seen, stop) for stop in self._stops), default=0)
+        self._held = seen[len(seen) - held :]
+        return seen[: len(seen) - held]
+
+    def flush(self) -> str:
+        """What was held back, where no string came of it."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _overlap(text: str, stop: str) -> int:
+    """How many characters at the text's end a string begins with."""
+    most = min(len(text), len(stop) - 1)
+    return next((size for size in range(most, 0, -1) if text.endswith(stop[:size])), 0)
+
+
 def join_text(model: Vocabulary, token_ids: Sequence[int]) -> str:
     """The text of some tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
     return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")

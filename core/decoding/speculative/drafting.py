@@ -10,7 +10,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from core.decoding.errors import PromptError
+from core.decoding.errors import ContextLengthError
 from core.decoding.loop.ending import eos_rows
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.speculative.config import Speculative
@@ -83,9 +83,11 @@ class ModelDraft:
         """
         window = model.context_window
         if window is not None and len(prompt_ids) > window:
-            raise PromptError(
+            raise ContextLengthError(
                 f"The prompt has {len(prompt_ids)} tokens, the draft's context window holds "
-                f"{window}: shorten the prompt, or take another draft."
+                f"{window}: shorten the prompt, or take another draft.",
+                len(prompt_ids),
+                window,
             )
         started = perf_counter()
         context = model.start(prompt_ids, use_cache=config.use_cache)

@@ -24,6 +24,13 @@ def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None
     if draft in known:
         return
     difference = vocabulary_difference(target, draft)
+    told = min(target.vocab_size, draft.vocab_size) - len(_unknown(target) | _unknown(draft))
+    if not difference and 2 * told < min(target.vocab_size, draft.vocab_size):
+        raise ModelError(
+            f"The servers of {target.model_id} and {draft.model_id} tell the text of {told:,} "
+            "tokens only, too few to compare their vocabularies: name a tokenizer, "
+            "?tokenizer=FOLDER before the # of the address."
+        )
     if difference:
         raise ModelError(
             f"{draft.model_id} can't draft for {target.model_id}, whose vocabulary is another: "
@@ -33,11 +40,15 @@ def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None
 
 
 def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
-    """The first token that differs, in words; empty where both vocabularies are the same."""
+    """The first token that differs, in words; empty where both vocabularies are the same.
+
+    A token whose bytes a server doesn't tell is part of a character, and differs from whole text.
+    """
     shared = min(target.vocab_size, draft.vocab_size)
+    unknown = _unknown(target) | _unknown(draft)
     for token_id in range(shared):
         own, other = _token(target, token_id), _token(draft, token_id)
-        if own != other:
+        if own != other and not (token_id in unknown and _are_parts(own, other)):
             return (
                 f"token {token_id} is {own[0]!r} in the target and {other[0]!r} in the draft "
                 f"(of {target.vocab_size} and {draft.vocab_size} tokens)"
@@ -50,6 +61,14 @@ def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
                 f"token {token_id} of the {name}, {longer.token_text(token_id)!r}, is no padding"
             )
     return ""
+
+
+def _unknown(model: LanguageModel) -> frozenset[int]:
+    return getattr(model, "unknown_tokens", frozenset())
+
+
+def _are_parts(*tokens: tuple[str, bytes]) -> bool:
+    return all("\ufffd" in raw.decode("utf-8", "replace") for _, raw in tokens)
 
 
 def _token(model: LanguageModel, token_id: int) -> tuple[str, bytes]:

@@ -14,8 +14,11 @@ from core.decoding.errors import (
     LostModelError,
     ModelError,
 )
-from core.decoding.loop.text import join_text, visible_bytes
+from core.decoding.loop.text import visible_bytes
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.reasoning.split import split_reply
+from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.speculative.config import Speculative
 from core.decoding.trace import Step, Trace
 from core.decoding.validation import brief
@@ -35,7 +38,6 @@ from core.evaluation.scoring.metrics import score
 from core.evaluation.scoring.reference import ReferenceScore, score_reference
 
 Models = Mapping[str, LanguageModel]
-END_THINK = "</think>"
 WayPlace = tuple[str, str, int]
 """Question, way and sample by their names."""
 
@@ -254,19 +256,10 @@ def _mean_logprob(trace: Trace) -> float | None:
 
 
 def reply_of(trace: Trace, model: LanguageModel) -> str:
-    """What came after the thinking; nothing where it never ended, all where there was none."""
-    start, end = marks_of(model)
-    texts = [model.token_text(token) for token in trace.token_ids]
-    if end in texts:
-        last = len(texts) - texts[::-1].index(end)
-        return join_text(model, trace.token_ids[last:]).strip()
-    return "" if start in texts else trace.text.strip()
-
-
-def marks_of(model: LanguageModel) -> tuple[str, str]:
-    """The marks around a thinking that are one token each."""
-    marks = getattr(model, "think_marks", None)
-    return (marks.start, marks.end) if marks is not None else ("", END_THINK)
+    """The answer without the thinking; empty where the thinking never ended."""
+    if isinstance(trace.config, Reasoning):
+        return read_run(pieces_of(trace.token_steps), trace.config).answer.strip()
+    return split_reply(model, trace.prompt_ids, trace.token_ids).answer.strip()
 
 
 def written_out(trace: Trace, model: LanguageModel) -> str:

@@ -108,6 +108,11 @@ class RemoteModel:
         return self._tokens.think_marks
 
     @property
+    def unknown_tokens(self) -> frozenset[int]:
+        """Tokens whose bytes nobody tells: parts of characters."""
+        return self._tokens.unknown
+
+    @property
     def described(self) -> str:
         """What the server gives, in a sentence."""
         given = "logits" if self.gives_logits else "log-probabilities"

@@ -45,6 +45,9 @@ class Tokens(Protocol):
     def caveat(self) -> str: ...
 
     @property
+    def unknown(self) -> frozenset[int]: ...
+
+    @property
     def eos_ids(self) -> frozenset[int]: ...
 
     @property
@@ -63,7 +66,7 @@ class Tokens(Protocol):
 class LocalTokens(Tokenizing):
     """A tokenizer of transformers, on this machine."""
 
-    caveat = ""
+    caveat, unknown = "", frozenset[int]()
 
     def __init__(self, where: str, should_stop: Callable[[], bool]) -> None:
         """Load it from `embedded:NAME`, a folder or a hub id.
@@ -121,7 +124,7 @@ class ServerTokens:
     def __init__(self, engine: Engine, vocab_size: int) -> None:
         self._engine = engine
         told_bytes = engine.vocabulary(vocab_size)
-        self._parts = frozenset(at for at, raw in enumerate(told_bytes) if raw is None)
+        self.unknown = frozenset(at for at, raw in enumerate(told_bytes) if raw is None)
         self._bytes = [_UNKNOWN if raw is None else raw for raw in told_bytes]
         self._names: dict[int, str] = {}
         eos = set()
@@ -159,10 +162,10 @@ class ServerTokens:
     @property
     def caveat(self) -> str:
         """What the server doesn't tell of its tokens, in a sentence; empty where it tells all."""
-        if not self._parts:
+        if not self.unknown:
             return ""
         return (
-            f"{len(self._parts):,} tokens are parts of characters, whose bytes the server doesn't "
+            f"{len(self.unknown):,} tokens are parts of characters, whose bytes the server doesn't "
             "tell: ?tokenizer=FOLDER before the # of the address names a tokenizer that does."
         )
 
@@ -174,7 +177,7 @@ class ServerTokens:
         """Display text; bytes of an incomplete character as `<E2><98>`."""
         if token_id in self._names:
             return self._names[token_id] or f"<unused {token_id}>"
-        if token_id in self._parts:
+        if token_id in self.unknown:
             return f"<part {token_id}>"
         raw = self.bytes_of(token_id)
         return display_text(raw) if raw else f"<unused {token_id}>"

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from openai import BaseModel
 from openai.types import CompletionUsage
@@ -16,17 +16,20 @@ from openai.types.completion_usage import CompletionTokensDetails, PromptTokensD
 from core.decoding.methods import config_to_dict
 from core.decoding.protocol import Vocabulary
 from core.server.api.errors import ApiError
-from core.server.api.logprobs import TokenLogprobs, Wanted, entry_of
+from core.server.api.logprobs import TokenLogprobs, Wanted, entry_of, prompt_entry
 from core.server.api.parts import (
     AnswerPart,
     ApiFinishReason,
     ChoiceEnded,
     Delta,
     PartPhase,
+    PromptScored,
     Started,
 )
 from core.server.api.plan import Plan
 
+# When a stream says the usage: `always` in every chunk.
+StreamUsage: TypeAlias = Literal["never", "last", "always"]
 DONE = "data: [DONE]\n\n"
 
 
@@ -37,6 +40,8 @@ class Choice:
     texts: dict[PartPhase, str] = field(default_factory=dict)
     logprobs: dict[PartPhase, list[TokenLogprobs]] = field(default_factory=dict)
     prompt_ids: tuple[int, ...] = ()
+    token_ids: list[int] = field(default_factory=list)
+    scored: PromptScored | None = None
     finish_reason: ApiFinishReason | None = None
     tokens: int = 0
     reasoning_tokens: int = 0
@@ -62,6 +67,9 @@ class Choice:
         self.logprobs.setdefault(part.phase, []).extend(part.logprobs)
         if part.phase == "prompt":
             self.prompt_ids = part.token_ids
+        else:
+            self.tokens += len(part.token_ids)
+            self.token_ids += part.token_ids
 
 
 class Answer(Protocol):
@@ -117,6 +125,12 @@ class Choices:
             self.started = part
         elif isinstance(part, Delta | ChoiceEnded):
             self.choices[part.choice].take(part)
+        elif isinstance(part, PromptScored):
+            self.choices[part.choice].scored = part
+
+    def says(self, part: Delta) -> bool:
+        """Whether a stream says anything of a part."""
+        return bool(part.text or part.logprobs or (self.plan.token_ids and part.token_ids))
 
     @property
     def tokens(self) -> int:
@@ -140,6 +154,25 @@ class Choices:
                 rejected_prediction_tokens=0,
             ),
         )
+
+    def usage_so_far(self, when: StreamUsage) -> dict[str, Any]:
+        """What a chunk says of the usage."""
+        if when == "always":
+            return {"usage": plain(self.usage())}
+        return {} if when == "never" else {"usage": None}
+
+    def prompt_extras(self, choice: int) -> dict[str, Any]:
+        """What vLLM says of the prompt of a choice, where it was asked for."""
+        ids = self.started.prompts[choice // self.plan.n] if self.started else ()
+        found: dict[str, Any] = {"prompt_token_ids": list(ids)} if self.plan.token_ids else {}
+        scored = self.choices[choice].scored
+        if scored is not None:
+            found["prompt_logprobs"] = [None, *self._scored(scored)]
+        return found
+
+    def _scored(self, part: PromptScored) -> Iterator[dict[str, Any]]:
+        for token, rank in zip(part.logprobs, part.ranks, strict=True):
+            yield prompt_entry(self.vocabulary, token, rank)
 
     @property
     def fingerprint(self) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
@@ -13,7 +14,8 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsBas
 
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.validation import Interval
-from core.server.api.answer import DONE, Choices, data, plain
+from core.server.api import vllm_fields
+from core.server.api.answer import DONE, Choices, StreamUsage, data, plain
 from core.server.api.config import read_settings
 from core.server.api.errors import ApiError, unsupported
 from core.server.api.fields import Fields
@@ -26,8 +28,8 @@ KNOWN = frozenset(CompletionCreateParamsBase.__annotations__) | {"stream"}
 MOST_TOP = Interval(-1, 10_000_000)
 
 
-def read_chat(body: Mapping[str, Any]) -> tuple[Plan, bool]:
-    """The plan of a request, and whether its stream ends with the usage.
+def read_chat(body: Mapping[str, Any]) -> tuple[Plan, StreamUsage]:
+    """The plan of a request, and when its stream says the usage.
 
     Raises:
         ApiError: a parameter that is wrong or not supported.
@@ -38,11 +40,12 @@ def read_chat(body: Mapping[str, Any]) -> tuple[Plan, bool]:
     plan = Plan(
         endpoint="chat",
         model=model,
-        prompts=(Chat(tuple(read_messages(fields.any("messages"), "messages"))),),
+        prompts=(_conversation(fields),),
         asked=read_settings(fields, "chat", effort),
         n=fields.whole("n", Interval(1, MAX_CHOICES), 1) or 1,
         logprobs=_logprobs(fields),
         stream=fields.flag("stream"),
+        **vllm_fields.read_shown(fields),
         body=body,
     )
     usage = read_stream_options(fields)
@@ -51,10 +54,15 @@ def read_chat(body: Mapping[str, Any]) -> tuple[Plan, bool]:
     return plan, usage
 
 
+def _conversation(fields: Fields) -> Chat:
+    fields.require_prompt("chat")
+    messages = tuple(read_messages(fields.any("messages"), "messages"))
+    return Chat(messages, fields.flag("add_generation_prompt", True))
+
+
 def read_effort(fields: Fields, name: str) -> str | None:
-    """A named thinking budget; None for no thinking."""
-    found = fields.choice(name, ("none", *LEVELS))
-    return None if found == "none" else found
+    """A named thinking budget, or `none`; None where nothing is said."""
+    return fields.choice(name, ("none", *LEVELS))
 
 
 def read_mode(fields: Fields) -> Any:
@@ -73,18 +81,18 @@ def _logprobs(fields: Fields) -> Wanted | None:
     return None
 
 
-def read_stream_options(fields: Fields) -> bool:
-    """Whether the usage is to be the last thing that a stream says."""
+def read_stream_options(fields: Fields) -> StreamUsage:
+    """When a stream says the usage."""
     given = fields.object("stream_options")
     if given is None:
-        return False
+        return "never"
     if fields.any("stream") is not True:
         raise fields.wrong("stream_options", "acts on a stream only; set stream to true")
     options = Fields(given, "stream_options.")
-    usage = options.flag("include_usage")
+    usage, always = options.flag("include_usage"), options.flag("continuous_usage_stats")
     options.inert("include_obfuscation", False)
     options.finish(())
-    return usage
+    return ("always" if always else "last") if usage else "never"
 
 
 def read_no_tools(fields: Fields) -> None:
@@ -108,14 +116,19 @@ def _read_what_changes_nothing(fields: Fields) -> None:
         fields.ignored(name)
 
 
+def _thinking(text: str) -> dict[str, str]:
+    """A message's thinking, by the name that most servers have, and by vLLM's newer one."""
+    return {"reasoning_content": text, "reasoning": text}
+
+
 class ChatAnswer(Choices):
     """A chat completion.
 
     Args:
-        usage: whether a stream ends with it.
+        usage: when a stream says it.
     """
 
-    def __init__(self, plan: Plan, usage: bool) -> None:
+    def __init__(self, plan: Plan, usage: StreamUsage) -> None:
         super().__init__(plan, "chatcmpl-")
         self._usage = usage
 
@@ -137,8 +150,10 @@ class ChatAnswer(Choices):
                 entries = self.entries(own.answer_logprobs)
                 choice["logprobs"] = {"content": entries, "refusal": None}
             if own.thinking:
-                choice["message"]["reasoning_content"] = own.thinking
-        return written
+                choice["message"].update(_thinking(own.thinking))
+            if self.plan.token_ids:
+                choice["token_ids"] = own.token_ids
+        return {**written, **self.prompt_extras(0)}
 
     def _choice(self, at: int) -> ChatChoice:
         own = self.choices[at]
@@ -154,22 +169,25 @@ class ChatAnswer(Choices):
         if isinstance(part, Started):
             for at in range(len(self.choices)):
                 yield self._chunk(at, ChoiceDelta(role="assistant", content="", refusal=None))
-        elif isinstance(part, Delta) and (part.text or part.logprobs):
+        elif isinstance(part, Delta) and self.says(part):
             yield self._delta(part)
         elif isinstance(part, ChoiceEnded):
             yield self._chunk(part.choice, ChoiceDelta(), part.finish_reason)
         elif isinstance(part, AllEnded):
-            if self._usage:
+            if self._usage != "never":
                 yield data(plain(self._envelope([]), usage=plain(self.usage()), **self.extras()))
             yield DONE
 
     def _delta(self, part: Delta) -> str:
         if part.phase == "thinking":
-            return self._chunk(part.choice, ChoiceDelta(), reasoning_content=part.text)
+            return self._chunk(
+                part.choice, ChoiceDelta(), more=_thinking(part.text), ids=part.token_ids
+            )
         logprobs = None
         if self.plan.logprobs:
             logprobs = {"content": self.entries(part.logprobs), "refusal": None}
-        return self._chunk(part.choice, ChoiceDelta(content=part.text), logprobs=logprobs)
+        delta = ChoiceDelta(content=part.text)
+        return self._chunk(part.choice, delta, logprobs=logprobs, ids=part.token_ids)
 
     def _chunk(
         self,
@@ -177,13 +195,18 @@ class ChatAnswer(Choices):
         delta: ChoiceDelta,
         reason: Any = None,
         logprobs: dict[str, Any] | None = None,
-        **more: str,
+        more: Mapping[str, str] = MappingProxyType({}),
+        ids: Sequence[int] | None = None,
     ) -> str:
         choice = ChunkChoice(index=at, delta=delta, finish_reason=reason, logprobs=None)
-        usage = {"usage": None} if self._usage else {}
-        written = plain(self._envelope([choice]), **usage)
-        written["choices"][0]["logprobs"] = logprobs
-        written["choices"][0]["delta"].update(more)
+        written = plain(self._envelope([choice]), **self.usage_so_far(self._usage))
+        own = written["choices"][0]
+        own["logprobs"] = logprobs
+        own["delta"].update(more)
+        if self.plan.token_ids:
+            own["token_ids"] = ids
+            # The first chunk alone names a role.
+            written |= self.prompt_extras(at) if delta.role else {}
         return data(written)
 
     def _envelope(self, choices: list[ChunkChoice]) -> ChatCompletionChunk:

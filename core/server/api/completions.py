@@ -11,7 +11,8 @@ from openai.types.completion_create_params import CompletionCreateParamsBase
 
 from core.decoding.bounds import MAX_COUNT
 from core.decoding.validation import Interval
-from core.server.api.answer import DONE, Choices, data, plain
+from core.server.api import vllm_fields
+from core.server.api.answer import DONE, Choices, StreamUsage, data, plain
 from core.server.api.chat import MOST_TOP, read_mode, read_stream_options
 from core.server.api.config import Asked, read_settings
 from core.server.api.errors import ApiError, unsupported
@@ -29,11 +30,11 @@ class CompletionOptions:
     """How an answer is written.
 
     Args:
-        usage: whether a stream ends with it.
+        usage: when a stream says it.
         ids_as_text: whether a token is written as `token_id:383`, as vLLM can.
     """
 
-    def __init__(self, usage: bool, ids_as_text: bool) -> None:
+    def __init__(self, usage: StreamUsage, ids_as_text: bool) -> None:
         self.usage, self.ids_as_text = usage, ids_as_text
 
 
@@ -72,6 +73,7 @@ def read_completion(body: Mapping[str, Any]) -> tuple[Plan, CompletionOptions]:
         echo=echo,
         only_prompt=only_prompt,
         stream=fields.flag("stream"),
+        **vllm_fields.read_shown(fields),
         body=body,
     )
     options = CompletionOptions(
@@ -92,6 +94,7 @@ def _limited(asked: Asked, only_prompt: bool) -> Asked:
 
 def read_prompts(fields: Fields) -> tuple[Prompt, ...]:
     """One prompt or several, each a text or token ids."""
+    fields.require_prompt("completions")
     value = fields.any("prompt")
     if isinstance(value, list) and value and isinstance(value[0], list | str):
         if len(value) > MAX_CHOICES:
@@ -138,6 +141,8 @@ class CompletionAnswer(Choices):
         super().__init__(plan, "cmpl-")
         self._options = options
         self._lists: dict[int, LegacyLogprobs] = {}
+        # Choices whose stream has begun.
+        self._begun: set[int] = set()
 
     def body(self) -> dict[str, Any]:
         """The whole answer."""
@@ -151,6 +156,9 @@ class CompletionAnswer(Choices):
                 prompt = _prompt_tokens(own.prompt_ids, own.logprobs.get("prompt", ()))
                 tokens = [*prompt, *own.logprobs.get("thinking", ()), *own.answer_logprobs]
                 choice["logprobs"] = self._legacy(at).lists(tokens)
+            if self.plan.token_ids:
+                choice["token_ids"] = own.token_ids
+            choice.update(self.prompt_extras(at))
         return written
 
     def _choice(self, at: int) -> CompletionChoice:
@@ -169,12 +177,12 @@ class CompletionAnswer(Choices):
     def events(self, part: AnswerPart) -> Iterator[str]:
         """What a stream says of a part."""
         self.take(part)
-        if isinstance(part, Delta) and (part.text or part.logprobs):
+        if isinstance(part, Delta) and self.says(part):
             yield self._delta(part)
         elif isinstance(part, ChoiceEnded):
             yield self._chunk(part.choice, "", part.finish_reason, None)
         elif isinstance(part, AllEnded):
-            if self._options.usage:
+            if self._options.usage != "never":
                 yield data(plain(self._envelope([]), usage=plain(self.usage()), **self.extras()))
             yield DONE
 
@@ -184,13 +192,25 @@ class CompletionAnswer(Choices):
             own = part.logprobs
             tokens = _prompt_tokens(part.token_ids, own) if part.phase == "prompt" else own
             logprobs = self._legacy(part.choice).lists(tokens)
-        return self._chunk(part.choice, part.text, None, logprobs)
+        ids = () if part.phase == "prompt" else part.token_ids
+        return self._chunk(part.choice, part.text, None, logprobs, ids)
 
-    def _chunk(self, at: int, text: str, reason: Any, logprobs: dict[str, Any] | None) -> str:
-        usage = {"usage": None} if self._options.usage else {}
-        written = plain(self._envelope([]), **usage)
+    def _chunk(
+        self,
+        at: int,
+        text: str,
+        reason: Any,
+        logprobs: dict[str, Any] | None,
+        ids: Sequence[int] = (),
+    ) -> str:
+        written = plain(self._envelope([]), **self.usage_so_far(self._options.usage))
         # Their type has no chunk without a finish reason; their server has.
         choice = {"index": at, "text": text, "finish_reason": reason, "logprobs": logprobs}
+        if self.plan.token_ids:
+            choice["token_ids"] = list(ids)
+            if at not in self._begun:
+                choice.update(self.prompt_extras(at))
+            self._begun.add(at)
         return data({**written, "choices": [choice]})
 
     def _envelope(self, choices: list[CompletionChoice]) -> Completion:

@@ -9,27 +9,30 @@ from typing import Any, Protocol, runtime_checkable
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
-from core.decoding.errors import ConfigError
+from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.methods import BY_NAME, config_from_dict
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.shaping.bias import MAX_BIAS
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import MAX_SEED, Interval, brief
+from core.server.api import vllm_fields
 from core.server.api.endpoints import ENDPOINTS, Endpoint
-from core.server.api.errors import ApiError, as_api_error
+from core.server.api.errors import ApiError, as_api_error, unsupported
 from core.server.api.fields import Fields
 
-# The parameters of OpenAI's API that settings of ours stand for; the second word of a pair is a
-# setting of `shaping`.
+# The parameters of OpenAI's API and of vLLM's that settings of ours stand for; the second word of a
+# pair is a setting of `shaping`.
 _MEANS = {
     "temperature": ("shaping", "temperature"),
     "top_p": ("shaping", "top_p"),
     "logit_bias": ("shaping", "logit_bias"),
     "seed": ("seed",),
     "stop": ("stop_strings",),
+    **{name: ("shaping", name) for name in vllm_fields.SHAPING},
+    "min_tokens": ("min_new_tokens",),
 }
-_ONLY_DRAWN = ("temperature", "top_p")
+_ONLY_DRAWN = ("temperature", "top_p", "top_k", "min_p")
 _SEED = Interval(0, MAX_SEED)
 # A seed that nobody chose is one that the pages' control can hold.
 _SEEDS = 2**31
@@ -54,7 +57,9 @@ class Asked:
         decoding: a config's JSON, `draft` taken out.
         draft: the second model of speculative decoding.
         limit: of new tokens, and the parameter that it came from.
-        effort: the named thinking budget.
+        effort: the named thinking budget, or `none`.
+        ignore_eos: whether the run goes on to its limit.
+        stop_ids: tokens that are to end the run, the model's own alone.
     """
 
     given: Mapping[str, Any]
@@ -63,6 +68,13 @@ class Asked:
     limit: int | None
     limit_name: str
     effort: str | None
+    ignore_eos: bool = False
+    stop_ids: tuple[int, ...] = ()
+
+    @property
+    def thinks(self) -> bool:
+        """Whether a thinking budget is asked for."""
+        return self.effort in LEVELS
 
     def config(self, model: Any, room: int) -> MethodConfig:
         """The config for a model that has room for so many new tokens.
@@ -70,6 +82,7 @@ class Asked:
         Raises:
             ApiError: a value that no setting can take, or a setting that does nothing.
         """
+        self._require_own_ends(model)
         data = dict(self.decoding or {})
         data.setdefault("method", self._method())
         if isinstance(shaping := data.get("shaping", {}), dict):
@@ -85,17 +98,35 @@ class Asked:
         self._require_effect(config)
         return config
 
+    def _require_own_ends(self, model: Any) -> None:
+        stray = next((one for one in self.stop_ids if one not in model.eos_ids), None)
+        if stray is not None:
+            raise unsupported(
+                "stop_token_ids",
+                f"Token {stray} is no end of {model.model_id}; name the text that ends the run in "
+                "stop.",
+            )
+
     def _refusal(self, error: ConfigError) -> ApiError:
         """Says what is wrong under the name that the request has for it."""
-        for name in self.given:
-            own = _MEANS[name][-1]
+        names = {name: _MEANS[name][-1] for name in self.given}
+        if self.limit is not None:
+            names[self.limit_name] = "max_new_tokens"
+        for name, own in names.items():
             if error.plain.startswith(f"{own} "):
                 said = name + error.plain.removeprefix(own)
                 return ApiError(said, param=name, code="invalid_value")
-        return as_api_error(error, "decoding" if self.decoding is not None else None)
+        return as_api_error(error, self.blamed(error))
+
+    def blamed(self, error: DecodingError) -> str | None:
+        """The parameter that an error of a run's settings speaks of."""
+        for name in self.given:
+            if name in SETTINGS and SETTINGS[name].name.lower() in str(error).lower():
+                return name
+        return "decoding" if self.decoding is not None else None
 
     def _method(self) -> str:
-        if self.effort:
+        if self.thinks:
             return "reasoning"
         return "greedy" if self.given.get("temperature") == 0 else "sampling"
 
@@ -104,6 +135,8 @@ class Asked:
         limit = self.limit if self.limit is not None else data.get("max_new_tokens", room)
         # What is wrong about a limit the config says.
         data["max_new_tokens"] = min(limit, room) if type(limit) is int and limit > 0 else limit
+        if self.ignore_eos:
+            data["min_new_tokens"] = data["max_new_tokens"]
         method = BY_NAME.get(data["method"]) if isinstance(data["method"], str) else None
         fields = getattr(method and method.config, "__dataclass_fields__", {})
         if "seed" in fields:
@@ -121,7 +154,7 @@ class Asked:
         if isinstance(model, Thinks):
             data.setdefault("think_start", model.think_marks.start)
             data.setdefault("think_end", model.think_marks.end)
-        if self.effort:
+        if self.effort in LEVELS:
             data.setdefault("max_thinking_tokens", LEVELS[self.effort])
             shaping = data["shaping"] if isinstance(data["shaping"], dict) else {}
             data.setdefault("do_sample", shaping.get("temperature", 1.0) != 0)
@@ -160,6 +193,8 @@ def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None)
         "logit_bias": _bias(fields),
         "seed": fields.whole("seed", _SEED),
         "stop": _stop(fields),
+        **vllm_fields.read_shaping(fields),
+        "min_tokens": vllm_fields.read_min_tokens(fields),
     }
     names = ENDPOINTS[endpoint].limits
     limits = {name: fields.whole(name, Interval(0, MAX_NEW_TOKENS)) for name in names}
@@ -173,7 +208,10 @@ def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None)
         limit=next(iter(found.values()), None),
         limit_name=next(iter(found), names[0]),
         effort=effort,
+        ignore_eos=fields.flag("ignore_eos"),
+        stop_ids=vllm_fields.read_stop_ids(fields),
     )
+    vllm_fields.read_neutral(fields, endpoint)
     decoding = fields.object("decoding")
     return asked if decoding is None else _with_decoding(asked, decoding)
 
@@ -188,7 +226,9 @@ def _with_decoding(asked: Asked, decoding: Mapping[str, Any]) -> Asked:
             raise _said_twice(name, ".".join(("decoding", *inside, setting)))
     if asked.limit is not None and "max_new_tokens" in decoding:
         raise _said_twice(asked.limit_name, "decoding.max_new_tokens")
-    if asked.effort and decoding.get("method", "reasoning") != "reasoning":
+    if asked.ignore_eos and "min_new_tokens" in decoding:
+        raise _said_twice("ignore_eos", "decoding.min_new_tokens")
+    if asked.thinks and decoding.get("method", "reasoning") != "reasoning":
         raise _said_twice("reasoning effort", "decoding.method")
     draft = decoding.get("draft", "")
     if not isinstance(draft, str):

@@ -17,11 +17,13 @@ class EndpointRow:
     Args:
         label: as people say it.
         path: below `/v1`.
+        prompt: the parameter that holds the text or the conversation.
         limits: the parameters that bound the new tokens, OpenAI's newest name first.
     """
 
     label: str
     path: str
+    prompt: str
     limits: tuple[str, ...]
 
     @property
@@ -32,8 +34,12 @@ class EndpointRow:
 
 ENDPOINTS: Mapping[Endpoint, EndpointRow] = MappingProxyType(
     {
-        "responses": EndpointRow("Responses", "/responses", ("max_output_tokens", "max_tokens")),
-        "chat": EndpointRow("Chat", "/chat/completions", ("max_completion_tokens", "max_tokens")),
-        "completions": EndpointRow("Completions", "/completions", ("max_tokens",)),
+        "responses": EndpointRow(
+            "Responses", "/responses", "input", ("max_output_tokens", "max_tokens")
+        ),
+        "chat": EndpointRow(
+            "Chat", "/chat/completions", "messages", ("max_completion_tokens", "max_tokens")
+        ),
+        "completions": EndpointRow("Completions", "/completions", "prompt", ("max_tokens",)),
     }
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.errors import ConfigError, DecodingError, LostModelError
+from core.decoding.errors import ConfigError, ContextLengthError, DecodingError, LostModelError
 
 UNEXPECTED = "Something went wrong in the server; its log has the details."
 
@@ -55,6 +55,13 @@ def as_api_error(error: Exception, param: str | None = None) -> ApiError:
     """What a request is told of an error; one that nobody expected keeps its details."""
     if isinstance(error, ApiError):
         return error
+    if isinstance(error, ContextLengthError):
+        # Clients look for these words and this code.
+        return ApiError(
+            f"This model's maximum context length is {error.window} tokens. {error}",
+            param=param,
+            code="context_length_exceeded",
+        )
     if isinstance(error, ConfigError):
         return ApiError(error.plain, param=param, code="invalid_value")
     if isinstance(error, LostModelError):

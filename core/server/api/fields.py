@@ -6,7 +6,9 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from core.decoding.methods import place_of
 from core.decoding.validation import Interval, brief
+from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, unsupported
 
 MAX_TEXT = 1_000_000
@@ -82,7 +84,11 @@ class Fields:
         same = (isinstance(value, bool) == isinstance(v, bool) and value == v for v in values)
         if value is not None and not any(same):
             shown = " or ".join(dict.fromkeys(map(_word, values)))
-            why = f"Only {shown} can be given here, got {brief(value)}." if values else NOT_HERE
+            why = (
+                f"Only {shown} can be given here, got {brief(value)}{_hint(name)}."
+                if values
+                else NOT_HERE
+            )
             raise unsupported(self._where + name, why)
 
     def ignored(self, name: str) -> None:
@@ -99,10 +105,17 @@ class Fields:
             if name in known:
                 raise unsupported(self._where + name, NOT_HERE)
             raise ApiError(
-                f"There is no parameter {brief(self._where + name)}.",
+                f"There is no parameter {brief(self._where + name)}{_hint(name)}.",
                 param=self._where + name[:100],
                 code="unknown_parameter",
             )
+
+    def require_prompt(self, endpoint: Endpoint) -> None:
+        """Raises ApiError for a body that is another endpoint's."""
+        own = ENDPOINTS[endpoint].prompt
+        for row in ENDPOINTS.values():
+            if row.prompt in self._data and own not in self._data:
+                raise self.wrong(own, f"is missing; {row.prompt} goes to /v1{row.path}")
 
     def wrong(self, name: str, what: str) -> ApiError:
         """That a value can't be taken."""
@@ -128,6 +141,14 @@ class Fields:
         if not interval.holds(value):
             raise self.wrong(name, f"must lie in {interval}, got {brief(value)}")
         return value
+
+
+def _hint(name: str) -> str:
+    """Where a setting is given that is no parameter."""
+    place = place_of(name)
+    if place == "max_new_tokens":
+        return "; the bound on new tokens is max_tokens"
+    return f"; there is decoding.{place}" if place else ""
 
 
 def _word(value: Any) -> str:

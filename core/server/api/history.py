@@ -33,6 +33,7 @@ class Record:
     Args:
         owner: who made it: an id of the key, empty where none is needed.
         body: the request's JSON, as it came.
+        request_id: of its HTTP request, which its answer carries; empty of one from the pages.
         configs: the settings of each choice as they were normalised.
         steps: of the choice at work.
         traces: of the choices that are complete.
@@ -49,6 +50,7 @@ class Record:
     owner: str = ""
     prompt: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
+    request_id: str = ""
     created: float = field(default_factory=time.time)
     state: RequestState = "loading"
     error: str = ""

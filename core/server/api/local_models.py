@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -18,15 +18,18 @@ class LocalModels:
 
     Args:
         others: folders and hub ids by the name that is offered.
+        only: offer these alone, names of `others` or places of models; empty for all there are.
     """
 
-    def __init__(self, others: Mapping[str, str]) -> None:
-        self._others = others
+    def __init__(self, others: Mapping[str, str], only: Sequence[str] = ()) -> None:
+        self._others, self._only = others, tuple(only)
         self._loaded: OrderedDict[str, Any] = OrderedDict()
         self._lock = Lock()
 
     def names(self) -> list[str]:
         """What is offered, the target first."""
+        if self._only:
+            return list(self._only)
         own = sorted(list_embedded(), key=lambda name: (name != "target", name))
         return [*(EMBEDDED_PREFIX + name for name in own), *self._others]
 

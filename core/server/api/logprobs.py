@@ -62,6 +62,25 @@ def _token(vocabulary: Vocabulary, token_id: int, logprob: float) -> dict[str, A
     }
 
 
+def prompt_entry(vocabulary: Vocabulary, token: TokenLogprobs, rank: int) -> dict[str, Any]:
+    """A token of a prompt as vLLM has it, by token id: itself and the most probable ones."""
+    top = zip(token.top_ids, token.top, strict=True)
+    rows = [(token.token_id, token.logprob, rank), *((*one, at) for at, one in enumerate(top, 1))]
+    return {
+        str(token_id): {
+            "logprob": logprob,
+            "rank": place,
+            "decoded_token": _written(vocabulary, token_id),
+        }
+        for token_id, logprob, place in rows
+    }
+
+
+def _written(vocabulary: Vocabulary, token_id: int) -> str:
+    raw = vocabulary.token_bytes(token_id)
+    return raw.decode("utf-8", "replace") if raw else vocabulary.token_text(token_id)
+
+
 class LegacyLogprobs:
     """Positions as completions have them, in four lists; goes on where the last call ended.
 
@@ -86,10 +105,12 @@ class LegacyLogprobs:
         }
 
     def _top(self, token: TokenLogprobs) -> dict[str, float]:
-        """By text; of two tokens that are written alike the more probable one."""
+        """By text, the token itself always among them; of two that are written alike the more
+        probable one."""
         top: dict[str, float] = {}
         for token_id, logprob in zip(token.top_ids, token.top, strict=True):
             top.setdefault(self._text_of(token_id), logprob)
+        top.setdefault(self._text_of(token.token_id), token.logprob)
         return top
 
     def _pass(self, token_id: int) -> int:

@@ -36,7 +36,7 @@ def model_body(name: str, created: int) -> dict[str, Any]:
 
 
 class TokenizerQuestion(NamedTuple):
-    """What a model's tokenizer is asked: which model, and what makes the answer."""
+    """What a model's tokenizer is asked: which model (empty for the first), what answers."""
 
     model: str
     answer: Callable[[LanguageModel], dict[str, Any]]
@@ -49,7 +49,7 @@ def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
         ApiError: a parameter that is wrong or not supported.
     """
     fields = Fields(body)
-    name, with_texts = fields.required_text("model"), fields.flag("return_token_strs")
+    name, with_texts = fields.text("model") or "", fields.flag("return_token_strs")
     prompt = fields.text("prompt")
     messages = read_messages(fields.any("messages"), "messages") if prompt is None else []
     special = fields.flag("add_special_tokens", prompt is not None)
@@ -75,7 +75,7 @@ def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
 def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
     """A request for the text of token ids; raises ApiError as `read_tokenize`."""
     fields = Fields(body)
-    name, ids = fields.required_text("model"), fields.items("tokens")
+    name, ids = fields.text("model") or "", fields.items("tokens")
     fields.finish(())
     if not all(type(one) is int and 0 <= one <= MAX_COUNT for one in ids):
         raise fields.wrong("tokens", "must be a list of token ids")
@@ -87,3 +87,21 @@ def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
         return {"prompt": join_prompt(model, ids)}
 
     return TokenizerQuestion(name, answer)
+
+
+def tokenizer_info(model: LanguageModel) -> dict[str, Any]:
+    """The special tokens and the chat template of a model, as its tokenizer's file has them.
+
+    A tokenizer that only a server has gives its end of sequence.
+    """
+    tokenizer = getattr(model, "tokenizer", None)
+    if tokenizer is None:
+        found: dict[str, Any] = {}
+    else:
+        found = {name: str(text) for name, text in tokenizer.special_tokens_map.items()}
+        found["tokenizer_class"] = type(tokenizer).__name__
+        found["chat_template"] = tokenizer.chat_template
+    if model.eos_ids:
+        found.setdefault("eos_token", model.token_text(min(model.eos_ids)))
+    window = model.context_window
+    return found if window is None else {**found, "model_max_length": window}

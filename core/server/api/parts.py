@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
+from core.decoding.loop.text import Cutter
 from core.decoding.reasoning.config import Reasoning
+from core.decoding.reasoning.split import ThinkingSplit
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Step, TokenStep, Trace
+from core.decoding.trace import Phase, Step, TokenStep, Trace
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import TokenLogprobs
 
@@ -28,13 +29,18 @@ class Started:
 
     Args:
         configs: one for each choice.
+        prompts: the token ids of each.
         fingerprint: what the answers depend on besides the request.
     """
 
     vocabulary: Vocabulary
     configs: tuple[MethodConfig, ...]
-    prompt_tokens: int
+    prompts: tuple[tuple[int, ...], ...]
     fingerprint: str
+
+    @property
+    def prompt_tokens(self) -> int:
+        return sum(map(len, self.prompts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,24 @@ class Delta:
     phase: PartPhase
     token_ids: tuple[int, ...]
     logprobs: tuple[TokenLogprobs, ...] = ()
+
+    def then(self, more: Delta) -> Delta:
+        """Both in one."""
+        ids, logprobs = self.token_ids + more.token_ids, self.logprobs + more.logprobs
+        return Delta(self.choice, self.text + more.text, self.phase, ids, logprobs)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptScored:
+    """Log-probabilities of a choice's prompt, of its second token first.
+
+    Args:
+        ranks: of each token among all of its place, 1 for the most probable one.
+    """
+
+    choice: int
+    logprobs: tuple[TokenLogprobs, ...]
+    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,68 +98,70 @@ class AllEnded:
     """Every choice is complete."""
 
 
-AnswerPart: TypeAlias = Started | Delta | ChoiceEnded | Failed | AllEnded
-
-
-class Cutter:
-    """A running text up to a stop string, which is left out."""
-
-    def __init__(self, stops: Sequence[str]) -> None:
-        self._stops = tuple(stop for stop in stops if stop)
-        self._held, self.cut = "", False
-
-    def push(self, text: str) -> str:
-        """What is certain not to belong to a stop string."""
-        if self.cut:
-            return ""
-        seen = self._held + text
-        found = [at for stop in self._stops if (at := seen.find(stop)) >= 0]
-        if found:
-            self.cut, self._held = True, ""
-            return seen[: min(found)]
-        keep = max((_overlap(seen, stop) for stop in self._stops), default=0)
-        self._held = seen[len(seen) - keep :]
-        return seen[: len(seen) - keep]
-
-    def flush(self) -> str:
-        """What was held back, where no stop string came of it."""
-        held, self._held = self._held, ""
-        return held
-
-
-def _overlap(text: str, stop: str) -> int:
-    """How many characters at the text's end a stop string begins with."""
-    most = min(len(text), len(stop) - 1)
-    return next((size for size in range(most, 0, -1) if text.endswith(stop[:size])), 0)
+AnswerPart: TypeAlias = Started | PromptScored | Delta | ChoiceEnded | Failed | AllEnded
 
 
 class ChoiceText:
-    """The text of one choice: thinking apart, its marks and stop strings left out."""
+    """The text of one choice: thinking apart, its marks and stop strings left out.
 
-    def __init__(self, config: MethodConfig) -> None:
-        mark = config.think_end if isinstance(config, Reasoning) else ""
-        self._thinking, self._answer = Cutter((mark,)), Cutter(config.stop_strings)
+    Args:
+        marks: those that divide what a method wrote that knows no thinking of its own.
+        prompt: its end, which may have opened the thinking.
+        keep_stop: whether the stop string that ended the run is a part of the text.
+    """
 
-    def push(self, step: TokenStep) -> list[tuple[PartPhase, str]]:
-        """What a step adds, and to which text; at least one entry, the last of its own phase."""
-        if step.phase == "answer":
-            return self.push_answer(step.text)
-        if step.forced_as in ("think_start", "think_end"):
-            return [("thinking", "")]
-        return [("thinking", self._thinking.push(step.text))]
+    def __init__(
+        self,
+        config: MethodConfig,
+        marks: tuple[str, str] = ("", ""),
+        prompt: str = "",
+        keep_stop: bool = False,
+    ) -> None:
+        self._by_method = isinstance(config, Reasoning)
+        self._split = ThinkingSplit(("", "") if self._by_method else marks, prompt)
+        self._answer = Cutter(config.stop_strings, keep_stop)
+        ends = (config.think_end,) if isinstance(config, Reasoning) else config.stop_strings
+        self._thinking = Cutter(ends, keep_stop and not self._by_method)
 
-    def push_answer(self, text: str) -> list[tuple[PartPhase, str]]:
-        """As `push`, of text that is the answer's."""
+    def push(self, text: str, special: str = "") -> list[tuple[PartPhase, str]]:
+        """What a token adds, and to which text; at least one entry, the last of its own phase.
+
+        Args:
+            special: the name of a special token, which adds no text.
+        """
+        said: list[tuple[PartPhase, str]] = []
+        for phase, own in self._split.push(text, special):
+            said += self._push(phase, own)
+        return said
+
+    def push_step(self, step: TokenStep, special: str) -> list[tuple[PartPhase, str]]:
+        """As `push`, of a step that may know its phase."""
+        if not self._by_method:
+            return self.push(step.text, special)
+        mark = step.forced_as in ("think_start", "think_end")
+        return self._push(step.phase, "" if mark else step.text)
+
+    def _push(self, phase: Phase, text: str) -> list[tuple[PartPhase, str]]:
+        if phase == "thinking":
+            return [("thinking", self._thinking.push(text))]
         return [*self._flushed("thinking"), ("answer", self._answer.push(text))]
 
     def flush(self) -> list[tuple[PartPhase, str]]:
         """What was held back, at the run's end."""
-        return [*self._flushed("thinking"), *self._flushed("answer")]
+        phase, held = self._split.flush()
+        said = self._push(phase, held) if held else []
+        return [*said, *self._flushed("thinking"), *self._flushed("answer")]
 
     def _flushed(self, phase: PartPhase) -> list[tuple[PartPhase, str]]:
         cutter = self._answer if phase == "answer" else self._thinking
         held = cutter.flush()
         return [(phase, held)] if held else []
+
+    def thinking_tokens(self, trace: Trace) -> int:
+        """The tokens between the marks of a run's thinking."""
+        if isinstance(trace.config, Reasoning):
+            return read_run(pieces_of(trace.token_steps), trace.config).thinking_tokens
+        return self._split.thinking_tokens
 
 
 def finish_reason_of(reason: str) -> ApiFinishReason:
@@ -148,10 +174,3 @@ def tokens_in(step: Step) -> int:
     if isinstance(step, DraftRound):
         return len(step.token_ids)
     return int(isinstance(step, TokenStep | BeamStep))
-
-
-def reasoning_tokens(trace: Trace) -> int:
-    """The tokens between the marks of a run's thinking."""
-    if not isinstance(trace.config, Reasoning):
-        return 0
-    return read_run(pieces_of(trace.token_steps), trace.config).thinking_tokens

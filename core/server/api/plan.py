@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from core.decoding.loop.text import encode_plain
+from core.decoding.errors import DecodingError, PromptError
+from core.decoding.loop.text import encode_continuation, encode_plain, join_prompt
 from core.decoding.protocol import Chats, LanguageModel
+from core.decoding.reasoning.config import LEVELS
+from core.decoding.reasoning.split import END_OF_PROMPT, marks_of
 from core.server.api.config import Asked, Thinks
-from core.server.api.endpoints import Endpoint
+from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import Wanted
 from core.server.api.messages import Message, with_instructions
@@ -20,9 +23,14 @@ MAX_CHOICES = 16
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A conversation that the model is to answer."""
+    """A conversation that the model is to answer.
+
+    Args:
+        opened: whether its text ends where the answer begins.
+    """
 
     messages: tuple[Message, ...]
+    opened: bool = True
 
 
 # Text that is to be continued, its token ids, or a conversation.
@@ -37,6 +45,10 @@ class Plan:
         prompts: each gets `n` choices.
         echo: whether the answer begins with the prompt.
         only_prompt: whether nothing is to be generated (max_tokens 0).
+        prompt_logprobs: how many the tokens of the prompt get; None for none.
+        keep_stop: whether the text ends with the stop string that ended the run.
+        special: whether special tokens are written out in the text.
+        token_ids: whether the answer says the ids of its prompt and of its tokens.
         body: the request's JSON, as it came.
     """
 
@@ -49,12 +61,22 @@ class Plan:
     echo: bool = False
     only_prompt: bool = False
     stream: bool = False
+    prompt_logprobs: int | None = None
+    keep_stop: bool = False
+    special: bool = False
+    token_ids: bool = False
     body: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[str, ...]:
         """Every model that the run needs."""
         return (self.model, self.asked.draft) if self.asked.draft else (self.model,)
+
+    def blamed(self, error: DecodingError) -> str | None:
+        """The parameter that an error speaks of."""
+        if isinstance(error, PromptError):
+            return ENDPOINTS[self.endpoint].prompt
+        return self.asked.blamed(error)
 
     @property
     def prompt_text(self) -> str:
@@ -70,7 +92,8 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     """The token ids of a prompt.
 
     Args:
-        effort: where the model is to think; one without marks of its own is told how.
+        effort: where the model is to think; one without marks of its own is told how. Of `none` the
+            prompt closes the thinking that the model would begin.
 
     Raises:
         ApiError: a conversation for a model without a chat template.
@@ -81,9 +104,20 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     if isinstance(prompt, str):
         return model.encode(prompt)
     messages = list(prompt.messages)
-    if effort and isinstance(model, Thinks):
+    if effort in LEVELS and isinstance(model, Thinks):
         messages = with_instructions(messages, model.think_marks.instruction)
-    return encode_chat(model, messages)
+    ids = encode_chat(model, messages, prompt.opened)
+    return ids + _no_thinking(model, ids) if effort == "none" and prompt.opened else ids
+
+
+def _no_thinking(model: LanguageModel, ids: list[int]) -> list[int]:
+    """What closes the thinking at the end of a prompt; nothing where the model has no marks."""
+    start, end = marks_of(model)
+    before = join_prompt(model, ids[-END_OF_PROMPT:]).rstrip()
+    if not end or before.endswith(end.strip() or end):
+        return []
+    opened = before.endswith(start.strip() or start)
+    return encode_continuation(model, end if opened else start + end)
 
 
 def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = True) -> list[int]:

@@ -57,6 +57,7 @@ def read_response(
     fields = Fields(body)
     previous = fields.text("previous_response_id")
     # An error of the request itself comes before one of what it refers to.
+    fields.require_prompt("responses")
     model, own = fields.required_text("model"), read_input(fields.any("input"))
     messages = (*(recall(previous) if previous else ()), *own)
     instructions = fields.text("instructions")

@@ -19,10 +19,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
+from core.decoding.version import VERSION
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.http import Reply, error_response, hang_up, json_object, read_body
 from core.server.api.metrics import CONTENT_TYPE
+from core.server.api.request_id import RequestIds
 from core.server.api.service import Feed, Service
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ _LONG = 2**14
 
 
 def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
-    """What a server answers for the endpoint: `/v1/...`, `/tokenize`, `/detokenize`, `/metrics`.
+    """What a server answers for the endpoint: `/v1/...`, and the routes beside it that vLLM has.
 
     Args:
         origins: whose pages may ask what lies below `/v1` from a browser.
@@ -58,14 +60,29 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
     rest = Route("/{path:path}", nothing, methods=every)
     methods = ["GET", "POST", "DELETE"]
     allowed: Any = {"allow_origins": origins, "allow_methods": methods, "allow_headers": ["*"]}
+    allowed["expose_headers"] = ["x-request-id"]
+    ids = [Middleware(RequestIds)]
     cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
-    return [
-        Mount("/v1", routes=[*models, *made, rest], middleware=cors),
-        Route("/v1", nothing, methods=every),
+    beside = [
+        # Whoever watches a server has no key.
+        *(Route(path, healthy, methods=["GET", "POST"]) for path in ("/health", "/ping")),
+        Route("/version", api.guarded(api.version), methods=["GET"]),
         Route("/tokenize", api.guarded(api.tokenize), methods=["POST"]),
         Route("/detokenize", api.guarded(api.detokenize), methods=["POST"]),
+        Route("/tokenizer_info", api.guarded(api.tokenizer_info), methods=["GET"]),
         Route("/metrics", api.guarded(api.metrics), methods=["GET"]),
     ]
+    return [
+        Mount("/v1", routes=[*models, *made, rest], middleware=[*ids, *cors]),
+        Route("/v1", nothing, methods=every, middleware=ids),
+        *(Route(one.path, one.endpoint, methods=one.methods, middleware=ids) for one in beside),
+    ]
+
+
+async def healthy(request: Request) -> Response:
+    """That the server is up."""
+    del request
+    return Response()
 
 
 class Routes:
@@ -146,6 +163,18 @@ class Routes:
 
         return await self._ask_model(request, owner, read_tokenize)
 
+    async def version(self, request: Request, owner: str) -> Response:
+        del request, owner
+        return JSONResponse({"version": VERSION})
+
+    async def tokenizer_info(self, request: Request, owner: str) -> Response:
+        """The special tokens and the chat template of the first model, or of `?model=`."""
+        await self._import()
+        from core.server.api.models import TokenizerQuestion, tokenizer_info
+
+        name = request.query_params.get("model", "")
+        return await self._answered(request, owner, lambda: TokenizerQuestion(name, tokenizer_info))
+
     async def detokenize(self, request: Request, owner: str) -> Response:
         await self._import()
         from core.server.api.models import read_detokenize
@@ -155,19 +184,25 @@ class Routes:
     async def _ask_model(
         self, request: Request, owner: str, read: Callable[[dict[str, Any]], TokenizerQuestion]
     ) -> Response:
+        raw = await read_body(request)
+        return await self._answered(request, owner, lambda: read(json_object(raw)))
+
+    async def _answered(
+        self, request: Request, owner: str, question: Callable[[], TokenizerQuestion]
+    ) -> Response:
         """In a thread of its own, which a model that takes long to load may hold."""
         from core.models.stopping import stoppable
         from core.server.api.models import require_offered
 
-        raw = await read_body(request)
         slot, gone, said = self._service.enter(owner), Event(), Future[dict[str, Any]]()
 
         def ask() -> None:
             said.set_running_or_notify_cancel()
             try:
                 with stoppable(gone.is_set):
-                    name, answer = read(json_object(raw))
-                    require_offered(name, self._service.offered())
+                    (name, answer), offered = question(), self._service.offered()
+                    name = name or offered[0]
+                    require_offered(name, offered)
                     said.set_result(answer(self._service.load(name, gone.is_set)))
             except Exception as error:
                 said.set_exception(error)
@@ -197,6 +232,7 @@ class Routes:
             beside = len(raw) > _LONG or self._service.watches(owner)
             found = await asyncio.to_thread(read) if beside else read()
             feed, plan = Feed(), found.plan
+            found.record.request_id = request.scope["request_id"]
             slot = found.start(self._service, feed.put)
             return Reply(
                 found.answer,

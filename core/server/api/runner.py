@@ -13,13 +13,13 @@ from typing import Any, Protocol
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
 from core.decoding.decode import collect, decode, encode_prompt
-from core.decoding.errors import DecodingError, LoadingStoppedError, LostModelError
+from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.models.stopping import stoppable
 from core.server.api.config import NO_WINDOW
 from core.server.api.errors import ApiError, as_api_error, stopped
 from core.server.api.history import Record
-from core.server.api.logprobs import MAX_ENTRIES
+from core.server.api.logprobs import MAX_ENTRIES, Wanted
 from core.server.api.parts import AllEnded, AnswerPart, Failed, Started
 from core.server.api.plan import Chat, Plan, encode
 from core.server.api.writer import RequestRun, Writer
@@ -68,7 +68,7 @@ class Runner:
             record.end("stopped")
             self.put(Failed(stopped()))
         except DecodingError as error:
-            self._fail(as_api_error(error))
+            self._fail(as_api_error(error, self.plan.blamed(error)))
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             self._fail(as_api_error(error))
@@ -104,10 +104,10 @@ class Runner:
             # Says what is wrong before the answer begins, and starts nothing.
             decode(model, run.prompt_ids, run.config, draft=draft)
         firsts = [run for run in runs if run.choices[0] % plan.n == 0]
-        record.prompt_tokens = sum(len(run.prompt_ids) for run in firsts)
-        record.state = "waiting"
-        fingerprint = _fingerprint(model)
-        self.put(Started(model.vocabulary, record.configs, record.prompt_tokens, fingerprint))
+        prompts = tuple(tuple(run.prompt_ids) for run in firsts)
+        started = Started(model.vocabulary, record.configs, prompts, _fingerprint(model))
+        record.prompt_tokens, record.state = started.prompt_tokens, "waiting"
+        self.put(started)
         with self.queue.turn(self._should_stop, ("api", record.owner)) as turn:
             for run in runs:
                 if not turn.held or record.stopping.is_set():
@@ -136,26 +136,14 @@ class Runner:
 
     def _require_bounds(self, model: LanguageModel, runs: Sequence[RequestRun]) -> None:
         """Raises ApiError for more log-probabilities than an answer may hold, or a server names."""
-        wanted, known = self.plan.logprobs, getattr(model, "known", None)
-        if wanted is None:
-            return
-        if known is not None and not 0 <= wanted.top <= known:
-            raise ApiError(
-                f"The server of {model.model_id} names {known} tokens of each step: ask for the "
-                f"log-probabilities of at most {known}.",
-                param="top_logprobs",
-            )
-        positions = sum(
-            run.config.max_new_tokens + self.plan.echo * len(run.prompt_ids) for run in runs
-        )
-        entries = positions * (1 + wanted.count(model.vocab_size))
-        if entries > MAX_ENTRIES:
-            raise ApiError(
-                f"{positions:,} tokens with {wanted.count(model.vocab_size):,} log-probabilities "
-                f"each are more than the {MAX_ENTRIES:,} of one answer; ask for fewer tokens, or "
-                "for fewer of each.",
-                param="top_logprobs",
-            )
+        plan = self.plan
+        name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
+        if plan.logprobs:
+            tokens = [run.config.max_new_tokens + plan.echo * len(run.prompt_ids) for run in runs]
+            _require_bound(model, plan.logprobs, sum(tokens), name)
+        if plan.prompt_logprobs is not None:
+            tokens = [len(run.prompt_ids) for run in runs]
+            _require_bound(model, Wanted(plan.prompt_logprobs), sum(tokens), "prompt_logprobs")
 
     def _decode(
         self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun, turn: Turn
@@ -184,6 +172,22 @@ class Runner:
             raise LostModelError(trace.notes[-1])
 
 
+def _require_bound(model: LanguageModel, wanted: Wanted, positions: int, param: str) -> None:
+    known, count = getattr(model, "known", None), wanted.count(model.vocab_size)
+    if known is not None and not 0 <= wanted.top <= known:
+        raise ApiError(
+            f"The server of {model.model_id} names {known} tokens of each step: ask for the "
+            f"log-probabilities of at most {known}.",
+            param=param,
+        )
+    if positions * (1 + count) > MAX_ENTRIES:
+        raise ApiError(
+            f"{positions:,} tokens with {count:,} log-probabilities each are more than the "
+            f"{MAX_ENTRIES:,} of one answer; ask for fewer tokens, or for fewer of each.",
+            param=param,
+        )
+
+
 def _leave_a_processor() -> None:
     from core.models.threads import leave_a_processor
 
@@ -196,7 +200,11 @@ def _split(
     """The runs that give some choices: a search finds all of them, others differ by their seeds."""
     if isinstance(config, BeamSearch):
         most = max(len(choices), config.num_return_sequences)
-        yield choices, replace(config, num_return_sequences=most)
+        try:
+            yield choices, replace(config, num_return_sequences=most)
+        except ConfigError as error:
+            said = error.plain.replace("num_return_sequences", "n")
+            raise ApiError(said, param="n", code="invalid_value") from None
         return
     for n, choice in enumerate(choices):
         seeded = {"seed": config.seed + n} if hasattr(config, "seed") else {}

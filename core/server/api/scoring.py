@@ -20,10 +20,10 @@ class Tap(Wrapped):
     """A model whose last logits can be read: those that the step at hand was made of.
 
     Args:
-        on_prompt: as `on_logits` of `LanguageModel.start`.
+        on_prompt: each as `on_logits` of `LanguageModel.start`.
     """
 
-    def __init__(self, model: LanguageModel, on_prompt: OnLogits | None = None) -> None:
+    def __init__(self, model: LanguageModel, on_prompt: Sequence[OnLogits] = ()) -> None:
         super().__init__(model)
         self._on_prompt = on_prompt
         self.row: Tensor | None = None
@@ -32,7 +32,7 @@ class Tap(Wrapped):
         self, prompt_ids: Sequence[int], *, on_logits: OnLogits | None = None, **options: Any
     ) -> Context:
         def both(first: int, logits: Tensor) -> None:
-            for listener in (self._on_prompt, on_logits):
+            for listener in (*self._on_prompt, on_logits):
                 if listener is not None:
                     listener(first, logits)
 
@@ -124,9 +124,13 @@ class PromptReader:
         self._model, self._ids = model, prompt_ids
         self._count = wanted.count(model.vocab_size)
         self.tokens: list[TokenLogprobs] = []
+        # 1 for the most probable token of its place.
+        self.ranks: list[int] = []
 
     def __call__(self, first: int, logits: Tensor) -> None:
         """Take in consecutive positions, `[n, vocab]`."""
         for at, row in enumerate(logits, start=first + 1):
             if at < len(self._ids):
-                self.tokens.append(read_raw(self._model, row, self._ids[at], self._count))
+                token_id = self._ids[at]
+                self.tokens.append(read_raw(self._model, row, token_id, self._count))
+                self.ranks.append(1 + int((row > row[token_id]).sum()))

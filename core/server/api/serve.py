@@ -27,16 +27,22 @@ class AddressError(DecodingError):
     """Nothing can listen on an address and port."""
 
 
-def endpoint(address: str, settings: Settings) -> Starlette:
+def endpoint(address: str, settings: Settings, only: Sequence[str] = ()) -> Starlette:
     """The application, behind the guard of hosts and origins.
+
+    Args:
+        only: the models that are offered, loaded at once; empty for all there are.
 
     Raises:
         ConfigError: others could reach it without a key.
+        ModelError: a model can't be loaded.
     """
     shared = hosts.is_shared(address, settings.hosts)
     if shared and not settings.api_keys:
         raise ConfigError(NO_KEY)
-    models = LocalModels(settings.models)
+    models = LocalModels(settings.models, only)
+    for name in only:
+        models.load(name)
     service = Service(
         load=models.load, offered=models.names, queue=FairQueue(), keys=settings.api_keys
     )
@@ -50,14 +56,14 @@ def endpoint(address: str, settings: Settings) -> Starlette:
     )
 
 
-def serve(address: str, port: int, settings: Settings) -> None:
+def serve(address: str, port: int, settings: Settings, only: Sequence[str] = ()) -> None:
     """Answer until Ctrl+C.
 
     Raises:
-        ConfigError: as `endpoint`.
+        ConfigError, ModelError: as `endpoint`.
         AddressError: the address or port can't be had.
     """
-    app = endpoint(address, settings)
+    app = endpoint(address, settings, only)
     listening = _listen(address, port)
     shown = f"[{address}]" if ":" in address else address
     print(f"The endpoint is at http://{shown}:{listening[0].getsockname()[1]}/v1", flush=True)

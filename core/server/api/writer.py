@@ -8,8 +8,9 @@ from typing import NamedTuple, cast
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
-from core.decoding.loop.text import join_prompt, join_text
+from core.decoding.loop.text import TextStream, join_prompt
 from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
 from core.decoding.speculative.types import DraftRound
 from core.decoding.trace import PromptStep, Step, TokenStep, Trace
 from core.server.api.final import Taken, final_of
@@ -21,8 +22,8 @@ from core.server.api.parts import (
     ChoiceText,
     Delta,
     PartPhase,
+    PromptScored,
     finish_reason_of,
-    reasoning_tokens,
     tokens_in,
 )
 from core.server.api.plan import Plan
@@ -63,11 +64,13 @@ class Writer:
     ) -> None:
         self._plan, self._record, self._run, self._put = plan, record, run, put
         self._bare, wanted = model, plan.logprobs
-        self._text = ChoiceText(run.config)
-        self._prompt = None
+        self._text = self._new_text()
+        self._prompt = self._scored = None
         if plan.echo and wanted:
             self._prompt = PromptReader(model, run.prompt_ids, wanted)
-        self._tap = Tap(model, self._prompt)
+        if plan.prompt_logprobs is not None:
+            self._scored = PromptReader(model, run.prompt_ids, Wanted(plan.prompt_logprobs))
+        self._tap = Tap(model, [one for one in (self._prompt, self._scored) if one])
         self._reader: StepReader | None = None
         self._scorer: Scorer | None = None
         if wanted and run.config.method in STEPWISE:
@@ -76,8 +79,15 @@ class Writer:
     @property
     def model(self) -> LanguageModel:
         """The model to run with."""
-        tapped = self._reader is not None or self._prompt is not None
+        tapped = self._reader or self._prompt or self._scored
         return cast(LanguageModel, self._tap) if tapped else self._bare
+
+    def _new_text(self) -> ChoiceText:
+        """Completions give the whole text; a message and a response give thinking apart."""
+        run, whole = self._run, self._plan.endpoint == "completions"
+        marks = ("", "") if whole else marks_of(self._bare)
+        prompt = join_prompt(self._bare, run.prompt_ids[-END_OF_PROMPT:])
+        return ChoiceText(run.config, marks, prompt, self._plan.keep_stop)
 
     def on_step(self, step: Step) -> None:
         """Take in a step as soon as it is there."""
@@ -87,15 +97,20 @@ class Writer:
             self._write_prompt()
         elif isinstance(step, TokenStep):
             logprobs = (self._reader.read(step),) if self._reader else self._score(step.token_ids)
-            self._send(self._text.push(step), step.token_ids, logprobs)
+            said = self._text.push_step(step, self._special(step.token_id))
+            self._send([self._shown(said, step.token_id)], step.token_ids, logprobs)
         elif isinstance(step, DraftRound):
-            written = self._text.push_answer(step.text)
-            self._send(written, step.token_ids, self._score(step.token_ids))
+            rounds = self._push(self._text, step.texts, step.token_ids)
+            self._send(rounds, step.token_ids, self._score(step.token_ids))
         else:
             # A search is sure of its text at its end.
             assert isinstance(step, BeamStep)
 
     def _write_prompt(self) -> None:
+        if self._scored:
+            tokens, ranks = tuple(self._scored.tokens), tuple(self._scored.ranks)
+            for choice in self._run.choices:
+                self._put(PromptScored(choice, tokens, ranks))
         if self._plan.echo:
             ids = tuple(self._run.prompt_ids)
             logprobs = tuple(self._prompt.tokens) if self._prompt else ()
@@ -115,18 +130,42 @@ class Writer:
         final = final_of(model, run.config, taken) if wanted.mode == "final" else None
         return Scorer(model, run.prompt_ids, wanted, final)
 
+    def _special(self, token_id: int) -> str:
+        return special_name(self._bare, token_id)
+
+    def _push(
+        self, text: ChoiceText, texts: Sequence[str], ids: Sequence[int]
+    ) -> list[list[tuple[PartPhase, str]]]:
+        """What each token adds to the texts of a choice."""
+        pairs = zip(texts, ids, strict=True)
+        return [self._shown(text.push(own, self._special(at)), at) for own, at in pairs]
+
+    def _shown(self, said: list[tuple[PartPhase, str]], at: int) -> list[tuple[PartPhase, str]]:
+        """With a special token written out where the request wants it; an end is none."""
+        name = self._special(at) if self._plan.special and at not in self._bare.eos_ids else ""
+        *before, (phase, text) = said
+        return [*before, (phase, text + name)]
+
     def _send(
         self,
-        written: Sequence[tuple[PartPhase, str]],
+        said: Sequence[Sequence[tuple[PartPhase, str]]],
         token_ids: Sequence[int],
-        logprobs: tuple[TokenLogprobs, ...],
+        logprobs: Sequence[TokenLogprobs],
+        choice: int | None = None,
     ) -> None:
-        """The tokens go with the last of the texts."""
-        choice = self._run.choices[0]
-        *before, (phase, text) = written
-        for early, held in before:
-            self._put(Delta(choice, held, early, ()))
-        self._put(Delta(choice, text, phase, tuple(token_ids), logprobs))
+        """What each token adds; neighbours of one phase go together."""
+        choice = self._run.choices[0] if choice is None else choice
+        parts: list[Delta] = []
+        for at, (token_id, (*before, (phase, text))) in enumerate(
+            zip(token_ids, said, strict=True)
+        ):
+            parts += [Delta(choice, held, early, ()) for early, held in before if held]
+            own = Delta(choice, text, phase, (token_id,), tuple(logprobs[at : at + 1]))
+            if parts and parts[-1].phase == phase:
+                own = parts.pop().then(own)
+            parts.append(own)
+        for part in parts:
+            self._put(part)
 
     def finish(self, trace: Trace) -> None:
         """Say how the run ended, and of a search what it found."""
@@ -139,17 +178,21 @@ class Writer:
         if trace.finish_reason != "cancelled" or self._plan.only_prompt:
             reason = finish_reason_of(trace.finish_reason)
             count = len(trace.token_ids)
-            self._put(ChoiceEnded(choice, reason, count, reasoning_tokens(trace)))
+            thinking = self._text.thinking_tokens(trace)
+            self._put(ChoiceEnded(choice, reason, count, thinking))
 
     def _write_hypotheses(self, trace: Trace) -> None:
         for choice, found in zip(self._run.choices, trace.hypotheses, strict=False):
-            text, ids = ChoiceText(self._run.config), found.token_ids
+            text, ids = self._new_text(), found.token_ids
             if wanted := self._plan.logprobs:
                 self._scorer = self._new_scorer(wanted, partial(_taken, trace, found.group))
-            said = "".join(one for _, one in text.push_answer(join_text(self._bare, ids)))
-            said += "".join(one for _, one in text.flush())
-            self._put(Delta(choice, said, "answer", ids, self._score(ids)))
-            self._put(ChoiceEnded(choice, finish_reason_of(found.finish_reason), len(ids)))
+            stream = TextStream(self._bare)
+            texts = [stream.push(token_id) for token_id in ids]
+            said = self._push(text, texts, ids)
+            said[-1] += text.push(stream.flush()) + text.flush()
+            self._send(said, ids, self._score(ids), choice)
+            reason = finish_reason_of(found.finish_reason)
+            self._put(ChoiceEnded(choice, reason, len(ids), text.thinking_tokens(trace)))
 
 
 def _taken(trace: Trace, group: int, index: int) -> Sequence[int]:

@@ -12,6 +12,7 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.methods import config_to_dict
 from core.decoding.trace import Trace
 from core.models.places import DEFAULT_DRAFT
+from core.server.api import vllm_fields
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
@@ -27,7 +28,7 @@ from pages.ui.widgets import control
 # What says how to decode, in any endpoint's body; and what acts on streams only.
 _SETTINGS = {
     *("decoding", "temperature", "top_p", "seed", "stop", "logit_bias", "stream", "stream_options"),
-    *("reasoning", "reasoning_effort", "logprobs_mode"),
+    *("reasoning", "reasoning_effort", "logprobs_mode", *vllm_fields.SETTINGS_NAMES),
     *(name for row in ENDPOINTS.values() for name in row.limits),
 }
 # What any method takes over from the request's own settings.

@@ -20,7 +20,7 @@ ROWS = declare(
     Number("reply", "Tokens", 60, 1, 2000, short=True),
     Number("heat", "Temperature", 0.8, 0.0, 2.0, 0.05, short=True),
     Menu("effort", "Reasoning", "none",
-        lambda: {"none": "No reasoning", "low": "Low effort", "medium": "Medium effort",
+        lambda: {"none": "Effort not set", "low": "Low effort", "medium": "Medium effort",
                  "high": "High effort"},
         acts=lambda read: read("endpoint") != "completions"),
     Text("decoding", "Decoding (JSON)", "", max_chars=MAX_DECODING,

@@ -46,6 +46,8 @@ def _settings(record: Record, choice: int) -> None:
     asked, used = st.columns(2)
     with asked:
         st.subheader("As it was sent", anchor=False)
+        if record.request_id:
+            st.text(f"x-request-id: {record.request_id}")
         _json(dict(record.body), "content")
     with used:
         st.subheader("As it was understood", anchor=False)

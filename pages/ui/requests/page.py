@@ -149,7 +149,10 @@ def _head(view: RequestsView, found: list[Record]) -> None:
         st.header("Calls", anchor=False, width="content")
         size = f"{counted(len(found), 'request')}, about {held:.1f} MB, " if found else ""
         most = f"{history.most_records} requests, or {history.most_bytes // 2**20} MB"
-        st.text(f"{size}in memory only: the last {most}, are kept", width="stretch")
+        seen = (
+            "" if endpoint.service().needs_key else "; every browser that opens this page sees them"
+        )
+        st.text(f"{size}in memory only: the last {most}, are kept{seen}", width="stretch")
         st.button("Follow the newest", key="follow", type="tertiary", on_click=view.choose,
             args=("",), disabled=not view.chosen)  # fmt: skip
         st.button("Forget all", key="forget", type="tertiary", on_click=history.clear,

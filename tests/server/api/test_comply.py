@@ -17,6 +17,10 @@ ADVISORY = {"compact-response"}
 # The tool runs these with OpenAI's own models only.
 SKIPPED = {"reasoning-summary", "chat-reasoning-summary"}
 LEFT_OUT = NOT_HERE | ADVISORY | SKIPPED
+# OpenAI's client knows the events of a thinking by these names; the specification has others.
+OPENAI_NAMES = {
+    f"unknown SSE event type: response.reasoning_text.{end}" for end in ("delta", "done")
+}
 
 
 @pytest.mark.parametrize("style", ["open-responses", "openai-chat"])
@@ -29,7 +33,9 @@ def test_the_published_schemas_are_kept(endpoint: Served, style: str) -> None:
     wrong = [
         one
         for name, one in results.items()
-        if (one["status"] != "passed" or one.get("warnings")) and name not in LEFT_OUT
+        if (one["status"] != "passed" or one.get("warnings"))
+        and name not in LEFT_OUT
+        and not (one.get("errors") and set(one["errors"]) <= OPENAI_NAMES)
     ]
     assert wrong == []
     for name in results.keys() & NOT_HERE:

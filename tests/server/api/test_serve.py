@@ -9,10 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from core.cli.main import main
 from core.decoding.errors import ConfigError
 from core.server.api import local_models
+from core.server.api import serve as serving
 from core.server.api.serve import endpoint
 from core.server.settings import Settings
 
@@ -53,3 +55,37 @@ def test_a_model_that_several_wait_for_is_loaded_once(monkeypatch: pytest.Monkey
     for other in ("one", "two", "small"):
         models.load(other)
     assert loaded == ["/srv/small", "one", "two", "/srv/small"]
+
+
+def test_a_model_that_is_named_is_loaded_at_once_and_offered_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loaded = list[str]()
+
+    def load(where: str, **_: Any) -> Any:
+        loaded.append(where)
+        return SimpleNamespace(model_id=where)
+
+    served = list[Any]()
+    monkeypatch.setattr(local_models, "load_model", load)
+    monkeypatch.setattr(serving, "_listen", lambda *_: [socket.create_server(("127.0.0.1", 0))])
+    monkeypatch.setattr(serving.uvicorn, "Server", lambda config: served.append(config) or _Ended())
+    key = "a-key-of-many-letters"
+    assert main(["serve", "--model", "embedded:draft", "--api-key", key]) == 0
+    assert loaded == ["embedded:draft"]
+    client = TestClient(served[0].app, base_url="http://127.0.0.1")
+    assert client.get("/v1/models").status_code == 401
+    asked = client.get("/v1/models", headers={"authorization": f"Bearer {key}"}).json()
+    assert [one["id"] for one in asked["data"]] == ["embedded:draft"]
+
+
+class _Ended:
+    def run(self, sockets: list[socket.socket]) -> None:
+        for one in sockets:
+            one.close()
+
+
+def test_a_short_key_is_refused_without_saying_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--api-key", "secret"]) == 2
+    said = capsys.readouterr().err
+    assert "--api-key holds keys of 16 to 200" in said and "secret" not in said

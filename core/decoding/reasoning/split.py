@@ -1,0 +1,99 @@
+"""Separate thinking from answer in a run of any method, by the marks of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.decoding.loop.text import Cutter, TextStream, join_prompt
+from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.trace import Phase
+
+# More tokens than a mark has: the end of a prompt that may open or close the thinking.
+END_OF_PROMPT = 32
+
+
+def marks_of(model: object) -> tuple[str, str]:
+    """The marks around a model's thinking; both empty where it has none of its own."""
+    marks = getattr(model, "think_marks", None)
+    if marks is None or marks.source == "prompt":
+        return "", ""
+    return marks.start, marks.end
+
+
+def special_name(model: Vocabulary, token_id: int) -> str:
+    """How a special token is written out; empty for tokens that add text."""
+    return "" if model.token_bytes(token_id) else model.token_text(token_id)
+
+
+class ThinkingSplit:
+    """Divides a running text: from the first opening mark to its closing mark it is thinking.
+
+    Args:
+        marks: the opening and the closing one, tokens of their own or ordinary text.
+        prompt: its end; it may have opened the thinking already, or closed it.
+    """
+
+    def __init__(self, marks: tuple[str, str], prompt: str) -> None:
+        start, end = (mark.strip() or mark for mark in marks)
+        opened = bool(start) and prompt.rstrip().endswith(start)
+        closed = not end or prompt.rstrip().endswith(end)
+        self._marks = [] if closed else [end] if opened else [start, end]
+        self.phase: Phase = "thinking" if opened else "answer"
+        self._cutter = Cutter(self._marks[:1])
+        # Without the marks.
+        self.thinking_tokens = 0
+
+    def push(self, text: str, special: str = "") -> list[tuple[Phase, str]]:
+        """What a token adds, and to which text; the last entry has the token's own phase.
+
+        Args:
+            special: the name of a special token, which adds no text.
+        """
+        left = len(self._marks)
+        found = self._push(text, special)
+        self.thinking_tokens += found[-1][0] == "thinking" and len(self._marks) == left
+        return found
+
+    def _push(self, text: str, special: str) -> list[tuple[Phase, str]]:
+        phase = self.phase
+        if self._marks and special == self._marks[0]:
+            return [(phase, self._cutter.flush()), self._turn()]
+        said = self._cutter.push(text) if self._marks else text
+        if not self._cutter.cut:
+            return [(phase, said)]
+        rest, mark = self._cutter.rest, self._turn()
+        return [(phase, said), mark, *(self._push(rest, "") if rest else [])]
+
+    def _turn(self) -> tuple[Phase, str]:
+        """Pass a mark, which belongs to the thinking."""
+        self._marks.pop(0)
+        self.phase = "thinking" if self._marks else "answer"
+        self._cutter = Cutter(self._marks[:1])
+        return "thinking", ""
+
+    def flush(self) -> tuple[Phase, str]:
+        """What was held back as the beginning of a mark, at the run's end."""
+        return self.phase, self._cutter.flush()
+
+
+class SplitReply(NamedTuple):
+    """A run's two texts; the marks are in neither."""
+
+    thinking: str
+    answer: str
+
+
+def split_reply(
+    model: LanguageModel, prompt_ids: Sequence[int], token_ids: Sequence[int]
+) -> SplitReply:
+    """Divide the tokens of a run that has ended."""
+    texts: dict[Phase, str] = {"thinking": "", "answer": ""}
+    split = ThinkingSplit(marks_of(model), join_prompt(model, prompt_ids[-END_OF_PROMPT:]))
+    stream = TextStream(model)
+    for token_id in token_ids:
+        for phase, text in split.push(stream.push(token_id), special_name(model, token_id)):
+            texts[phase] += text
+    for phase, text in (split.push(stream.flush())[-1], split.flush()):
+        texts[phase] += text
+    return SplitReply(**texts)
