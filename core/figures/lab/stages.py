@@ -224,10 +224,10 @@ def _frame_panel(
     taken = (
         NBSP
         if place == 0
-        else f'<span style="color:{theme.muted}">{fitted("none out", room)}</span>'
+        else f'<span style="color:{theme.muted}">{fitted("nothing removed", room)}</span>'
     )
     if place and stage.removed_mass > 0:
-        taken = f"{percent(stage.removed_mass)}{NBSP}out"
+        taken = f"{percent(stage.removed_mass)}{NBSP}removed"
         taken = taken if text_width(taken) <= room else f"−{percent(stage.removed_mass)}"
     lines = [
         f"<b>{escaped(fitted(short_name(stage.name), room, face='sans bold'))}</b>",

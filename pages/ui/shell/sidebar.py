@@ -74,14 +74,15 @@ def show(*, prompt: bool = True) -> None:
     Args:
         prompt: off on a page that asks questions of its own.
     """
-    if models.free_choice():
-        draw("model")
-    else:
-        draw("model", help="The models that this server offers.")
+    with st.container(key="model-field", gap=None):
+        _cache()
+        if models.free_choice():
+            draw("model")
+        else:
+            draw("model", help="The models that this server offers.")
     if said := models.hint(model()):
         st.html(f'<p class="de-hint">{escape(said)}</p>')
     _server_key()
-    _cache()
     if prompt:
         _prompt()
         _chat()
@@ -147,9 +148,7 @@ def _cache() -> None:
     count, size = cached_bytes() if models.free_choice() else (0, 0)
     if not size:
         return
-    with st.container(
-        key="gguf-cache", horizontal=True, wrap=False, vertical_alignment="center", gap="small"
-    ):
+    with st.popover("Cache", type="tertiary", key="model_cache"), st.container(key="gguf-cache"):
         st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
         st.button(
             "Empty it",
