@@ -237,7 +237,7 @@ def test_a_file_is_shown_and_its_own_claims_are_not(open_app: Open) -> None:
     app.run()
     assert "From a file · 5 tokens" in texts(app)
     labels = [block.proto.popover.label for block in app.get("popover")]
-    assert "Not checked" in labels
+    assert "Not checked" in labels and "Text" in labels
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:
