@@ -117,33 +117,20 @@ def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
 def test_a_token_stands_at_one_place_of_the_order_in_all_rows():
     step = next(s for s in TRACE.token_steps if s.chosen.rank > 20)
     figure = step_stages(step, TRACE)
-    rows = rows_of(figure)
-    *_, last, drawn = bars_of(figure, step.token_id)
+    bars = {c.token_id: bars_of(figure, c.token_id) for c in step.candidates}
+    *_, last, drawn = bars[step.token_id]
     assert last[1:3] == pytest.approx(drawn[1:3])
-    before = []
-    for row, low, share, _ in bars_of(figure, step.token_id):
-        own = [
-            low
-            for token in step.candidates
-            for at, low, *_ in bars_of(figure, token.token_id)
-            if at == row
-        ]
-        others = [piece for piece in rows[row] if piece[0] < low and piece[0] not in own]
-        before.append(others[0][1] / share)
+    orders, gaps = [], []
+    for row, low, share, _ in bars[step.token_id]:
+        places = {token: bar for token, own in bars.items() for bar in own if bar[0] == row}
+        orders.append(sorted(places, key=lambda token: places[token][1]))
+        # Other tokens stand between the candidate before and the chosen one.
+        before = max(bar[1] + bar[2] for bar in places.values() if bar[1] < low)
+        gaps.append((low - before) / share)
+    kept = orders[-1]
+    assert all([token for token in order if token in kept] == kept for order in orders)
     # Cuts leave the ratio to the chosen token as it is in the draw.
-    assert before == pytest.approx([before[-1]] * len(before))
-    order = [
-        sorted(
-            (low, c.token_id)
-            for c in step.candidates
-            for at, low, share, _ in bars_of(figure, c.token_id)
-            if at == row and share
-        )
-        for row in rows
-    ]
-    kept = [token for _, token in order[-1]]
-    for row in order:
-        assert [token for _, token in row if token in kept] == kept
+    assert gaps[-1] > 0 and gaps == pytest.approx([gaps[-1]] * len(gaps))
 
 
 def test_no_label_cuts_the_ribbon():

@@ -236,8 +236,7 @@ def test_a_file_is_shown_and_its_own_claims_are_not(open_app: Open) -> None:
     view_of(app).show(make_trace(5, seed=11).with_checks(()), "file")
     app.run()
     assert "From a file · 5 tokens" in texts(app)
-    labels = [block.proto.popover.label for block in app.get("popover")]
-    assert "Not checked" in labels and "Text" in labels
+    assert {"Not checked", "Text"} <= {block.proto.popover.label for block in app.get("popover")}
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:
@@ -343,7 +342,7 @@ def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
             st.rerun()
         legend(*args)
 
-    monkeypatch.setattr(changed, "note", lambda *_: "")  # It would stand in the legend's place.
+    monkeypatch.setattr(changed, "note", lambda *_: "")
     monkeypatch.setattr(token_strip, "draw_legend", cut_off_once)
     app.run()
     assert len(drawn) == 2 and charts(app) == ["candidates"]
