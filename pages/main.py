@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import registry
-from pages.ui.run import changed, save
+from pages.ui.run import changed, install_model, save
 from pages.ui.shell import (
     address,
     browser,
@@ -49,7 +49,10 @@ glossary.offer()
 link.check_address()
 sidebar.refuse_models(row.view)
 with st.sidebar:
-    sidebar.show(prompt=not row.own_prompt)
+    sidebar.show(
+        prompt=not row.own_prompt,
+        below_model=lambda name: install_model.draw(row.view(), name, key="install"),
+    )
     save.open_file(page.url_path)
     figure_choices.show()
 save.turn_to_file(page.url_path)

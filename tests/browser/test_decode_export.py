@@ -88,6 +88,13 @@ def test_a_figure_and_the_page_leave_in_every_format(decode: DecodePage) -> None
     assert len(rows) > 5 and len({len(row) for row in rows}) == 1
     decode.page.keyboard.press("Escape")
     expect(decode.page.get_by_role("button", name="CSV")).to_be_hidden()
+    # The menu that opens again saves only what is asked for anew.
+    with decode.page.expect_download(timeout=120_000) as waiting:
+        open_export(decode, "candidates")
+        decode.page.get_by_role("button", name="SVG", exact=True).click()
+    assert waiting.value.suggested_filename == svg.suggested_filename
+    decode.page.keyboard.press("Escape")
+    expect(decode.page.get_by_role("button", name="SVG")).to_be_hidden()
     # The page leaves as an archive.
     decode.page.locator(".st-key-save button").first.click()
     button = decode.page.get_by_role("button", name="All figures (ZIP)")

@@ -25,6 +25,7 @@ def test_a_gguf_file_is_picked_and_decodes(page: Page, server: str, tmp_path: Pa
     expect(page).to_have_url(re.compile(r"small\.gguf"))
     app.run()
     expect(app.tokens.first).to_be_visible()
+    page.get_by_role("button", name="Cache").click()
     cache = page.locator(".st-key-gguf-cache")
     expect(cache).to_contain_text("GGUF cache: 1 model, ")
     cache.get_by_role("button", name="Empty").click()

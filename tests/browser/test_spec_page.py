@@ -63,7 +63,7 @@ def test_the_example_stands_in_full_is_clicked_played_and_leaves(spec: SpecPage)
     with spec.page.expect_download(timeout=120_000) as waiting:
         spec.page.get_by_role("button", name="SVG", exact=True).click()
     texts = " ".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
-    assert "Rounds, and what became of them" in texts
+    assert "Rounds and their drafted tokens" in texts
     assert "draft embedded:draft" in texts.replace("\u00a0", " ")
     with spec.page.expect_download(timeout=120_000) as waiting:
         spec.page.get_by_role("button", name="CSV", exact=True).click()

@@ -55,7 +55,7 @@ def test_marks_are_a_tick_for_a_right_guess_and_the_rank_else():
     for position in POSITIONS[:-1]:
         right = position.candidates[0].token_id == position.next_token_id
         assert marks[position.index] == ("✓" if right else str(position.next_rank))
-    assert marks[8] == "drawn"
+    assert marks[8] == "chosen"
 
 
 def test_surprisal_is_that_of_what_follows():

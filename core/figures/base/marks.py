@@ -84,11 +84,22 @@ def name_rows(sheet: Sheet, title: str, left: int) -> None:
 
 
 def label_bar(
-    sheet: Sheet, y: float, text: str, *, right: bool = False, size: float = 12, yshift: int = 0
+    sheet: Sheet,
+    y: float,
+    text: str,
+    *,
+    right: bool = False,
+    size: float = 12,
+    yshift: int = 0,
+    clear: bool = False,
 ) -> None:
-    """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end."""
-    # What is drawn behind, such as the lines of the grid, ends beside the text.
-    ground = {} if sheet.paper.transparent else {"bgcolor": sheet.theme.paper}
+    """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end.
+
+    Args:
+        clear: what is drawn behind goes on under the text; else it ends beside it, as the lines
+            of a grid should.
+    """
+    ground = {} if clear or sheet.paper.transparent else {"bgcolor": sheet.theme.paper}
     sheet.annotations.append(
         {
             **ground,
@@ -115,6 +126,7 @@ def label_pair(
     *,
     size: float = 12,
     yshift: int = 0,
+    clear: bool = False,
 ) -> None:
     """Write a name over the left end of a level bar and more over its right end (Plotly text).
 
@@ -122,12 +134,13 @@ def label_pair(
 
     Args:
         size: of what stands at the right, px.
+        clear: as of `label_bar`.
     """
     margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
     room = sheet.room(margin["l"], margin["r"])
     fits = markup_width(name) + markup_width(said, size) + _APART <= room
-    label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE)
-    label_bar(sheet, y, said, right=True, size=size, yshift=yshift)
+    label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE, clear=clear)
+    label_bar(sheet, y, said, right=True, size=size, yshift=yshift, clear=clear)
 
 
 def level_bars(

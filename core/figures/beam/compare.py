@@ -18,7 +18,7 @@ from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
 
-_TITLE = "What the search bought"
+_TITLE = "Gain over greedy"
 _ROW = 58
 
 

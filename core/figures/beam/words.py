@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import exp, log
+
 import pandas as pd
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
-from core.decoding.beam.replay import RANKED_ANEW, guess_parents
+from core.decoding.beam.replay import RANKED_ANEW, guess_parents, lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
@@ -15,6 +18,8 @@ from core.figures.base.paper import SCREEN, Paper
 from core.figures.beam.graph import beam_graph, best_path
 
 MINUS = "\u2212"
+# Of a log-probability, nats.
+_ROUNDING = 1e-4
 ENDS = {
     "eos": "the model ended it",
     "stop": "a stop string ended it",
@@ -59,6 +64,52 @@ def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
     if margin is None:
         return "pruned: the search ended here"
     return f"pruned: {nats(abs(margin))}{NBSP}nats {'behind' if margin <= 0 else 'ahead'}"
+
+
+def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> str:
+    """By how much a kept candidate of step `at` was before the last one kept; empty for itself."""
+    margin = steps[at].margin(chosen)
+    if not margin:
+        return ""
+    group = steps[at].group_of(chosen)
+    rivals = (c for c in steps[at].kept if steps[at].group_of(c) == group)
+    last = min(rivals, key=lambda c: c.cum_logprob)
+    paths = (*lineage(steps, at, chosen), *lineage(steps, at, last))
+    # Penalties and a draw make scores that are no probabilities.
+    if any(abs(c.logprob - c.raw_logprob) > _ROUNDING for c in paths):
+        return f"{nats(margin)}{NBSP}nats above the last one kept."
+    if margin > log(1e6):
+        return "Over a million times as likely as the last one kept."
+    return f"{exp(margin):,.1f} times as likely as the last one kept."
+
+
+def winner_words(trace: Trace) -> str:
+    """Where the winner came nearest to being dropped, and whether greedy decoding would have lost
+    it; plain text."""
+    steps = trace.beam_steps
+    path = [
+        steps[at].candidates[place] for at, place in best_path(beam_graph(steps), trace) if at >= 0
+    ]
+    places = []
+    for at, (step, chosen) in enumerate(zip(steps, path, strict=False)):
+        rivals = [c.cum_logprob for c in step.kept if step.group_of(c) == step.group_of(chosen)]
+        if chosen.fate == "kept":
+            places.append((1 + sum(r > chosen.cum_logprob for r in rivals), -at, len(rivals)))
+    worst, minus_at, count = max(places, default=(1, 0, 1))
+    if worst == 1:
+        return "The winner was first of the beam at every step."
+    place = "last" if worst == count else f"number {worst}"
+    found = f"At step {nth(-minus_at)} the winner was {place} of {count}."
+    if any(step.origin != "argmax" for step in steps) or is_grouped(trace):
+        return f"{found} The search won by keeping it."
+    lost = any(
+        c.logprob > chosen.logprob
+        for step, chosen in zip(steps, path, strict=False)
+        for c in step.candidates
+        if c.parent == chosen.parent
+    )
+    greedy = "Greedy would have lost it; beam search kept it."
+    return f"{found} {greedy if lost else 'Greedy would have found it too.'}"
 
 
 def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:

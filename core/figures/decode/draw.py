@@ -12,11 +12,10 @@ from core.figures.base.labels import show_token
 from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
-from core.figures.decode.stage_bars import BAR, Segment
+from core.figures.decode.stage_bars import BAR, DUST, Segment, draw_order
 
 SCORE_ROW = 26
 _MOST_SCORES = 8
-_DUST = 1e-9
 
 
 class Scored(NamedTuple):
@@ -36,8 +35,7 @@ def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
     """
     if step.draw.interval is None:
         return []
-    places = [place for place, c in enumerate(step.candidates) if c.prob > 0]
-    places.sort(key=lambda at: (-step.candidates[at].prob, step.candidates[at].token_id))
+    places = [place for place in draw_order(step) if step.candidates[place].prob > 0]
     segments: list[Segment] = []
     at = 0.0
     for place in places:
@@ -45,11 +43,11 @@ def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
         low, high = at, at + candidate.prob
         if candidate.token_id == step.token_id:
             low, high = step.draw.interval
-        if low - at > _DUST:
+        if low - at > DUST:
             segments.append(Segment(row, None, at, low - at))
         segments.append(Segment(row, place, low, high - low))
         at = max(high, at)
-    if 1 - at > _DUST:
+    if 1 - at > DUST:
         segments.append(Segment(row, None, at, 1 - at))
     return segments
 

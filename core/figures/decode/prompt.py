@@ -36,10 +36,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, add_least, window_of
 
 _TITLE = "The model's guesses in the prompt"
-_SUBTITLE = (
-    "Each guess is of one token, after the prompt up to there, and the next one forgets it. "
-    "Only the last is used."
-)
+_SUBTITLE = "After each prompt token the model guesses the next; only the last guess is used."
 _COLUMNS = (
     "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
     "next_is_generated surprisal entropy"
@@ -141,7 +138,7 @@ def _cells(
             cells.append(Cell(column, 0, guess.raw_prob, guess.text, text, key, ringed=last))
         if after is not None:
             key = (position.index, after.token_id)
-            mark = "drawn" if last else "✓" if after.rank == 1 else f"{after.rank or '?'}"
+            mark = "chosen" if last else "✓" if after.rank == 1 else f"{after.rank or '?'}"
             prob = after.raw_prob if after.rank else None
             cells.append(Cell(column, 1, prob, after.text, text, key))
             cells.append(Cell(column, 2, None, mark, text, key))
@@ -153,7 +150,7 @@ def _hover(position: PromptPosition, following: Candidate | None) -> str:
     for at, guess in enumerate(position.candidates[:3], start=1):
         lines.append(f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}")
     if following is not None:
-        word = "drawn" if position.next_token_id is None else "actual"
+        word = "chosen" if position.next_token_id is None else "actual"
         lines += _following_lines(f"{word}: {show_token(following.text, 30)}", following)
     lines.append(f"entropy {position.entropy:.3f} nats")
     return "<br>".join(lines)

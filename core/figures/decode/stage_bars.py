@@ -16,6 +16,8 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 BAR = 0.46
+# Less probability than this is a sum's rounding.
+DUST = 1e-9
 
 
 class Segment(NamedTuple):
@@ -38,13 +40,45 @@ def shown_stages(step: TokenStep) -> list[Stage]:
     return stages
 
 
-def stage_segments(row: int, stage: Stage) -> list[Segment]:
-    """The bar of a stage: the candidates by rank, then all others."""
+def draw_order(step: TokenStep) -> list[int]:
+    """Places of the candidates in the order of the draw: by falling probability, ties by id; those
+    that were removed follow by rank."""
+    found = range(len(step.candidates))
+    if step.draw.interval is None:
+        return list(found)
+    keys = [(-c.prob, c.token_id if c.prob else c.rank) for c in step.candidates]
+    return sorted(found, key=keys.__getitem__)
+
+
+def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
+    """The bar of a stage: the candidates in the order of the draw, then all other tokens.
+
+    Other tokens that the draw has before the chosen one stand before it in each row.
+    """
+    order = draw_order(step)
+    at, others = _others_before(step, order)
+    chosen = step.candidates[order[at]]
+    # Cuts keep the ratio of probabilities; a temperature changes it a little.
+    others *= stage.probs[order[at]] / chosen.prob if chosen.prob else 0.0
+    others = min(others, stage.tail_mass)
+    shares: list[tuple[int | None, float]] = [(place, stage.probs[place]) for place in order]
+    if others > DUST:
+        shares.insert(at, (None, others))
     low, segments = 0.0, []
-    for place, prob in enumerate(stage.probs):
-        segments.append(Segment(row, place, low, prob))
-        low += prob
-    return [*segments, Segment(row, None, low, stage.tail_mass)]
+    for place, share in [*shares, (None, stage.tail_mass - others)]:
+        segments.append(Segment(row, place, low, share))
+        low += share
+    return segments
+
+
+def _others_before(step: TokenStep, order: Sequence[int]) -> tuple[int, float]:
+    """Where the chosen token is in the order, and the probability of the tokens before it in the
+    draw that are no candidates."""
+    at = [step.candidates[place].token_id for place in order].index(step.token_id)
+    if step.draw.interval is None:
+        return at, 0.0
+    named = sum(step.candidates[place].prob for place in order[:at])
+    return at, max(0.0, step.draw.interval[0] - named)
 
 
 def segment_bars(segments: Sequence[Segment], width: float = BAR) -> Properties:

@@ -58,7 +58,7 @@ _SERVER = "by its own settings"
 def step_stages(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
-    """One bar of 100 % for each stage, candidates by rank, and the draw below.
+    """One bar of 100 % for each stage, candidates in the order of the draw, and the draw below.
 
     A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
     hands over `customdata = [step index, token id]`.
@@ -77,7 +77,7 @@ def step_stages(
         right=_SIDE + 6,
         below=44,
     )
-    segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage)]
+    segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage, step)]
     segments += drawn_segments(step, len(stages))
     others = others_name(step, trace)
     _add_segments(sheet, step, stages, segments, others)
@@ -144,14 +144,16 @@ def _others(
     """The tokens that are no candidates, hatched."""
     own = [segment for segment in segments if segment.candidate is None]
     stages = [escaped(stage_name(names[segment.row])) for segment in own]
-    pairs = zip(stages, own, strict=True)
+    # Cut in two by the chosen token, they are told as one.
+    shares = [sum(o.share for o in own if o.row == s.row) for s in own]
+    pairs = zip(stages, shares, strict=True)
     return {
         **segment_bars(own),
         "name": words,
         "text": [words] * len(own),
         "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
         "marker": hatched(theme),
-        **hover_texts([f"<b>{words}</b><br>{name} {percent(s.share)}" for name, s in pairs]),
+        **hover_texts([f"<b>{words}</b><br>{name} {percent(share)}" for name, share in pairs]),
         "customdata": [[step.index, -1]] * len(own),
     }
 
@@ -181,11 +183,11 @@ def _label_stage(
     said = _removed(step, stage, row)
     if trace.known is not None and row == 0:
         said = f"{trace.known:,} of {said} named"
-    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=1)
+    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=1, clear=True)
 
 
 def _label(sheet: Sheet, row: int, text: str) -> None:
-    label_bar(sheet, row - BAR / 2, text, yshift=1)
+    label_bar(sheet, row - BAR / 2, text, yshift=1, clear=True)
 
 
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
@@ -229,7 +231,8 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     if step.origin == "forced":
         _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
     elif step.draw.interval is not None:
-        label_pair(sheet, row - BAR / 2, "<b>draw</b>", f"{uniform:.4f} falls on {token}", yshift=1)
+        said = f"{uniform:.4f} falls on {token}"
+        label_pair(sheet, row - BAR / 2, "<b>draw</b>", said, yshift=1, clear=True)
         if uniform is not None:
             mark_uniform(sheet, uniform, row)
             where = {"yanchor": "top", "yshift": 1, "borderpad": 0}

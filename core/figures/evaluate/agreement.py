@@ -19,7 +19,7 @@ from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
-_TITLE = "Who says the same"
+_TITLE = "Agreement between ways"
 _NAME, _CELL, _KEY, _LINE = 56, 34, 18, 16
 # A cell is no wider, px.
 _WIDEST = 90

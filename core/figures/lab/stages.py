@@ -221,13 +221,10 @@ def _frame_panel(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor=places.axis(place)
     )
     add_line(sheet, "zero", domain[0], (bottom, upper), theme.grid, 1, layer="below", **PAPER)
-    taken = (
-        NBSP
-        if place == 0
-        else f'<span style="color:{theme.muted}">{fitted("none out", room)}</span>'
-    )
+    nothing = "nothing removed" if text_width("nothing removed") <= room else f"−0{NBSP}%"
+    taken = f'<span style="color:{theme.muted}">{nothing}</span>' if place else NBSP
     if place and stage.removed_mass > 0:
-        taken = f"{percent(stage.removed_mass)}{NBSP}out"
+        taken = f"{percent(stage.removed_mass)}{NBSP}removed"
         taken = taken if text_width(taken) <= room else f"−{percent(stage.removed_mass)}"
     lines = [
         f"<b>{escaped(fitted(short_name(stage.name), room, face='sans bold'))}</b>",

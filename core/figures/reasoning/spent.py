@@ -27,7 +27,7 @@ from core.figures.reasoning.words import (
     sweep_caption,
 )
 
-_TITLE, _SPENT_TITLE = "What became of the runs", "What the budget costs"
+_TITLE, _SPENT_TITLE = "How the runs ended", "What the budget costs"
 _LEFT = 62
 _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP

@@ -37,7 +37,7 @@ from core.figures.speculative.words import (
 )
 
 COLUMNS = 40
-_TITLE = "Rounds, and what became of them"
+_TITLE = "Rounds and their drafted tokens"
 _SUBTITLE = "A column is a round; its last row is the target’s own token."
 _NO_ROUND = "This run made no round, so there is nothing to show."
 _LEFT, _FEWEST = 92, 8

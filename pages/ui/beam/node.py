@@ -11,7 +11,7 @@ from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import BREAK, percent, table_text, visible_token
-from core.figures.beam.words import fate_words, nats, place_words, score_at
+from core.figures.beam.words import fate_words, margin_words, nats, place_words, score_at
 from pages.ui.beam.state import BeamView
 from pages.ui.widgets import table, words
 from pages.ui.widgets.ahead import Offer
@@ -60,7 +60,9 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
         "node-where": f"Step {nth(at)}, {place_words(step, chosen)}",
         "node-fate": _first_upper(fate_words(step, chosen)),
         "node-path": "".join(_shown(candidate) for candidate in path),
-        "node-numbers": "\n".join(filter(None, (_numbers(trace, at, chosen), _why(step, chosen)))),
+        "node-numbers": "\n".join(
+            filter(None, (_numbers(trace, at, chosen), _why(trace, at, chosen)))
+        ),
     }
 
 
@@ -91,8 +93,9 @@ def _prob(chosen: BeamCandidate) -> float:
     return exp(min(chosen.raw_logprob, 0.0))
 
 
-def _why(step: BeamStep, chosen: BeamCandidate) -> str:
+def _why(trace: Trace, at: int, chosen: BeamCandidate) -> str:
     """Why it was pruned, or by how much it stayed; plain text."""
+    step = trace.beam_steps[at]
     margin = step.margin(chosen)
     if chosen.fate == "pruned" and chosen.ended:
         return "It would have ended here, but only the first candidates, one a beam, may finish."
@@ -104,8 +107,8 @@ def _why(step: BeamStep, chosen: BeamCandidate) -> str:
             f"The last one that went on, {token} ({place}), has "
             f"{nats(last.cum_logprob)}; this one has {nats(chosen.cum_logprob)}."
         )
-    if chosen.fate == "kept" and margin is not None:
-        return f"It stayed by {nats(margin)} nats before the last survivor."
+    if chosen.fate == "kept":
+        return margin_words(trace.beam_steps, at, chosen)
     return ""
 
 

@@ -13,7 +13,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.paper import Paper
-from core.figures.beam.words import beam_caption
+from core.figures.beam.words import beam_caption, winner_words
 from pages.ui import registry
 from pages.ui.beam import compare, controls, node, state
 from pages.ui.beam.state import BeamView
@@ -25,8 +25,7 @@ from pages.ui.widgets.control import value
 _NOTICE = """
 ## What to notice
 
-- Where the strong path lies low in its column, it was not the most probable text so far: the
-  search won by keeping it.
+- {winner}
 - Paths that look different often grow from one stem: the beam spends its rows on near-copies.
   Groups with a diversity penalty force them apart.
 - Switch on the wrong guesses: without stored parents, one would draw those edges.
@@ -173,7 +172,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         with right:
             node.draw(view, trace, _redraw, offer)
             with st.container(key="notice"):
-                st.markdown(_NOTICE)
+                st.markdown(_NOTICE.format(winner=winner_words(trace)))
                 panel.made_by(beam_caption(trace))
 
 

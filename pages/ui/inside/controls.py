@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
@@ -48,6 +49,16 @@ def said_by(trace: Trace) -> dict[str, Any]:
 def load_controls(trace: Trace) -> None:
     """Set the controls to what the run was made with, as far as they reach."""
     control.load(said_by(trace))
+
+
+def follow(trace: Trace, *, but: Collection[str] = ()) -> None:
+    """Set the page's own controls to what a run was made with that the page takes over.
+
+    Args:
+        but: keys of those that stay.
+    """
+    said = reached(_RUN, trace.config)
+    control.load({key: held for key, held in said.items() if key not in but})
 
 
 def draw() -> None:

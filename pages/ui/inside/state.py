@@ -11,10 +11,12 @@ from core.decoding.trace import Trace
 from core.export.part import Part
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView, follow_link
+from pages.ui.inside import controls
 from pages.ui.run import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address
+from pages.ui.widgets import control
 
 # In the address.
 _STEP = "step"
@@ -64,6 +66,9 @@ class InsideView(View):
             self.show(decode.trace, decode.source)
             self.asked = decode.asked
             self.select(decode.selected)
+            # A link's own words come before those of the example.
+            linked = control.rows_in_address() if decode.source == "example" else ()
+            controls.follow(decode.trace, but=linked)
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run."""
@@ -111,6 +116,7 @@ def open_run(
     view.show(trace, source)
     view.asked = asked
     view.select(index)
+    controls.follow(trace)
     save.go_to(registry.INSIDE.path)
 
 

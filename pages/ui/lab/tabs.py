@@ -138,14 +138,14 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
 def _dice_words(ref: StepRef) -> str:
     """Whose dice the rows throw, and why the run's own text is none of them."""
     rows = (
-        "One batch, each row with dice of its own from throw 1: row i is what a run with its seed "
-        "gives that begins here, in transformers' order."
+        "Each row is a fresh try from here with its own seed, as a run of transformers gives it "
+        "whose prompt ends here."
     )
     if not ref.index:
         return rows
     return (
-        f"{rows} The run itself came here with throw {nth(ref.index)}, so it went on otherwise, "
-        "also than the row of its seed."
+        f"{rows} The run itself draws its number {nth(ref.index)} here, not its first: even the "
+        "row of its seed goes on differently."
     )
 
 

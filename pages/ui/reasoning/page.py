@@ -75,7 +75,11 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
-    found = panel.read_controls(view, _asked)
+    found = None
+    if reason_problem.awaits_question():
+        panel.failure(view.failure)
+    else:
+        found = panel.read_controls(view, _asked)
     figure.said(*_captions(view))
     with st.container(key="reason-first", gap="small"):
         left, right = st.columns(2, gap="small")

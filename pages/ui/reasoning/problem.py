@@ -46,6 +46,11 @@ def own_question(read: Read = value) -> str:
     return str(read("question")).strip() if read("problem") == "own" else ""
 
 
+def awaits_question() -> bool:
+    """Whether an own question is chosen that nobody has written yet, which is no mistake."""
+    return value("problem") == "own" and not own_question()
+
+
 def _own(question: str, right: str) -> Problem:
     if not question:
         raise ProblemError("Your question is empty: write it, or choose another kind of problem.")

@@ -90,7 +90,6 @@ class ReasonView(View):
     def show_example(self, example: ReasoningExample) -> None:
         """Look at a stored run with its problem, and at every measurement."""
         self.show(example.run, "example")
-        self.problem, self.strip = example.strip.problem, example.strip
         self.sweeps = {s.plan.budget_field: s for s in (example.sweep, example.cut)}
         self.rivalry, self.vote, self.tools = example.rivalry, example.vote, example.tools
         self.best_of = example.best_of
@@ -99,6 +98,9 @@ class ReasonView(View):
         """Look at another run; of one made here the request knows the problem."""
         super().show(trace, source)
         self.problem = getattr(self.request, "problem", None) if source == "run" else None
+        example = load_example() if source == "example" else None
+        if example is not None and trace is example.run:
+            self.problem, self.strip = example.strip.problem, example.strip
 
     def collect(self, name: str, result: Any) -> None:
         """Take over what a job has left; of a sweep that was stopped its rows so far."""

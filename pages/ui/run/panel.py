@@ -11,7 +11,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from pages.ui.registry import Page
-from pages.ui.run import history, jobs, proof, save
+from pages.ui.run import history, jobs, outside, plain_text, proof, save
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
@@ -58,6 +58,7 @@ def draw(
         with st.container():
             if view.trace is not None:
                 finished(view.trace)
+                outside.draw(view, view.trace)
                 return
             with box():
                 st.markdown(f"**Nothing to show yet.**  \nPress Run: {nothing}")
@@ -117,6 +118,9 @@ def head(
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
         history.menu(view, page)
+        if trace.text.strip():
+            with st.container(key="text-side", width="content"):
+                fragments.mount(plain_text.menu, key="text-menu")(trace)
         with st.container(key="save-side", width="content"):  # A fragment would take half the row.
             fragments.mount(menu, key=SAVE)()
 

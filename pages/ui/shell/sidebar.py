@@ -68,20 +68,23 @@ def seed_row(acts: Callable[[Read], bool]) -> Number:
     return replace(SEED, acts=acts)
 
 
-def show(*, prompt: bool = True) -> None:
+def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
     """Draw the sidebar's controls.
 
     Args:
         prompt: off on a page that asks questions of its own.
+        below_model: draws what is offered for the chosen model.
     """
-    if models.free_choice():
-        draw("model")
-    else:
-        draw("model", help="The models that this server offers.")
+    with st.container(key="model-field", gap=None):
+        _cache()
+        if models.free_choice():
+            draw("model")
+        else:
+            draw("model", help="The models that this server offers.")
     if said := models.hint(model()):
         st.html(f'<p class="de-hint">{escape(said)}</p>')
+    below_model(model())
     _server_key()
-    _cache()
     if prompt:
         _prompt()
         _chat()
@@ -147,9 +150,7 @@ def _cache() -> None:
     count, size = cached_bytes() if models.free_choice() else (0, 0)
     if not size:
         return
-    with st.container(
-        key="gguf-cache", horizontal=True, wrap=False, vertical_alignment="center", gap="small"
-    ):
+    with st.popover("Cache", type="tertiary", key="model_cache"), st.container(key="gguf-cache"):
         st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
         st.button(
             "Empty it",
@@ -171,8 +172,13 @@ def _hint() -> None:
 def _use_example() -> None:
     example = prompts.named(st.session_state.get("example_prompt"), model())
     if example is not None:
-        st.session_state[RUN_EXAMPLE] = models.is_at_hand(model())
-        load({key: getattr(example, key) for key in ("prompt", "chat", "system")})
+        use_example(example)
+
+
+def use_example(example: prompts.Example) -> None:
+    """In a callback: set the prompt to an example, which the page then runs."""
+    st.session_state[RUN_EXAMPLE] = models.is_at_hand(model())
+    load({key: getattr(example, key) for key in ("prompt", "chat", "system")})
 
 
 def _chat() -> None:

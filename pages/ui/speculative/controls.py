@@ -39,12 +39,12 @@ RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "
 NAMES = ("A", "B", "C")
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
 _RULE_NOTES: dict[str, str] = {
-    "speculative": "Keeps the target’s distribution: accepts with min(1, target_prob / "
-    "draft_prob), else draws from the residual.",
-    "exact": "Keeps the target’s distribution, accepts less: the target’s own draw must be the "
-    "drafted token.",
-    "typical": "Does NOT keep the target’s distribution: accepts what the target finds likely "
-    "enough.",
+    "speculative": "Never changes what the target would write: a draft that the target finds less "
+    "likely is kept only sometimes.",
+    "exact": "Never changes what the target would write, but keeps less: only a draft that the "
+    "target itself draws.",
+    "typical": "Changes what the target would write: every draft that the target finds likely "
+    "enough is kept.",
 }
 GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
 _TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."

@@ -1,5 +1,8 @@
 // Draws figures in the browser for the server to make files of, and saves these files.
 
+// Files saved since the page was loaded: a menu that opens again makes its elements anew.
+const saved = (window.deSavedFiles ??= new Set());
+
 function save({ name, type, content }) {
   const bytes = Uint8Array.from(atob(content), (char) => char.charCodeAt(0));
   const link = document.createElement("a");
@@ -27,8 +30,8 @@ async function draw(text) {
 async function work(root) {
   const { task, file, said } = root.data;
   if (said) root.status.textContent = said;
-  if (file && file.id !== root.saved) {
-    root.saved = file.id;
+  if (file && !saved.has(file.id)) {
+    saved.add(file.id);
     save(file);
     root.status.textContent = `Saved ${file.name}`;
   }

@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from secrets import token_hex
 from typing import Any
 
 import plotly.graph_objects as go
@@ -83,7 +84,8 @@ class Desk:
         """Have the browser save a file."""
         kind = TYPES[name.rpartition(".")[2]]
         text = b64encode(content).decode()
-        self.file = {"id": next(_numbers), "name": name, "type": kind, "content": text}
+        # Unlike a count, never used again by a server that restarted under an open page.
+        self.file = {"id": token_hex(8), "name": name, "type": kind, "content": text}
         self.said = ""
 
     def attempt(self, act: Callable[[], None]) -> None:
