@@ -10,7 +10,8 @@ from unittest.mock import Mock
 import httpx2
 import pytest
 
-from core.server.api.http import MAX_BODY, Reply
+from core.server.api import routes
+from core.server.api.http import MAX_BODY
 from tests.server.api.served import Served
 
 MODEL = "embedded:target"
@@ -199,7 +200,7 @@ def test_what_the_router_refuses_and_a_crash_have_the_shape_too(
 ) -> None:
     assert error_of(httpx2.get(f"{endpoint.url}/tokenize"), 405)
     assert error_of(httpx2.request("TRACE", f"{endpoint.url}/v1/models"), 405)
-    monkeypatch.setattr(Reply, "__call__", Mock(side_effect=ValueError("secret")))
+    monkeypatch.setattr(routes, "read_body", Mock(side_effect=ValueError("secret")))
     error = error_of(endpoint.post("/v1/completions", TEXT), 500)
     assert error["type"] == "server_error" and "secret" not in error["message"]
 
