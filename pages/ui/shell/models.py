@@ -39,8 +39,18 @@ PACKAGED_KNOWS = " For real English and a chat template choose smollm2."
 _TOKENIZER = "tokenizer.json"
 
 LOADS = SharedLoads()
-_templates: dict[str, bool] = {}
-_described: dict[str, str] = {}
+
+
+@st.cache_resource(show_spinner=False)
+def _templates() -> dict[str, bool]:
+    """Whether a model has a chat template, by its name, as far as it is known."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def _described() -> dict[str, str]:
+    """What a server says of a model, by its name, as far as it was asked."""
+    return {}
 
 
 def embedded() -> list[str]:
@@ -71,9 +81,9 @@ def hint(where: str) -> str:
         return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
     if is_embedded(where):
         return EMBEDDED_KNOWS + (PACKAGED_KNOWS if free_choice() else "")
-    if where not in _described and is_on_server(where):
+    if where not in _described() and is_on_server(where):
         return "On a server: what it gives is asked at the first run."
-    return _described.get(where, "")
+    return _described().get(where, "")
 
 
 def is_on_server(where: str) -> bool:
@@ -214,8 +224,8 @@ def load(
         # The reason may tell of this machine, which is its operator's matter.
         print(f"{where}: {error}", file=sys.stderr)
         raise ModelError(NOT_LOADED.format(where=where)) from None
-    _templates[where] = bool(getattr(model, "has_chat_template", False))
-    _described[where] = getattr(model, "described", "")
+    _templates()[where] = bool(getattr(model, "has_chat_template", False))
+    _described()[where] = getattr(model, "described", "")
     if free_choice() and where not in (*PACKAGED, *offered()):
         recent.remember(where)
     return model
@@ -244,9 +254,9 @@ def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
 
 def has_chat_template(where: str) -> bool | None:
     """Whether the model has a chat template; None while nobody can know without loading it."""
-    if where not in _templates and is_embedded(where):
-        _templates[where] = _folder_has_template(ASSETS / where.removeprefix("embedded:"))
-    return _templates.get(where)
+    if where not in _templates() and is_embedded(where):
+        _templates()[where] = _folder_has_template(ASSETS / where.removeprefix("embedded:"))
+    return _templates().get(where)
 
 
 def _folder_has_template(folder: Path) -> bool:
