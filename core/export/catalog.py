@@ -69,7 +69,7 @@ class Entry:
 def figures_of(
     content: StoredContent, *, step: int | None = None, paper: Paper = WIDE
 ) -> list[Part]:
-    """What can be drawn of stored content alone.
+    """Return the parts that can be drawn of stored content alone.
 
     Args:
         step: index of the step (of speculative decoding the round) that is looked at; None for the

@@ -111,7 +111,7 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
 
 
 def _no_thinking(model: LanguageModel, ids: list[int]) -> list[int]:
-    """What closes the thinking at the end of a prompt; nothing where the model has no marks."""
+    """Return the ids that close the thinking at a prompt's end; none for a model without marks."""
     start, end = marks_of(model)
     before = join_prompt(model, ids[-END_OF_PROMPT:]).rstrip()
     if not end or before.endswith(end.strip() or end):

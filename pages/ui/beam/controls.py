@@ -114,7 +114,7 @@ def config(read: Read = value) -> BeamSearch:
 
 
 def request(read: Read = value) -> Request:
-    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     return from_sidebar(config(read), read=read)
 
 

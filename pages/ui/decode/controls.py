@@ -74,7 +74,7 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 
 
 def request(read: Read = value) -> Request:
-    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     typed = config(lambda key: "" if key in lines.KEYS else read(key))
     return lines.with_lines(from_sidebar(typed, read=read), read)
 

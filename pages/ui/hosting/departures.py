@@ -30,7 +30,7 @@ class QuietDepartures:
             message = await receive()
             if message["type"] != "websocket.receive" or _is_readable(message.get("bytes")):
                 return message
-            print("A websocket sent what is no message of the app: closed.", file=sys.stderr)
+            print("Closed a websocket that sent an unreadable message.", file=sys.stderr)
             await send({"type": "websocket.close", "code": _PROTOCOL_ERROR, "reason": ""})
             return {"type": "websocket.disconnect", "code": _PROTOCOL_ERROR}
 

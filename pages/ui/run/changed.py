@@ -29,7 +29,7 @@ def controls_of(page: Page) -> RunControls:
 
 
 def said_of(view: View, trace: Trace, controls: RunControls) -> dict[str, Any]:
-    """What the controls say for a run of the view, by key, as far as they reach."""
+    """Return the controls' values for a run of the view, by key, as far as they reach."""
     said, asked = controls.said_by(trace) | {"system": ""}, view.asked
     if "decode" in view.jobs:
         asked = view.request

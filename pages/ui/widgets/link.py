@@ -1,4 +1,4 @@
-"""What a link asks of the controls, and what they can't take of it: each is told in a sentence."""
+"""Read a link's values into the controls; a sentence names each one that they can't take."""
 
 from __future__ import annotations
 
