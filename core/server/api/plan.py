@@ -92,7 +92,7 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     """The token ids of a prompt.
 
     Args:
-        effort: where the model is to think; one without marks of its own is told how. Of `none` the
+        effort: where the model is to think; one without marks of its own is told how. With `none` the
             prompt closes the thinking that the model would begin.
 
     Raises:

@@ -34,7 +34,7 @@ _OPENED, _PAGE = "link_opened", "link_page"
 def remember(page: str) -> None:
     """Keep the address that led to the page, by its path, as the browser sent it.
 
-    Streamlit may take out of it what it finds no control of before the page is drawn.
+    Streamlit may drop parameters whose controls are not drawn yet.
     """
     context = get_script_run_ctx()
     if context is not None and st.session_state.get(_PAGE) != page:
