@@ -50,7 +50,7 @@ class Entry:
     opens: int = 0
 
     def part(self, step: int | None, paper: Paper) -> Part:
-        """The part at a step, else at the one that the page opens with; beyond the last the last."""
+        """The part at a step, at most the last; without one the part that the page opens with."""
         if step is None or not self.unit:
             return self.make(self.opens, paper)
         return self.make(max(0, min(step, self.count - 1)), paper)

@@ -92,8 +92,8 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     """The token ids of a prompt.
 
     Args:
-        effort: where the model is to think; one without marks of its own is told how. With `none` the
-            prompt closes the thinking that the model would begin.
+        effort: where the model is to think; one without marks of its own is told how. With `none`
+            the prompt closes the thinking that the model would begin.
 
     Raises:
         ApiError: a conversation for a model without a chat template.

@@ -89,7 +89,7 @@ def note(view: View, page: Page) -> str:
 
 
 def tell_address(view: object, page: Page) -> None:
-    """Keep `run` in the address only while the controls ask for the shown run or the one under way."""
+    """Keep `run` in the address while the controls ask for the run that is shown or under way."""
     if not isinstance(view, View) or page.run_controls is None:
         return
     job = view.jobs.get("decode")
