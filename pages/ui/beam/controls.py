@@ -23,11 +23,11 @@ from pages.ui.widgets.control import (
     declare,
     draw,
     load,
-    slider,
     value,
 )
 from pages.ui.widgets.knob import Knob, nearest_temperature
 from pages.ui.widgets.knob_rows import KNOB_ROWS
+from pages.ui.widgets.slider import slider
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
 EARLY: dict[bool | str, str] = {False: "Off", True: "On", "never": "Never"}

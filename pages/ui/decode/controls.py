@@ -18,7 +18,6 @@ from pages.ui.widgets.control import (
     Number,
     Read,
     Segments,
-    Slider,
     Text,
     Toggle,
     declare,
@@ -28,6 +27,7 @@ from pages.ui.widgets.control import (
 )
 from pages.ui.widgets.knob import KNOBS
 from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.slider import Slider
 
 MAX_TOKENS = 2000
 _KNOB_ROWS = [row for row in KNOB_ROWS if row.knob in KNOBS]

@@ -17,12 +17,12 @@ from pages.ui.widgets.control import (
     Menu,
     Number,
     Segments,
-    Slider,
     Text,
     Toggle,
     row_of,
     rows_in_address,
 )
+from pages.ui.widgets.slider import Slider
 
 # Whether a server offers a model is told on the page itself.
 MODELS = frozenset({"model", "draft"})
