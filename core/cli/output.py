@@ -116,7 +116,7 @@ def is_of_stream(error: OSError) -> bool:
 
 
 def is_of_memory(error: BaseException) -> bool:
-    """Return whether memory ran out; each library words it differently."""
+    """Whether the system or a limit gave no memory: each library says it in words of its own."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
     causes = (error, error.__cause__, error.__context__)

@@ -1,4 +1,4 @@
-"""Outermost middleware: the shape of the endpoint's errors, and unread bodies."""
+"""Middleware around all others: how errors of the endpoint look, and unread bodies."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import traceback
 from core.server.api.errors import UNEXPECTED, ApiError
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
-_ENDPOINT = ("/v1", "/tokenize", "/detokenize", "/tokenizer_info")
-# Of a body, bytes: the rest of a shorter one arrives by itself.
+_ENDPOINT = ("/v1", "/tokenize", "/detokenize")
+# What is left of a shorter body arrives by itself.
 _SHORT = 2**16
 
 
 class Refusals:
     """Give the endpoint's errors OpenAI's shape, and close connections whose body is left unread.
 
-    Errors of another middleware, of the router and of a crash are rewritten as JSON. Without the
-    close the server would go on reading an endless body after its answer.
+    An error below `/v1` that is no JSON (of another middleware, of the router, of a crash) is
+    written anew. The server would go on reading a body that has no end after its answer.
     """
 
     def __init__(self, app: ASGIApp) -> None:
