@@ -31,8 +31,6 @@ NO_TORCH = {
     *(f"speculative.{name}" for name in ("types", "metrics", "acceptance", "scoring", "report")),
     *(f"reasoning.{name}" for name in ("types", "transcript", "calculator")),
 }
-OURS = ("core", "pages", "training", "benchmarks", "tests", "app")
-
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
@@ -227,6 +225,17 @@ def test_a_type_s_name_means_one_thing() -> None:
             places[name].append(path)
     assert len(places) > 500
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_files_and_functions_are_short() -> None:
+    """At most 350 lines a file and 60 a function (CONTRIBUTING: a function fits on a screen)."""
+    for path in (*files_of("core"), *files_of("pages/ui")):
+        text = path.read_text(encoding="utf-8")
+        assert text.count("\n") <= 350, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                assert lines <= 60, f"{path}: {node.name}"
 
 
 def test_reading_what_is_stored_and_drawing_it_load_no_torch() -> None:

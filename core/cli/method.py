@@ -15,13 +15,13 @@ from core.decoding.method import Method
 from core.decoding.shaping.config import SETTINGS, WARPERS
 from core.decoding.trace import PromptStep, Step, Trace
 
-# Penalties act in every method; these options act where something is drawn.
 # What stands for a setting's value in the help, where its type says too little.
 _PLACEHOLDERS = {
     "top_k": "K", "top_p": "P", "min_p": "P", "typical_p": "P", "temperature": "T",
     "top_n_sigma": "N", "logit_bias": "ID=VALUE,...",
 }  # fmt: skip
 _TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
+# Penalties act in every method; these options act where something is drawn.
 DRAWING = (*WARPERS, "seed")
 _SHARED = {field.name for field in fields(MethodConfig)}
 

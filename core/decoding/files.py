@@ -1,4 +1,4 @@
-"""Writing a file so that what was there before stays whole until all is written."""
+"""Atomic replacement of files: the old content stays until the new one is whole."""
 
 from __future__ import annotations
 

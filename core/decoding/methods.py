@@ -101,7 +101,7 @@ _ELSEWHERE = {
 
 
 def place_of(name: str) -> str:
-    """Where a setting stands in a config's JSON, in words; empty for a name that is none."""
+    """Return the place of a setting in a config's JSON, in words; empty for an unknown name."""
     name = _ELSEWHERE.get(name, name)
     if name in Shaping.__dataclass_fields__:
         return f"shaping.{name}"

@@ -1,4 +1,4 @@
-"""What no check can tell of a run: the one list, which stands beside every badge."""
+"""The list of what no check covers, shown beside every badge."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _UNCHECKED = (
 
 
 def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
-    """What these checks of a trace leave open."""
+    """Return what these checks of a trace leave open."""
     return tuple(one for one in _UNCHECKED if one.when(trace, checks))
 
 

@@ -8,14 +8,14 @@ from fractions import Fraction
 
 from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
 from core.decoding.trace import FinishReason
-from core.evaluation.plain_text import UNSPACED, folded, without_markup
+from core.evaluation.plain_text import CURRENCIES, UNSPACED, folded, without_markup
 from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60
 # ASCII digits: `\d` would take those of every script. Groups of three may be set off by commas.
 _WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
 _SIZE = rf"(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{{1,4}})?"
-_CURRENCY = "[$€£¥₩₹]"
+_CURRENCY = f"[${CURRENCIES}]"
 _NUMBER = rf"[-+]?(?:{_CURRENCY} ?[-+]?)?(?:(?:[0-9]+ )?[0-9]+/[0-9]+|{_SIZE})"
 _PARTS = re.compile(rf"([-+]?)(?:(?:([0-9]+) )?([0-9]+)/([0-9]+)|({_SIZE}))")
 # No part of a word, a time, a ratio, a range, a date or a version: 3:15 names no 15.

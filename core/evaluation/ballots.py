@@ -1,4 +1,4 @@
-"""What each rule makes of the attempts at a problem; no torch."""
+"""Vote on the attempts at a problem by each rule; no torch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def vote(
     verifier: VerifierFunction | None = None,
     rewards: Sequence[float | None] = (),
 ) -> Vote:
-    """What each rule makes of the attempts; of equals, the first counts."""
+    """Choose among the attempts by each rule; the first one wins a tie."""
     answers = [attempt.answer for attempt in attempts]
     # `most_common` keeps the order of first appearance among equals.
     ballots = Counter(answer for answer in answers if answer is not None).most_common()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+# Beside $.
+CURRENCIES = "€£¥₩₹"
 # Scripts that set no space between a word and a number: kana, Han, Hangul.
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_MINUS = re.compile(r"[−–‐‑](?=[$€£¥₩₹]? ?\.?[0-9])")
+_MINUS = re.compile(rf"[−–‐‑](?=[${CURRENCIES}]? ?\.?[0-9])")
 _GROUPED = re.compile(r"(?<=[0-9])[\u00a0\u2009\u202f'’](?=[0-9]{3}(?![0-9]))")
 _FRACTION = re.compile(
     r"\\[dt]?frac ?\{ ?([^{}]{1,99}?) ?\} ?\{ ?([^{}]{1,99}?) ?\}|\\[dt]?frac([0-9])([0-9])"

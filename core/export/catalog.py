@@ -20,7 +20,7 @@ from core.evaluation.sweep.types import BudgetSweep
 from core.export.part import Part, of_figure
 from core.export.stored_parts import evaluation_parts, lab_parts, reasoning_parts, sweep_parts
 from core.figures.base.grid import columns_for, wide_columns
-from core.figures.base.paper import WIDE, Paper
+from core.figures.base.paper import Paper
 from core.figures.beam.window import windows
 from core.figures.opening import most_open_step, telling_node, telling_place, telling_token
 from core.figures.speculative.timeline import COLUMNS, rounds_for
@@ -50,11 +50,7 @@ class Entry:
     opens: int = 0
 
     def part(self, step: int | None, paper: Paper) -> Part:
-        """The part at a step, else at the one that the page opens with; beyond the last the last.
-
-        Raises:
-            FigureError: the step is none.
-        """
+        """The part at a step, at most the last; without one the part that the page opens with."""
         if step is None or not self.unit:
             return self.make(self.opens, paper)
         return self.make(max(0, min(step, self.count - 1)), paper)
@@ -64,25 +60,6 @@ class Entry:
         if step is not None and self.unit and not 0 <= step < max(self.count, 1):
             what = counted(self.count, self.unit)
             raise FigureError(f"This trace has {what}, counted from 1; got {nth(step)}.")
-
-
-def figures_of(
-    content: StoredContent, *, step: int | None = None, paper: Paper = WIDE
-) -> list[Part]:
-    """What can be drawn of stored content alone.
-
-    Args:
-        step: index of the step (of speculative decoding the round) that is looked at; None for the
-            one that the page opens with.
-        paper: decides how many steps a window holds.
-
-    Raises:
-        FigureError: there is no such step.
-    """
-    entries = entries_of(content)
-    for entry in entries[:1]:
-        entry.require(step)
-    return [entry.part(step, paper) for entry in entries]
 
 
 def entries_of(content: StoredContent) -> list[Entry]:

@@ -28,7 +28,7 @@ LETTERS = ascii_lowercase
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Where the panels of a figure stand.
+    """Layout of a figure's panels.
 
     Args:
         paper: of the whole figure.
@@ -120,5 +120,5 @@ class Panels:
 
 
 def _letter_size(paper: Paper) -> float:
-    """Of a letter, px: the journal's largest text."""
+    """Return the size of a panel's letter, px: the journal's largest text."""
     return 14.0 if paper.journal is None else paper.journal.sizes[1] / paper.journal.type_pt * BODY

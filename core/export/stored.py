@@ -194,7 +194,7 @@ def evaluation_subject(evaluation: Evaluation) -> Subject:
 
 
 def evaluation_tables(evaluation: Evaluation) -> list[Table]:
-    """What each way gained and cost, and against the first one."""
+    """Tables of each way's gain and cost, of every way against the first one, and of failures."""
     import pandas as pd
 
     from core.evaluation.plan.statistics import all_paired, failures

@@ -46,7 +46,7 @@ def lab_parts(example: LabExample) -> list[Part]:
 
 
 def sweep_parts(sweep: BudgetSweep) -> list[Part]:
-    """Accuracy, what became of the runs, what they cost, and how hard the problems were."""
+    """Accuracy, outcomes, costs, and accuracy by the difficulty of the problems."""
     spent = of_figure("spent", figures.reason_spent, sweep)
     if any(problem.steps is not None for problem in sweep.plan.problems.problems):
         hard = of_figure("difficulty", figures.reason_difficulty, sweep)
@@ -61,7 +61,7 @@ def sweep_parts(sweep: BudgetSweep) -> list[Part]:
 
 
 def evaluation_parts(evaluation: Evaluation) -> list[Part]:
-    """What each way gained and cost, where they agree, and the best of a way's samples."""
+    """Gain and cost of each way, their agreement, and the best of a way's samples."""
     found = [
         of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
         of_figure("agreement", figures.evaluate_agreement, evaluation),
@@ -74,14 +74,14 @@ def evaluation_parts(evaluation: Evaluation) -> list[Part]:
 
 
 def samples_caption(found: SampledProblems) -> str:
-    """What the samples were drawn with, and of what."""
+    """Settings and problems of the samples."""
     settings = config_caption(found.model_id, found.config)
     what = f"{counted(len(found.sampled), 'problem')}: {plain_name(found.problems, 80)}"
     return f"{settings} · {what} · {found.reward}"
 
 
 def reasoning_parts(example: ReasoningExample) -> list[Part]:
-    """Where the run knew its answer, both sweeps, the ways compared, the best of N."""
+    """The run stopped after each step, both sweeps, the ways compared, the best of N."""
     said = settings_caption(example.run)
     found = [
         of_figure("stops", figures.reason_stops, example.strip, caption=said),

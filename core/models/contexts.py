@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 
@@ -25,6 +25,21 @@ class ForwardFunction(Protocol):
     ) -> torch.Tensor:
         """Args: `hidden` takes the last layer's hidden states `[rows, n, width]` in."""
         ...
+
+
+class _Span(NamedTuple):
+    """New tokens, the columns `[start, end)` of a table of ids, and what is asked of them.
+
+    Args:
+        keep: of how many last ones the logits are asked for; 0: of all.
+        hidden: takes their hidden states in, `[rows, end - start, width]`.
+    """
+
+    table: list[list[int]]
+    start: int
+    end: int
+    keep: int
+    hidden: list[torch.Tensor] | None
 
 
 class TransformersContext:
@@ -71,7 +86,7 @@ class TransformersContext:
         """
         table = self._limits.as_rows(ids, self.rows, self.length)
         if self._angles is None:
-            logits = self._run(table, 0, len(table[0]), keep, hidden)
+            logits = self._run(_Span(table, 0, len(table[0]), keep, hidden))
         else:
             logits = self._run_spans(self._angles, table, keep, hidden)
         self._append(table)
@@ -94,26 +109,15 @@ class TransformersContext:
                 continue
             own: list[torch.Tensor] | None = None if hidden is None else []
             with angles.at(end):
-                parts.append(self._run(table, start - held, end - held, keep, own))
+                parts.append(self._run(_Span(table, start - held, end - held, keep, own)))
             states += own or []
         if hidden is not None:
             hidden.append(torch.cat(states, dim=1))
         logits = torch.cat(parts, dim=1)
         return logits[:, -keep:]
 
-    def _run(
-        self,
-        table: list[list[int]],
-        start: int,
-        end: int,
-        keep: int,
-        hidden: list[torch.Tensor] | None,
-    ) -> torch.Tensor:
-        """Run the new tokens `[start, end)` behind what comes before them.
-
-        Returns:
-            their logits, of the last `keep` of them.
-        """
+    def _run(self, new: _Span) -> torch.Tensor:
+        """Run new tokens behind what comes before them; returns their logits."""
         raise NotImplementedError
 
     def _append(self, table: list[list[int]]) -> None:
@@ -162,42 +166,29 @@ class CachedContext(TransformersContext):
         """Of keys and values of the tokens held."""
         return self._cache.bytes_held
 
-    def _run(
-        self,
-        table: list[list[int]],
-        start: int,
-        end: int,
-        keep: int,
-        hidden: list[torch.Tensor] | None,
-    ) -> torch.Tensor:
+    def _run(self, new: _Span) -> torch.Tensor:
         try:
             if self._ids is None:
-                ids = torch.tensor(table, device=self._device)
-                return self._forward(ids, self._cache, keep, hidden)
-            return self._run_anew(self._ids, table, start, end, hidden)
+                ids = torch.tensor(new.table, device=self._device)
+                return self._forward(ids, self._cache, new.keep, new.hidden)
+            return self._run_anew(self._ids, new)
         except BaseException:
             self._cached_key = None
             self._cache.truncate(self.length)
             raise
 
-    def _run_anew(
-        self,
-        held: list[list[int]],
-        table: list[list[int]],
-        start: int,
-        end: int,
-        hidden: list[torch.Tensor] | None,
-    ) -> torch.Tensor:
+    def _run_anew(self, held: list[list[int]], new: _Span) -> torch.Tensor:
         """Run what the cache doesn't hold with the angles of this length."""
         assert self._angles is not None
-        key = self._angles.key(self.length + end)
+        key = self._angles.key(self.length + new.end)
         if key != self._cached_key:
             self._cache.truncate(0)
-        begun, asked = self._cache.get_seq_length(), end - start
-        rows = [(own + new[:end])[begun:] for own, new in zip(held, table, strict=True)]
-        logits = self._forward(torch.tensor(rows, device=self._device), self._cache, asked, hidden)
-        if hidden:
-            hidden[0] = hidden[0][:, -asked:]
+        begun, asked = self._cache.get_seq_length(), new.end - new.start
+        rows = [row[begun:] for row in _appended(held, new.table, new.end)]
+        ids = torch.tensor(rows, device=self._device)
+        logits = self._forward(ids, self._cache, asked, new.hidden)
+        if new.hidden:
+            new.hidden[0] = new.hidden[0][:, -asked:]
         self._cached_key = key
         return logits
 
@@ -266,19 +257,12 @@ class UncachedContext(TransformersContext):
         """How many tokens each row holds."""
         return len(self._ids[0])
 
-    def _run(
-        self,
-        table: list[list[int]],
-        start: int,
-        end: int,
-        keep: int,
-        hidden: list[torch.Tensor] | None,
-    ) -> torch.Tensor:
-        rows = _appended(self._ids, [new[:end] for new in table])
-        sequence, asked = torch.tensor(rows, device=self._device), end - start
-        logits = self._forward(sequence, None, min(keep, asked) or asked, hidden)
-        if hidden:
-            hidden[0] = hidden[0][:, -asked:]
+    def _run(self, new: _Span) -> torch.Tensor:
+        rows, asked = _appended(self._ids, new.table, new.end), new.end - new.start
+        sequence = torch.tensor(rows, device=self._device)
+        logits = self._forward(sequence, None, min(new.keep, asked) or asked, new.hidden)
+        if new.hidden:
+            new.hidden[0] = new.hidden[0][:, -asked:]
         return logits
 
     def _append(self, table: list[list[int]]) -> None:
@@ -306,6 +290,8 @@ class UncachedContext(TransformersContext):
         self._logits = None
 
 
-def _appended(held: Sequence[list[int]], table: Sequence[list[int]]) -> list[list[int]]:
-    """New rows, since branches share the old ones."""
-    return [own + new for own, new in zip(held, table, strict=True)]
+def _appended(
+    held: Sequence[list[int]], table: Sequence[list[int]], end: int | None = None
+) -> list[list[int]]:
+    """New rows, since branches share the old ones; with the first `end` of the new columns."""
+    return [own + new[:end] for own, new in zip(held, table, strict=True)]

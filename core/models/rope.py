@@ -83,7 +83,7 @@ class LengthDependentRope:
         *kind: Any,
         **kinds: Any,
     ) -> Any:
-        """What a rotary module gives, part by part of equal angles; all rows have one length."""
+        """Run a rotary module on each part of equal angles; all rows have one length."""
         forward(like, position_ids[..., :1] * 0, *kind, **kinds)
         positions: list[int] = position_ids.reshape(-1, position_ids.shape[-1])[0].tolist()
         found, first = [], 0
@@ -147,7 +147,7 @@ def _joined(parts: Any) -> Tensor:
 
 
 def _has_two_sets(parameters: dict[str, Any]) -> bool:
-    """Whether there is one set of angles up to a length and another beyond."""
+    """Return whether there is one set of angles up to a length and another beyond."""
     return parameters["rope_type"] == "longrope" or "long_mscale" in parameters
 
 
@@ -176,7 +176,7 @@ class _Held(DynamicCache):  # type: ignore[misc]
 
 
 def _drops_cache(model: PreTrainedModel, length: int) -> bool:
-    """Whether `generate` drops a cache of that length before the next token."""
+    """Return whether `generate` drops a cache of that length before the next token."""
     ids = torch.zeros(1, length + 1, dtype=torch.long, device=model.device)
     inputs = model.prepare_inputs_for_generation(
         ids,

@@ -112,7 +112,7 @@ class TokenTexts:
 
     @cached_property
     def _marks_ends(self) -> bool:
-        """Whether pieces say where a word ends (`e</w>`, `wor@@`), not where one begins."""
+        """Whether pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
         if self._decoder is not None or self._joins_by_spaces:
             return "BPEDecoder" in self._steps
         after = self._join([_OTHER, _OTHER]).removeprefix(self._join([_OTHER]))

@@ -82,7 +82,7 @@ class TransformersModel(Tokenizing):
 
     @property
     def described(self) -> str:
-        """What is to be known of its files, in sentences; empty where nothing is."""
+        """Notes on its files, in sentences; empty where there is nothing to say."""
         surplus = len(self.tokenizer) - self.vocab_size
         unused = f"Tokens of its tokenizer that the model has no embedding for: {surplus:,}."
         said = (self._left_out, unused if surplus > 0 else "", self.template_fault)

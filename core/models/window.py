@@ -1,4 +1,4 @@
-"""How many tokens fit into a model: the positions that its configuration gives it."""
+"""Context window of a model, from its configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a server: what must be said before its connections close."""
+"""Shutdown of a server: callbacks that run before its connections close."""
 
 from __future__ import annotations
 

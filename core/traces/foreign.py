@@ -120,7 +120,7 @@ def _lines(raw: bytes | str) -> list[Any]:
 
 
 def _is_one(bodies: Sequence[JsonObject]) -> bool:
-    """Whether bodies are one answer, or its chunks; else they are answers to several prompts."""
+    """Return whether bodies are one answer or its chunks, not answers to several prompts."""
     metas = [body["meta_info"] for body in bodies if isinstance(body.get("meta_info"), Mapping)]
     if metas:
         return len({str(meta.get("id")) for meta in metas}) == 1

@@ -123,7 +123,7 @@ def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
 
 
 def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
-    """Of the first choice; of Ollama, llama.cpp and a response's deltas, which have no choices."""
+    """Tokens of the first choice, and of bodies without choices (Ollama, llama.cpp, deltas)."""
     first = next((c.get("index") for body in bodies for c in objects(body.get("choices"))), None)
     for body in bodies:
         if not str(body.get("type")).endswith(".done"):

@@ -56,7 +56,7 @@ class Page:
 
     @property
     def links_runs(self) -> bool:
-        """Whether a link makes the run that is shown; elsewhere the address alone tells of it."""
+        """Whether a link makes the shown run again; else the address alone restores the page."""
         return self.run_controls is not None and not self.own_prompt
 
 

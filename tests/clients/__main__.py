@@ -108,7 +108,7 @@ def _endpoint() -> Iterator[str]:
 
 
 def _run(name: str, client: Client, base: str) -> tuple[str, str]:
-    """What failed (empty where nothing did), and the client's version."""
+    """Return what failed (empty for a success), and the client's version."""
     home = (HOME / name).resolve()
     programs = home / ("node_modules/.bin" if client.npm else "bin")
     install = _npm if client.npm else _pip

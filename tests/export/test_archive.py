@@ -19,7 +19,7 @@ from core.decoding.trace import Trace
 from core.decoding.version import VERSION
 from core.export import latex
 from core.export.archive import Archive
-from core.export.catalog import figures_of
+from core.export.catalog import entries_of
 from core.export.part import FORMATS, Part, stem
 from core.export.subject import Subject
 from core.export.table import csv_file, csv_text
@@ -32,11 +32,15 @@ PAPER = printed("85mm")
 HOSTILE = "\\input{/etc/passwd} 100% & $x$ #1 _a_ {b} ~ ^ <b> ␣日\n"
 
 
+def parts_of(trace: Trace) -> list[Part]:
+    return [entry.part(None, PAPER) for entry in entries_of(trace)]
+
+
 def filled(trace: Trace) -> Archive:
     """An archive of all figures of a trace, each with the same small picture."""
     subject = Subject.of_trace(trace, trace.to_json().encode())
     archive = Archive(subject, PAPER, "http://127.0.0.1/?run=1", tables_of(trace), "page")
-    for part in figures_of(trace, paper=PAPER):
+    for part in parts_of(trace):
         archive.add(part, part.figure(LIGHT, PAPER), raw())
     archive.lack(Part("sweep", needs="measure it first"))
     return archive
@@ -51,7 +55,7 @@ def opened(archive: Archive) -> dict[str, bytes]:
 def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     trace = Trace.load(STORED / f"{name}.json")
     files = opened(filled(trace))
-    parts = figures_of(trace, paper=PAPER)
+    parts = parts_of(trace)
     stems = {path.removesuffix(".svg") for path in files if path.endswith(".svg")}
     assert len(stems) == len(parts) > 1
     for one in stems:

@@ -37,7 +37,7 @@ def joined(paper=PAGE, theme=LIGHT, count: int = 3):
 
 
 def places(text: str) -> list[tuple[float, float]]:
-    """Where the panels stand, px."""
+    """Places of the panels, px."""
     groups = [group.get("transform", "") for group in ElementTree.fromstring(text).iter(f"{SVG}g")]
     found = [re.fullmatch(r"translate\(([0-9.]+),([0-9.]+)\)", one) for one in groups]
     return [(float(one[1]), float(one[2])) for one in found if one][::2]

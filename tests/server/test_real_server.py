@@ -383,5 +383,5 @@ def test_a_message_that_is_none_of_the_apps_is_logged_in_one_line(
             connection.recv(20)
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1002
     log = next(tmp_path_factory.getbasetemp().glob("own*/log.txt")).read_text()
-    assert "what is no message of the app" in log
+    assert "unreadable message" in log
     assert "Traceback" not in log

@@ -1,4 +1,4 @@
-"""How figures leave the app: the sidebar's choices, and panels that the browser draws in turn."""
+"""Figures that leave the app: the sidebar's choices, and panels drawn one after another."""
 
 from __future__ import annotations
 

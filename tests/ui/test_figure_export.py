@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from core.export.catalog import figures_of
+from core.export.catalog import entries_of
 from core.export.part import table_file
 from core.export.table import csv_text
 from core.figures import printed
@@ -27,8 +27,9 @@ def test_text_that_begins_like_a_formula_gets_a_quote(text: str) -> None:
 
 def test_a_table_by_itself_says_what_made_it_with_the_whole_prompt() -> None:
     trace = replace(make_trace(3), prompt="=cmd, a long prompt " * 40)
-    part = next(one for one in figures_of(trace, step=0) if one.name == "candidates")
-    file = table_file(part, printed("85mm"))
+    paper, entries = printed("85mm"), {entry.name: entry for entry in entries_of(trace)}
+    part = entries["candidates"].part(0, paper)
+    file = table_file(part, paper)
     plain, told = part.data(), pd.read_csv(io.BytesIO(file))
     assert list(told.columns) == [*plain.columns, "made_by"] and len(told) == len(plain)
     said = told["made_by"][0]

@@ -15,7 +15,7 @@ from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
 from core.decoding.checks.boundary_tokens import boundary_tokens
-from core.decoding.checks.forwards import logit_tolerance
+from core.decoding.checks.forwards import entropy_of, largest_logit, logit_tolerance
 from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
@@ -110,7 +110,7 @@ class Rescoring:
             self._note_largest(logits)
 
     def _note_largest(self, logits: Tensor) -> None:
-        self.largest = max(self.largest, float(logits.abs().nan_to_num(posinf=0).max()))
+        self.largest = max(self.largest, largest_logit(logits))
 
     def _compare(self, place: _Place, path: Sequence[int], logits: Tensor) -> None:
         """One row's logits `[vocab]` after the generated tokens of its path, unless done before."""
@@ -123,7 +123,7 @@ class Rescoring:
         shaped = self._shaper(raw[None].float(), index, [ids], taken)[0].double()
         near = self._near(raw.float(), index, ids, logits)
         self._possible[place] = int((self._total(place) + shaped > NOTHING / 2).sum())
-        found = [abs(float(torch.special.entr(raw.exp()).sum()) - step.entropies[row])]
+        found = [abs(entropy_of(raw) - step.entropies[row])]
         found += self._differences(step, row, raw, shaped, near)
         found += _table_differences(step, row, shaped, near)
         if step.origin == "argmax":
@@ -138,9 +138,8 @@ class Rescoring:
         config = self._config
         if not config.draws:
             return torch.zeros(len(raw), dtype=torch.bool)
-        largest = float(logits.abs().nan_to_num(posinf=0).max())
         # A log-probability is a logit less the row's log-sum-exp, and either may be off.
-        tolerance = 2 * logit_tolerance(self._trace, self._model, largest)
+        tolerance = 2 * logit_tolerance(self._trace, self._model, largest_logit(logits))
         held_back = self._eos_ids if index < config.min_new_tokens else []
         least = self._shaper.min_tokens_to_keep
         near, _ = boundary_tokens(raw, config.shaping, tolerance, ids, held_back, least)

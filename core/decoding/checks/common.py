@@ -114,7 +114,7 @@ def finish(trace: Trace) -> Check:
 
 
 def _stops_at(trace: Trace) -> int | None:
-    """Which of the answer's texts completes the first stop string; None for none."""
+    """Return the place of the answer's text that completes a stop string; None for none."""
     written = ""
     for at, text in enumerate(_answer_texts(trace)):
         written += text
@@ -124,7 +124,7 @@ def _stops_at(trace: Trace) -> int | None:
 
 
 def _answer_texts(trace: Trace) -> list[str]:
-    """What each token added to the text in which stop strings count."""
+    """Return what each token added to the text in which stop strings count."""
     rounds = [text for step in trace.rounds for text in step.texts]
     return rounds + [step.text for step in trace.token_steps if step.phase == "answer"]
 

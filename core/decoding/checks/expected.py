@@ -55,13 +55,16 @@ def as_picked(step: TokenStep) -> TokenStep | None:
 
 
 def leaves_one(step: TokenStep) -> bool:
-    """Whether the draw leaves one token."""
+    """Return whether the draw leaves one token."""
     return step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
 
 
 def record_fault(step: TokenStep, trace: Trace) -> str:
-    """As many candidates as the settings ask for (a server names fewer), and the chosen one behind
-    them if it is not one; the tail and the last stage say what those beside them do."""
+    """Find a wrong number of candidates, or a tail or last stage that differs from the stages.
+
+    The settings say how many candidates a step has (a server names fewer); the chosen token stands
+    behind them if it is none of them.
+    """
     most = min(trace.config.top_candidates, step.stages[0].kept, trace.known or math.inf)
     listed, last = len(step.candidates), step.candidates[-1]
     behind = listed == most + 1 and last.token_id == step.token_id and last.rank > most

@@ -1,4 +1,4 @@
-"""What two forwards of one model over the same tokens may differ by, and by what these differ."""
+"""Differences between two forwards of one model over the same tokens, and their tolerance."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _log_error(own: float, prob: float) -> float:
 def rival_is_missing(
     logits: Tensor, ranked: Sequence[Candidate], most: int, tolerance: float
 ) -> bool:
-    """Whether the first ranks of `[vocab]` logits are not these, or are more than these."""
+    """Return whether the ranked tokens are not the first `most` of `[vocab]` logits."""
     if len(ranked) != min(most, int((logits > -math.inf).sum())):
         return True
     others = logits.index_fill(0, torch.tensor([c.token_id for c in ranked]), -math.inf)
@@ -88,7 +88,7 @@ def rival_is_missing(
 
 
 def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
-    """Whether `rank` is the token's in `[vocab]` logits that are known to within a tolerance."""
+    """Return whether the token can have this rank in `[vocab]` logits, known to a tolerance."""
     own = logits[token_id]
     surely_higher = int((logits > own + 2 * tolerance).sum())
     perhaps_higher = int((logits >= own - 2 * tolerance).sum())

@@ -131,14 +131,14 @@ def _is_finer(trace: Trace, model: LanguageModel) -> bool:
 
 
 def made_by(trace: Trace, model: LanguageModel) -> bool:
-    """By the revision that it says, else by name."""
+    """Return whether the model made the trace: by its revision, else by its name."""
     if trace.model_revision:
         return trace.model_revision == model.revision
     return trace.model_id == model.model_id
 
 
 def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
-    """Of a run of one sequence: where it ends by its tokens and settings, against what it says."""
+    """List contradictions between the end that tokens and settings give and the recorded one."""
     faults, ends = [], list[Ended | None]()
     if not trace.token_ids and trace.finish_reason != "cancelled":
         faults.append("a run that was not cancelled has emitted no token")

@@ -115,7 +115,7 @@ def _without(before: _StageRow, logits: Tensor, near: Tensor | None = None) -> _
 
 
 def _picks(row: _StageRow, step: TokenStep, noise: Tensor | None) -> bool:
-    """Whether argmax or the noise picks the token, or the one that a forced one replaced."""
+    """Return whether argmax or the noise picks the token, or the one that it was forced over."""
     picked = step.token_id if step.instead_of is None else step.instead_of
     logits, slack = row.logits, MASS_TOLERANCE + 4 * row.tolerance + 2 * row.near_mass
     if step.draw.method == "forced":
@@ -135,7 +135,7 @@ def _picks(row: _StageRow, step: TokenStep, noise: Tensor | None) -> bool:
 def interval_fits(
     probs: Tensor, token_id: int, interval: tuple[float, float], slack: float
 ) -> bool:
-    """Whether a token's interval begins where the more probable tokens of `[vocab]` end.
+    """Return whether a token's interval begins where the more probable tokens of `[vocab]` end.
 
     Args:
         slack: by which sums may be off, and probabilities in proportion.

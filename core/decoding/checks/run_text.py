@@ -1,4 +1,4 @@
-"""Whether the text of a run is the one that its model's tokenizer decodes."""
+"""Check of a run's text against what the model's tokenizer decodes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _encoded(
 
 
 def _is_decoded(text: str, decoded: str) -> bool:
-    """Whether a text is the library's, which may lose whole characters beside broken ones."""
+    """Return whether a text equals the library's, which may lose characters beside broken ones."""
     first, *parts = _LOST.split(decoded)
     if not parts or not text.startswith(first):
         return text == decoded

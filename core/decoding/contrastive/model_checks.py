@@ -12,7 +12,7 @@ from core.decoding.autoregressive.engine import Picker
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.checks.forwards import logit_tolerance
+from core.decoding.checks.forwards import largest_logit, logit_tolerance
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
 from core.decoding.counting import nth
@@ -91,8 +91,8 @@ def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterat
         contrasted = step.compared or ()
         context.reorder([0] * len(contrasted))
         new = directions(context.extend_hidden([[own.token_id] for own in contrasted])[:, 0])
-        largest = float(logits.abs().nan_to_num(posinf=0).max())
-        yield _deviation(contrasted, largest, probs, degeneration(new, before[:at]))
+        cosines = degeneration(new, before[:at])
+        yield _deviation(contrasted, largest_logit(logits), probs, cosines)
 
 
 def _deviation(

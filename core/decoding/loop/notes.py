@@ -1,4 +1,4 @@
-"""The sentences that a run's trace says of the choices that were made for the user."""
+"""Notes of a trace: sentences about choices that were made for the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.decoding.validation import brief
 def run_notes(
     model: LanguageModel, config: MethodConfig, prompt_ids: Sequence[int], emitted: int
 ) -> tuple[str, ...]:
-    """What the settings and the run's length give.
+    """Return the notes that follow from the settings and the run's length.
 
     Args:
         emitted: how many generated tokens the model read.
@@ -45,5 +45,5 @@ def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tupl
 
 
 def tokens_read(token_ids: Sequence[int], steps: Sequence[object]) -> int:
-    """How many generated tokens the model read; the last one is not read again."""
+    """Return the number of generated tokens that the model read: all but the last."""
     return max(len(token_ids), len(steps) - 1) - 1

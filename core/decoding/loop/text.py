@@ -67,13 +67,13 @@ class Cutter:
         return seen[: len(seen) - held]
 
     def flush(self) -> str:
-        """What was held back, where no string came of it."""
+        """Return the text that was held back, since it became none of the strings."""
         held, self._held = self._held, ""
         return held
 
 
 def _overlap(text: str, stop: str) -> int:
-    """How many characters at the text's end a string begins with."""
+    """Return the number of characters at the text's end that the string begins with."""
     most = min(len(text), len(stop) - 1)
     return next((size for size in range(most, 0, -1) if text.endswith(stop[:size])), 0)
 

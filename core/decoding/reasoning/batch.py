@@ -74,7 +74,7 @@ def reason_in_batch(
 
 
 def _prompt_angles(model: LanguageModel, ids: Sequence[int], use_cache: bool) -> Hashable:
-    """What must be equal for prompts to share a batch; None where nothing must."""
+    """Return the key that prompts of one batch must share; None if any prompts may."""
     own: Callable[[int, bool], Hashable] | None = getattr(model, "prompt_angles", None)
     return None if own is None else own(len(ids), use_cache)
 

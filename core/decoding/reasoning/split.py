@@ -22,7 +22,7 @@ def marks_of(model: object) -> tuple[str, str]:
 
 
 def special_name(model: Vocabulary, token_id: int) -> str:
-    """How a special token is written out; empty for tokens that add text."""
+    """Return the written form of a special token; empty for tokens that add text."""
     return "" if model.token_bytes(token_id) else model.token_text(token_id)
 
 
@@ -45,7 +45,7 @@ class ThinkingSplit:
         self.thinking_tokens = 0
 
     def push(self, text: str, special: str = "") -> list[tuple[Phase, str]]:
-        """What a token adds, and to which text; the last entry has the token's own phase.
+        """Return what a token adds to each text; the last entry has the token's own phase.
 
         Args:
             special: the name of a special token, which adds no text.
@@ -73,7 +73,7 @@ class ThinkingSplit:
         return "thinking", ""
 
     def flush(self) -> tuple[Phase, str]:
-        """What was held back as the beginning of a mark, at the run's end."""
+        """Return, at the run's end, the text that was held back as the beginning of a mark."""
         return self.phase, self._cutter.flush()
 
 

@@ -14,7 +14,7 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.checks.forwards import FAINT, logit_tolerance, prompt_numbers
+from core.decoding.checks.forwards import FAINT, largest_logit, logit_tolerance, prompt_numbers
 from core.decoding.checks.model_checks import (
     HasReference,
     ending_faults,
@@ -129,8 +129,7 @@ def _rescored(
         for own, (maker, shaping, raw, shaped), shaper in zip(logits, models, shapers, strict=True):
             if not len(own):
                 continue
-            largest = float(own.abs().nan_to_num(posinf=0).max())
-            tolerance = logit_tolerance(trace, maker, largest)
+            tolerance = logit_tolerance(trace, maker, largest_logit(own))
             fitted = fit(own, model.vocab_size)
             sides.append(_Side(fitted, shaping, shaper, tolerance, raw, shaped))
         raw_errors += [_raw_error(step, side) for side in sides]
@@ -292,7 +291,7 @@ def _gap(
         return math.inf, 0.0
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config
     logits = read_again(model, trace, trace.token_ids[:at]).logits[0]
-    largest = float(logits.abs().nan_to_num(posinf=0).max())
+    largest = largest_logit(logits)
     held_back = eos_rows(model) if at < config.min_new_tokens else []
     for _, act in penalties(config.shaping, ids, held_back):
         logits = act(logits)

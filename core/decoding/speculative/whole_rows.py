@@ -1,4 +1,4 @@
-"""What only whole rows of a round's positions tell: rivals that were left out, a draw's place."""
+"""Checks of a round that need whole rows of logits: missing candidates, the place of a draw."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def derived(
 
 
 def ends_with(text: str, reply: str) -> bool:
-    """Whether a reply is a whole text, or all of it behind one of its special tokens.
+    """Return whether a reply is a whole text, or all of it behind one of its special tokens.
 
     Special tokens and white space are left out of both. Only a text with a special token, which may
     open a thinking, may have an empty reply.
@@ -59,5 +59,5 @@ def ends_with(text: str, reply: str) -> bool:
 
 
 def _pieces(text: str) -> list[str]:
-    """What stands between special tokens, without white space."""
+    """Split a text at special tokens, without white space."""
     return [_LOOSE.sub("", piece) for piece in _SPECIAL.split(text)[::2]]

@@ -33,7 +33,7 @@ class Failure(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Which way failed, and why."""
+        """The way and the reason of its failure."""
         what = "failed" if self.whole else f"failed in {counted(self.runs, 'run')}"
         return f"Way {self.way} {what}: {self.reason}"
 

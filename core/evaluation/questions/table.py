@@ -154,7 +154,7 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
 
 
 def _separator(header: str) -> str | None:
-    """What separates the columns of a CSV's first line; None where it names no such columns."""
+    """Return the separator of a CSV's first line; None where it names no such columns."""
     for sign in _SEPARATORS:
         names = dict.fromkeys(map(_plain, header.split(sign)))
         if with_names(names).keys() >= REQUIRED:

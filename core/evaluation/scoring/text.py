@@ -14,19 +14,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from core.evaluation.answers import find_answer, normal_number
-from core.evaluation.plain_text import folded
+from core.evaluation.plain_text import CURRENCIES, folded
 
 _SIGNS = re.escape(string.punctuation)
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3})((?:,[0-9]{3})+)(?![0-9,])")
-_CURRENCY = re.compile(r"([€£¥₩₹]) ?(-?[0-9][0-9.]*)|(?<![0-9.])(-?[0-9][0-9.]*) ?([€£¥₩₹])")
+_CURRENCY = re.compile(
+    rf"([{CURRENCIES}]) ?(-?[0-9][0-9.]*)|(?<![0-9.])(-?[0-9][0-9.]*) ?([{CURRENCIES}])"
+)
 _PERCENT = re.compile(r"(?<=[0-9]) (?:%|percent\b|per cent\b)")
 # Between digits (1.5, 1/2, 3:15, 2-3), a sign, a point or a percent sign of a number, or elsewhere.
 _PUNCTUATION = re.compile(
-    rf"(?:(?<=[0-9])[{_SIGNS}](?=-?[0-9])|(?<=[0-9]e)-(?=[0-9])|(?<!\w)-(?=[$€£¥₩₹]?\.?[0-9])"
+    rf"(?:(?<=[0-9])[{_SIGNS}](?=-?[0-9])|(?<=[0-9]e)-(?=[0-9])|(?<!\w)-(?=[${CURRENCIES}]?\.?[0-9])"
     rf"|(?<!\w)\.(?=[0-9])|(?<=[0-9])%)|([{_SIGNS}])"
 )
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
-_QUANTITY = re.compile(r"(-?)([€£¥₩₹]?)([0-9./e-]+)(%?)")
+_QUANTITY = re.compile(rf"(-?)([{CURRENCIES}]?)([0-9./e-]+)(%?)")
 _FLEXIBLE = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 
 

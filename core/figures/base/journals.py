@@ -1,4 +1,4 @@
-"""What journals and conferences ask of a figure: one row each."""
+"""Rules of journals and conferences for figures: one row each."""
 
 from __future__ import annotations
 

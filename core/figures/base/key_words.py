@@ -55,7 +55,7 @@ _COLORLESS = 0.03
 
 
 def color_name(color: str, theme: Theme) -> str:
-    """What a caption calls an `#rrggbb` colour; in the grey theme its lightness."""
+    """Return the name of an `#rrggbb` colour in a caption; in the grey theme its lightness."""
     lightness, a, b = to_oklab(color)
     chroma = math.hypot(a, b)
     if theme is GREY or chroma < _COLORLESS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,12 +30,12 @@ class ShownPart:
 
     @property
     def whole(self) -> bool:
-        """Whether it is all of them."""
+        """Return whether all columns are shown."""
         return self.last - self.first >= self.total
 
     @property
     def words(self) -> str:
-        """As "Steps 1 to 40 of 163"."""
+        """The part in words, such as "Steps 1 to 40 of 163"."""
         ends = self.first + self.before, self.last + self.before
         return span_of(self.what, *ends, self.total + self.before)
 
@@ -81,3 +81,9 @@ def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
     """So many of the items from the place `first` on, at least one where there is any."""
     start = min(max(first, 0), max(len(items) - 1, 0))
     return items[start : start + max(columns, 1)]
+
+
+def numbered(items: Iterable[T], first: int, columns: int | None) -> list[tuple[int, T]]:
+    """The items of a table's window with their places; without `columns` all from `first` on."""
+    last = None if columns is None else first + columns
+    return list(enumerate(items))[first:last]

@@ -15,6 +15,7 @@ from core.decoding.counting import nth
 from core.decoding.trace import Trace
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
 from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.window import numbered
 from core.figures.beam.graph import beam_graph, best_path
 
 MINUS = "\u2212"
@@ -67,7 +68,7 @@ def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
 
 
 def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> str:
-    """By how much a kept candidate of step `at` was before the last one kept; empty for itself."""
+    """Say how far a kept candidate of step `at` is above the last one kept; empty for itself."""
     margin = steps[at].margin(chosen)
     if not margin:
         return ""
@@ -84,8 +85,7 @@ def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> s
 
 
 def winner_words(trace: Trace) -> str:
-    """Where the winner came nearest to being dropped, and whether greedy decoding would have lost
-    it; plain text."""
+    """Say where the winner came nearest to being dropped, and whether greedy would have lost it."""
     steps = trace.beam_steps
     path = [
         steps[at].candidates[place] for at, place in best_path(beam_graph(steps), trace) if at >= 0
@@ -132,8 +132,7 @@ def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) 
     best = set(best_path(beam_graph(steps), trace))
     guessed = {(g.step, g.row): g.guess for g in guess_parents(trace).guesses}
     records: list[tuple[object, ...]] = []
-    last = None if columns is None else first + columns
-    for at, step in list(enumerate(steps))[first:last]:
+    for at, step in numbered(steps, first, columns):
         for place, c in enumerate(step.candidates):
             who = (nth(at), c.rank, *_rows(c.row, c.parent), c.token_id, table_text(c.text))
             scores = (c.logprob, c.raw_logprob, c.cum_logprob, score_at(trace, at, c))

@@ -82,7 +82,7 @@ def timing(
 
 
 def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
-    """How many times as long the slower of two runs takes, as a sentence; empty for others."""
+    """Say how many times as long the slower of two runs takes; empty unless there are two."""
     if len(runs) != 2:
         return ""
     (_, least), (slow, most) = sorted(

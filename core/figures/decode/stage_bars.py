@@ -72,8 +72,10 @@ def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
 
 
 def _others_before(step: TokenStep, order: Sequence[int]) -> tuple[int, float]:
-    """Where the chosen token is in the order, and the probability of the tokens before it in the
-    draw that are no candidates."""
+    """Return the chosen token's place in the order, and the probability of other tokens before it.
+
+    Other tokens are those that the draw has before it and that are no candidates.
+    """
     at = [step.candidates[place].token_id for place in order].index(step.token_id)
     if step.draw.interval is None:
         return at, 0.0

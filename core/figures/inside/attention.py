@@ -18,7 +18,7 @@ from core.figures.base.marks import add_line
 from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window
+from core.figures.base.window import ShownPart, add_least, cut_window, numbered
 
 _TITLE = "Where this token looks"
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
@@ -193,13 +193,12 @@ def attention_map_data(
         first: the first position that is looked at.
         columns: so many of them at most; all by default.
     """
-    last = None if columns is None else first + columns
     token = table_text(attention.texts[-1])
     rows = [
         (nth(attention.position), token, nth(layer), nth(head), nth(at),
          table_text(attention.texts[at]), weight)
         for layer, heads in enumerate(attention.weights)
         for head, row in enumerate(heads)
-        for at, weight in list(enumerate(row))[first:last]
+        for at, weight in numbered(row, first, columns)
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=_COLUMNS)

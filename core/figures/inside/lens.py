@@ -25,7 +25,7 @@ from core.figures.base.labels import percent, show_token, table_text, visible_to
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window, window_of
+from core.figures.base.window import ShownPart, add_least, cut_window, numbered, window_of
 
 Content: TypeAlias = Literal["token", "rank"]
 
@@ -149,7 +149,6 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
         first: which of the lens' positions is the first one.
         columns: so many positions at most; all of them by default.
     """
-    last = None if columns is None else first + columns
     rows = [
         (
             nth(lens.first + at),
@@ -164,7 +163,7 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
             cell.rank,
             position.decided == layer,
         )
-        for at, position in list(enumerate(lens.positions))[first:last]
+        for at, position in numbered(lens.positions, first, columns)
         for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
     ]
     return pd.DataFrame(rows, columns=_COLUMNS)

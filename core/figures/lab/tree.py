@@ -24,7 +24,7 @@ from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart
+from core.figures.base.window import ShownPart, numbered
 from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
 from core.figures.lab.words import continuations_caption
 
@@ -214,7 +214,6 @@ def lab_tree_data(
         first: the first step.
         columns: so many steps at most; all of them by default.
     """
-    last = None if columns is None else first + columns
     names = "row seed step token_id token raw_prob prob".split()
     records = [
         (
@@ -227,7 +226,7 @@ def lab_tree_data(
             own.prob,
         )
         for row in grown.rows
-        for step, own in list(enumerate(row.tokens))[first:last]
+        for step, own in numbered(row.tokens, first, columns)
     ]
     return pd.DataFrame(records, columns=names).astype({"seed": "Int64"})
 

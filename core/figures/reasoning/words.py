@@ -78,7 +78,7 @@ def share_words(share: Share) -> str:
 
 
 def strong_words(shares: Sequence[Share]) -> str:
-    """What the strength of `share_bars` says; empty where no bar is less than another."""
+    """Explain the strength of `share_bars`; empty where all shares are equal."""
     if len({share.value for share in shares}) < 2:
         return ""
     return " The strongest bar is the highest share."

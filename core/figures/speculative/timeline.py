@@ -17,7 +17,7 @@ from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window, window_of
+from core.figures.base.window import ShownPart, add_least, cut_window, numbered, window_of
 from core.figures.speculative.timeline_cells import (
     GAP,
     LEVEL,
@@ -112,7 +112,7 @@ def spec_timeline(
 
 
 def rounds_for(width: float, trace: Trace) -> int:
-    """So many rounds of a run a figure `width` px wide holds with readable tokens."""
+    """Return how many rounds with readable tokens a figure `width` px wide holds."""
     least = _LEVEL if _depth(trace) > _TALL_ROWS else _UPRIGHT
     return max(int((width - _LEFT - EDGE) / least), 1)
 
@@ -192,8 +192,7 @@ def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = No
     """
     records: list[tuple[object, ...]] = []
     out = {(found.round, found.place) for found in emitted(trace)}
-    last = None if columns is None else first + columns
-    for at, step in list(enumerate(trace.rounds))[first:last]:
+    for at, step in numbered(trace.rounds, first, columns):
         for place, token in enumerate(step.drafted):
             who = (kind_words(token.outcome), token.token_id, table_text(token.text))
             probs = (token.draft_prob, token.target_prob, token.accept_prob)

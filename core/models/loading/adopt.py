@@ -13,7 +13,7 @@ from core.models.transformers_model import TransformersModel
 def from_transformers(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, model_id: str = ""
 ) -> TransformersModel:
-    """Make a model that `collect`, `decode` and `check` take of one that transformers loaded.
+    """Wrap a model that transformers loaded, for `collect`, `decode` and `check`.
 
     The model itself is put into evaluation mode, and into float32 on a CPU, as `load_model` does;
     its weights keep their layout, so that it can still be trained and saved. Gradients are off
@@ -25,7 +25,7 @@ def from_transformers(
         model_id: what a trace names the model by; the name it was loaded by when left out.
 
     Raises:
-        ModelError: one of both is something else, the model is no decoder, or its first step fails.
+        ModelError: an argument has another type, the model is no decoder, or its first step fails.
     """
     for part, given, kind in (
         ("model", model, PreTrainedModel),

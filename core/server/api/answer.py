@@ -129,7 +129,7 @@ class Choices:
             self.choices[part.choice].scored = part
 
     def says(self, part: Delta) -> bool:
-        """Whether a stream says anything of a part."""
+        """Return whether a stream has a chunk for a part."""
         return bool(part.text or part.logprobs or (self.plan.token_ids and part.token_ids))
 
     @property
@@ -156,13 +156,13 @@ class Choices:
         )
 
     def usage_so_far(self, when: StreamUsage) -> dict[str, Any]:
-        """What a chunk says of the usage."""
+        """Return the usage field of a chunk."""
         if when == "always":
             return {"usage": plain(self.usage())}
         return {} if when == "never" else {"usage": None}
 
     def prompt_extras(self, choice: int) -> dict[str, Any]:
-        """What vLLM says of the prompt of a choice, where it was asked for."""
+        """Return vLLM's fields about the prompt of a choice, as far as they were asked for."""
         ids = self.started.prompts[choice // self.plan.n] if self.started else ()
         found: dict[str, Any] = {"prompt_token_ids": list(ids)} if self.plan.token_ids else {}
         scored = self.choices[choice].scored

@@ -82,7 +82,7 @@ def _logprobs(fields: Fields) -> Wanted | None:
 
 
 def read_stream_options(fields: Fields) -> StreamUsage:
-    """When a stream says the usage."""
+    """Read when a stream says the usage."""
     given = fields.object("stream_options")
     if given is None:
         return "never"

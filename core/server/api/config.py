@@ -73,7 +73,7 @@ class Asked:
 
     @property
     def thinks(self) -> bool:
-        """Whether a thinking budget is asked for."""
+        """Return whether a thinking budget is asked for."""
         return self.effort in LEVELS
 
     def config(self, model: Any, room: int) -> MethodConfig:

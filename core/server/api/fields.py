@@ -144,7 +144,7 @@ class Fields:
 
 
 def _hint(name: str) -> str:
-    """Where a setting is given that is no parameter."""
+    """Name the place of a setting that is no parameter; empty for an unknown name."""
     place = place_of(name)
     if place == "max_new_tokens":
         return "; the bound on new tokens is max_tokens"

@@ -105,8 +105,10 @@ class LegacyLogprobs:
         }
 
     def _top(self, token: TokenLogprobs) -> dict[str, float]:
-        """By text, the token itself always among them; of two that are written alike the more
-        probable one."""
+        """Return log-probabilities by text, the token's own among them.
+
+        Of two tokens that are written alike the more probable one counts.
+        """
         top: dict[str, float] = {}
         for token_id, logprob in zip(token.top_ids, token.top, strict=True):
             top.setdefault(self._text_of(token_id), logprob)

@@ -36,7 +36,7 @@ def model_body(name: str, created: int) -> dict[str, Any]:
 
 
 class TokenizerQuestion(NamedTuple):
-    """What a model's tokenizer is asked: which model (empty for the first), what answers."""
+    """A question to a tokenizer: its model (empty for the first), and the function that answers."""
 
     model: str
     answer: Callable[[LanguageModel], dict[str, Any]]

@@ -124,7 +124,7 @@ class ChoiceText:
         self._thinking = Cutter(ends, keep_stop and not self._by_method)
 
     def push(self, text: str, special: str = "") -> list[tuple[PartPhase, str]]:
-        """What a token adds, and to which text; at least one entry, the last of its own phase.
+        """Return what a token adds to each text: one entry or more, the last of its own phase.
 
         Args:
             special: the name of a special token, which adds no text.
@@ -135,7 +135,7 @@ class ChoiceText:
         return said
 
     def push_step(self, step: TokenStep, special: str) -> list[tuple[PartPhase, str]]:
-        """As `push`, of a step that may know its phase."""
+        """Like `push`, for a step that may know its phase."""
         if not self._by_method:
             return self.push(step.text, special)
         mark = step.forced_as in ("think_start", "think_end")
@@ -147,7 +147,7 @@ class ChoiceText:
         return [*self._flushed("thinking"), ("answer", self._answer.push(text))]
 
     def flush(self) -> list[tuple[PartPhase, str]]:
-        """What was held back, at the run's end."""
+        """Return the text that was held back, at the run's end."""
         phase, held = self._split.flush()
         said = self._push(phase, held) if held else []
         return [*said, *self._flushed("thinking"), *self._flushed("answer")]

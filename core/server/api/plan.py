@@ -92,8 +92,8 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     """The token ids of a prompt.
 
     Args:
-        effort: where the model is to think; one without marks of its own is told how. Of `none` the
-            prompt closes the thinking that the model would begin.
+        effort: where the model is to think; one without marks of its own is told how. With `none`
+            the prompt closes the thinking that the model would begin.
 
     Raises:
         ApiError: a conversation for a model without a chat template.
@@ -111,7 +111,7 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
 
 
 def _no_thinking(model: LanguageModel, ids: list[int]) -> list[int]:
-    """What closes the thinking at the end of a prompt; nothing where the model has no marks."""
+    """Return the ids that close the thinking at a prompt's end; none for a model without marks."""
     start, end = marks_of(model)
     before = join_prompt(model, ids[-END_OF_PROMPT:]).rstrip()
     if not end or before.endswith(end.strip() or end):

@@ -38,7 +38,7 @@ _LONG = 2**14
 
 
 def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
-    """What a server answers for the endpoint: `/v1/...`, and the routes beside it that vLLM has.
+    """Routes of the endpoint: `/v1/...`, and those that vLLM has beside it.
 
     Args:
         origins: whose pages may ask what lies below `/v1` from a browser.
@@ -64,7 +64,7 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
     ids = [Middleware(RequestIds)]
     cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
     beside = [
-        # Whoever watches a server has no key.
+        # Load balancers and monitors have no key.
         *(Route(path, healthy, methods=["GET", "POST"]) for path in ("/health", "/ping")),
         Route("/version", api.guarded(api.version), methods=["GET"]),
         Route("/tokenize", api.guarded(api.tokenize), methods=["POST"]),
@@ -80,7 +80,7 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
 
 
 async def healthy(request: Request) -> Response:
-    """That the server is up."""
+    """Answer that the server is up."""
     del request
     return Response()
 
@@ -247,7 +247,7 @@ class Routes:
         return generate
 
     def read(self, kind: Endpoint, raw: bytes, owner: str) -> Submission:
-        """What a body asks for; the data path of a request begins here."""
+        """Read what a body asks for; the data path of a request begins here."""
         from core.server.api.submit import submit
 
         return submit(self._service, kind, json_object(raw), owner)

@@ -61,7 +61,7 @@ def read_shaping(fields: Fields) -> dict[str, Any]:
 
 
 def read_min_tokens(fields: Fields) -> int | None:
-    """How many tokens come before an end; None where nothing says so."""
+    """Read how many tokens come before an end; None where it isn't given."""
     return fields.whole("min_tokens", Interval(0, MAX_NEW_TOKENS)) or None
 
 

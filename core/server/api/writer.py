@@ -136,7 +136,7 @@ class Writer:
     def _push(
         self, text: ChoiceText, texts: Sequence[str], ids: Sequence[int]
     ) -> list[list[tuple[PartPhase, str]]]:
-        """What each token adds to the texts of a choice."""
+        """Return what each token adds to the texts of a choice."""
         pairs = zip(texts, ids, strict=True)
         return [self._shown(text.push(own, self._special(at)), at) for own, at in pairs]
 
@@ -153,7 +153,7 @@ class Writer:
         logprobs: Sequence[TokenLogprobs],
         choice: int | None = None,
     ) -> None:
-        """What each token adds; neighbours of one phase go together."""
+        """Send what each token adds; neighbours of one phase go together."""
         choice = self._run.choices[0] if choice is None else choice
         parts: list[Delta] = []
         for at, (token_id, (*before, (phase, text))) in enumerate(

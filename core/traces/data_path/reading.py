@@ -64,4 +64,4 @@ def _seconds(value: Any) -> float:
 
 
 def _damaged() -> TraceError:
-    return TraceError("The data path is damaged: a call in it lacks a field, or holds no such one.")
+    return TraceError("The data path is damaged: a call in it lacks a field, or has a wrong value.")

@@ -49,7 +49,7 @@ def step_call(path: DataPath, index: int) -> FunctionCall | None:
 
 
 def steps_in(path: DataPath) -> int:
-    """How many steps a recording holds, the prompt's excepted."""
+    """Count the steps of a recording, without the prompt's."""
     return max(sum(1 for _ in _parts(path)) - 1, 0)
 
 

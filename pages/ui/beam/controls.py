@@ -23,11 +23,11 @@ from pages.ui.widgets.control import (
     declare,
     draw,
     load,
-    slider,
     value,
 )
 from pages.ui.widgets.knob import Knob, nearest_temperature
 from pages.ui.widgets.knob_rows import KNOB_ROWS
+from pages.ui.widgets.slider import slider
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
 EARLY: dict[bool | str, str] = {False: "Off", True: "On", "never": "Never"}
@@ -114,7 +114,7 @@ def config(read: Read = value) -> BeamSearch:
 
 
 def request(read: Read = value) -> Request:
-    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     return from_sidebar(config(read), read=read)
 
 

@@ -18,7 +18,6 @@ from pages.ui.widgets.control import (
     Number,
     Read,
     Segments,
-    Slider,
     Text,
     Toggle,
     declare,
@@ -28,6 +27,7 @@ from pages.ui.widgets.control import (
 )
 from pages.ui.widgets.knob import KNOBS
 from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.slider import Slider
 
 MAX_TOKENS = 2000
 _KNOB_ROWS = [row for row in KNOB_ROWS if row.knob in KNOBS]
@@ -74,7 +74,7 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 
 
 def request(read: Read = value) -> Request:
-    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     typed = config(lambda key: "" if key in lines.KEYS else read(key))
     return lines.with_lines(from_sidebar(typed, read=read), read)
 

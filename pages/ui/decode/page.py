@@ -101,7 +101,7 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
 
 
 def _legend(view: DecodeView, by: str) -> None:
-    """What the colours mean; while the controls ask for another run, that instead."""
+    """Draw the legend of the colours, or a note while the controls ask for another run."""
     page = registry.PAGES[0]
     if said := changed.note(view, page):
         panel.note(said, "", key="run-note")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -22,9 +21,6 @@ from core.figures.evaluate.words import caption
 from pages.ui.run import archive
 from pages.ui.run.archive import Shelf
 from pages.ui.shell import figure_choices
-
-if TYPE_CHECKING:
-    pass
 
 
 def draw(evaluation: Evaluation) -> None:

@@ -16,10 +16,10 @@ _PROTOCOL_ERROR = 1002
 
 
 class QuietDepartures:
-    """Middleware that keeps two clients' faults from filling the log with tracebacks.
+    """Middleware that keeps two faults of clients from filling the log with tracebacks.
 
-    Streamlit closes a websocket that is gone once more. A message that it can't read it logs with a
-    traceback: here the connection is closed, with one line.
+    Streamlit closes a lost websocket a second time, and logs an unreadable message with a
+    traceback. Here such a message closes the connection, and the log gets one line.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -30,7 +30,7 @@ class QuietDepartures:
             message = await receive()
             if message["type"] != "websocket.receive" or _is_readable(message.get("bytes")):
                 return message
-            print("A websocket sent what is no message of the app: closed.", file=sys.stderr)
+            print("Closed a websocket that sent an unreadable message.", file=sys.stderr)
             await send({"type": "websocket.close", "code": _PROTOCOL_ERROR, "reason": ""})
             return {"type": "websocket.disconnect", "code": _PROTOCOL_ERROR}
 

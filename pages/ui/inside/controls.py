@@ -37,7 +37,7 @@ def config(read: Read = value) -> MethodConfig:
 
 
 def request(read: Read = value) -> Request:
-    """What Run asks for: the sidebar's prompt under these controls, or as `read` gives them."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     return from_sidebar(config(read), read=read)
 
 

@@ -228,7 +228,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
 
 
 def _as_in_run(trace: Trace) -> dict[str, Any]:
-    """What position embeddings that depend on the length are chosen by."""
+    """Return the arguments that choose length-dependent position embeddings as in the run."""
     return {"prompt_length": len(trace.prompt_ids), "use_cache": trace.config.use_cache}
 
 

@@ -18,7 +18,6 @@ from pages.ui.widgets.control import (
     Number,
     Read,
     Segments,
-    Slider,
     Toggle,
     declare,
     draw,
@@ -26,6 +25,7 @@ from pages.ui.widgets.control import (
     value,
 )
 from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.slider import Slider
 
 # The parts of the page that these controls change, by the names that they can be drawn anew with.
 WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"

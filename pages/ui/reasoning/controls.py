@@ -33,10 +33,10 @@ from pages.ui.widgets.control import (
     Toggle,
     declare,
     draw,
-    slider,
     value,
 )
 from pages.ui.widgets.knob import Knob
+from pages.ui.widgets.slider import slider
 
 MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0
 MAX_PROBLEM_SEED = 99_999

@@ -47,7 +47,7 @@ def own_question(read: Read = value) -> str:
 
 
 def awaits_question() -> bool:
-    """Whether an own question is chosen that nobody has written yet, which is no mistake."""
+    """Return whether an own question is chosen but not yet written, which is no mistake."""
     return value("problem") == "own" and not own_question()
 
 
@@ -104,7 +104,7 @@ def marked(model: Any, config: Any) -> Any:
 
 
 def request(read: Read = value) -> ReasonRequest:
-    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     asked = problem(read)
     return ReasonRequest(sidebar.model(read), asked.question, controls.config(read), problem=asked)
 
@@ -137,7 +137,7 @@ def write_question() -> None:
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say for a run, by key, as far as they reach."""
+    """Return the controls' values for a run, by key, as far as they reach."""
     said = controls.said_by(trace)
     if not _is_asked(trace.prompt):
         said |= {"problem": "own", "right": "", "question": trace.prompt[:MAX_QUESTION]}

@@ -1,6 +1,6 @@
-"""The controls that ask for another run than the one that is shown; told on every page in one way.
+"""Controls that changed since the shown run: one rule for all pages.
 
-A control counts where its value of then, put among the values of now, would make another request.
+A control counts if setting it alone back to the run's value would change the request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def controls_of(page: Page) -> RunControls:
 
 
 def said_of(view: View, trace: Trace, controls: RunControls) -> dict[str, Any]:
-    """What the controls say for a run of the view, by key, as far as they reach."""
+    """Return the controls' values for a run of the view, by key, as far as they reach."""
     said, asked = controls.said_by(trace) | {"system": ""}, view.asked
     if "decode" in view.jobs:
         asked = view.request
@@ -63,7 +63,7 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
 
 
 def _with(changed: str, held: Any) -> Read:
-    """Gives the controls' values, of one key another value than it has."""
+    """Read the controls' values, with one of them replaced."""
     return lambda key: held if key == changed else value(key)
 
 
@@ -89,7 +89,7 @@ def note(view: View, page: Page) -> str:
 
 
 def tell_address(view: object, page: Page) -> None:
-    """Let the address ask for a run only where it is the one that is shown, or goes on."""
+    """Keep `run` in the address while the controls ask for the run that is shown or under way."""
     if not isinstance(view, View) or page.run_controls is None:
         return
     job = view.jobs.get("decode")

@@ -68,7 +68,7 @@ def labels_of(runs: Sequence[Run], *, example: bool = False) -> list[str]:
 
 
 def _settings(trace: Trace, asked: Request | None) -> dict[str, Any]:
-    """What a run was made with, by name."""
+    """Return the settings and texts of a run, by name."""
     config = trace.config
     own = {row.name: getattr(config, row.name) for row in fields(config) if row.name not in _UNSAID}
     if config.can_draw:

@@ -31,7 +31,7 @@ _one_at_a_time = Lock()
 
 
 def offered(name: str) -> bool:
-    """Whether the button may be shown: never on a shared server."""
+    """Return whether the button may be shown: never on a shared server."""
     return models.free_choice() and name in PACKAGED and not is_installed(name)
 
 

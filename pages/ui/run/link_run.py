@@ -83,7 +83,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
 
 
 def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
-    """What of a run's model, draft and prompt the controls can't say."""
+    """List what the controls can't say of a run's model, draft and prompt."""
     lost: list[str] = []
     if view.asked is None:
         if trace.rendered_prompt not in ("", trace.prompt):

@@ -38,7 +38,7 @@ def surprisal(trace: Trace) -> float | None:
 
 
 def is_outside(trace: Trace) -> bool:
-    """Whether a built-in model was asked about what it knows nothing of."""
+    """Return whether the prompt lies outside a built-in model's world."""
     if not models.is_embedded(trace.model_id):
         return False
     mean = surprisal(trace)

@@ -80,7 +80,7 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
 
 
 def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
-    """What was checked, with its numbers, and what was not; nothing where nothing was."""
+    """List what was checked, with its numbers, and what was not; nothing without checks."""
     if not checks:
         return
     found = verdict(checks)

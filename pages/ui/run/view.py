@@ -185,7 +185,7 @@ class View(PageView):
 
 
 def _told(trace: Trace) -> str:
-    """What is to be known of this run alone: its model's server is gone, or its prompt is odd."""
+    """Notes on this run alone, such as a lost server or a doubled start token."""
     known = method_of(trace.config).notes(trace.config)
     others = (note for note in trace.notes if note not in known)
     return " ".join(note for note in others if not note.startswith(RECOMPUTED))

@@ -152,7 +152,7 @@ def draft(read: Read = value) -> str:
 
 
 def request(read: Read = value) -> Request:
-    """What Run asks for under the controls as they are, or as `read` gives their values."""
+    """Return what Run asks for, by the controls as they are or as `read` gives them."""
     return from_sidebar(config(read), draft(read), read)
 
 

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from core.decoding.config import MethodConfig
 from core.decoding.shaping.config import Shaping
-from pages.ui.widgets.control import Control, Read, Slider, value
+from pages.ui.widgets.control import Control, Read, value
+from pages.ui.widgets.slider import Slider
 
 C = TypeVar("C", bound=MethodConfig)
 _SHAPING = "shaping."

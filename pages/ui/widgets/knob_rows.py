@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from pages.ui.widgets import ahead, rail
-from pages.ui.widgets.control import Slider, declare, slider, value
+from pages.ui.widgets.control import declare, value
 from pages.ui.widgets.knob import LAB_KNOBS, nearest_temperature
+from pages.ui.widgets.slider import Slider, slider
 
 KNOB_ROWS = tuple(
     slider(

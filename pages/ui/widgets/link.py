@@ -1,4 +1,4 @@
-"""What a link asks of the controls, and what they can't take of it: each is told in a sentence."""
+"""Read a link's values into the controls; a sentence names each one that they can't take."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pages.ui.widgets.control import (
     Menu,
     Number,
     Segments,
-    Slider,
     Text,
     Toggle,
     row_of,
     rows_in_address,
 )
+from pages.ui.widgets.slider import Slider
 
 # Whether a server offers a model is told on the page itself.
 MODELS = frozenset({"model", "draft"})
@@ -34,7 +34,7 @@ _OPENED, _PAGE = "link_opened", "link_page"
 def remember(page: str) -> None:
     """Keep the address that led to the page, by its path, as the browser sent it.
 
-    Streamlit may take out of it what it finds no control of before the page is drawn.
+    Streamlit may drop parameters whose controls are not drawn yet.
     """
     context = get_script_run_ctx()
     if context is not None and st.session_state.get(_PAGE) != page:

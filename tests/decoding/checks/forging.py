@@ -1,4 +1,4 @@
-"""How a trace file is forged: one thing in it at a time, or what must be changed together."""
+"""Forgeries of a trace file: one field at a time, or several that agree with each other."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _other_lists(value: list[Json]) -> Iterator[tuple[str, list[Json]]]:
 
 
 def together(data: Json) -> Iterator[Forgery]:
-    """What a forger changes in several places, so that the file agrees with itself."""
+    """Forgeries in several places, so that the file agrees with itself."""
     yield from _prompts(data)
     yield from _endings(data)
     note = {**data, "notes": [*data["notes"], "Independently audited"]}

@@ -92,7 +92,7 @@ def all_forgeries(name: str, places: int, apart: int = 1) -> Iterator[Forgery]:
 
 
 def outcome(name: str, forgery: Forgery) -> str:
-    """What becomes of it: `proved` is what must not be."""
+    """Return how the forgery is found; `proved` must not occur."""
     if forgery.data == honest(name):
         return "the same"
     try:
@@ -114,7 +114,7 @@ def _fields(trace: Trace, checks: Sequence[Check]) -> set[str]:
 
 
 def _is_its_own_run(name: str, trace: Trace, open_ones: set[str]) -> bool:
-    """Whether a run with the forged settings gives just what the forged trace says."""
+    """Return whether a run with the forged settings gives just what the forged trace says."""
     model, draft = models(name)
     try:
         again = collect(model, trace.prompt_ids, trace.config, draft=draft)
@@ -124,7 +124,7 @@ def _is_its_own_run(name: str, trace: Trace, open_ones: set[str]) -> bool:
 
 
 def _same(one: Any, other: Any, open_ones: set[str]) -> bool:
-    """Whether two files say the same of all that is checked, numbers to what rounding leaves."""
+    """Return whether two files agree in all that is checked, numbers up to rounding."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = {*one, *other} - open_ones - {"checks"}
         return all(

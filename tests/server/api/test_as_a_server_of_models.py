@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from core import Greedy, Sampling, Shaping, Speculative, collect, load_model
 from core.decoding.by_engine.config import ByEngine
-from tests.server.api.served import NAMES, Served, served
+from tests.server.api.served import Served
 
 PROMPT = "Once upon a time"
 
 
-@pytest.fixture(scope="module")
-def models() -> dict[str, Any]:
-    return {name: load_model(name) for name in NAMES}
-
-
-@pytest.fixture(scope="module")
-def own(models: dict[str, Any]) -> Iterator[Served]:
-    with served(lambda where, should_stop: models[where]) as found:  # noqa: ARG005
-        yield found
-
-
 @pytest.mark.parametrize("kind", ["vllm", "openai"])
 def test_it_gives_the_tokens_of_the_engine_itself(
-    own: Served, models: dict[str, Any], kind: str
+    endpoint: Served, models: dict[str, Any], kind: str
 ) -> None:
-    model = load_model(f"{kind}:{own.url}?tokenizer=embedded:target#embedded:target")
+    model = load_model(f"{kind}:{endpoint.url}?tokenizer=embedded:target#embedded:target")
     for config in (
         Greedy(max_new_tokens=4),
         Sampling(max_new_tokens=4, seed=2, shaping=Shaping(top_p=0.9)),
@@ -42,9 +30,9 @@ def test_it_gives_the_tokens_of_the_engine_itself(
 
 
 def test_its_own_tokenizer_lets_a_local_draft_speculate(
-    own: Served, models: dict[str, Any]
+    endpoint: Served, models: dict[str, Any]
 ) -> None:
-    model, draft = load_model(f"vllm:{own.url}#embedded:target"), models["embedded:draft"]
+    model, draft = load_model(f"vllm:{endpoint.url}#embedded:target"), models["embedded:draft"]
     config = Speculative(max_new_tokens=6, shaping=Shaping(temperature=0.0))
     local = collect(models["embedded:target"], PROMPT, config, draft=draft)
     assert collect(model, PROMPT, config, draft=draft).token_ids == local.token_ids
