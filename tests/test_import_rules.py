@@ -264,3 +264,11 @@ def test_the_public_face_resolves_every_name() -> None:
         assert getattr(core, name) is not None
     with pytest.raises(AttributeError, match="nothing_here"):
         _ = core.nothing_here
+
+
+def test_a_protocol_is_asked_for_by_offers() -> None:
+    """From Python 3.12 on, `isinstance` finds nothing in a wrapped model."""
+    using = [
+        path for path in (ROOT / "core").rglob("*.py") if "runtime_checkable" in path.read_text()
+    ]
+    assert not using

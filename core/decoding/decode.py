@@ -25,7 +25,7 @@ from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
-from core.decoding.protocol import Decodes, LanguageModel
+from core.decoding.protocol import Decodes, LanguageModel, offers
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
 from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
 from core.decoding.validation import brief
@@ -153,7 +153,7 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
         raise PromptError("The prompt is empty: write at least one word.")
     wrong = next((token for token in ids if not 0 <= token < model.vocab_size), None)
     if wrong is not None:
-        name = brief(model.token_text(wrong)) if isinstance(model, Decodes) else "it"
+        name = brief(model.token_text(wrong)) if offers(model, Decodes) else "it"
         raise PromptError(
             f"Token id {wrong} is outside the model's vocabulary of {model.vocab_size} tokens: "
             f"leave {name} out of the prompt."

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 import torch
+from typing_extensions import TypeIs, get_protocol_members
 
 OnLogits = Callable[[int, torch.Tensor], None]
 TokenRows = Sequence[int] | Sequence[Sequence[int]]
@@ -59,7 +60,6 @@ class Context(Protocol):
         ...
 
 
-@runtime_checkable
 class HiddenContext(Context, Protocol):
     """A context that can say what the last layer made of its tokens; not every model's can."""
 
@@ -150,7 +150,6 @@ class LanguageModel(Vocabulary, Protocol):
         ...
 
 
-@runtime_checkable
 class Chats(Protocol):
     """A model that may have a chat template."""
 
@@ -171,13 +170,23 @@ class Chats(Protocol):
         ...
 
 
-@runtime_checkable
 class Decodes(Protocol):
     """A model whose tokenizer's own decoding can be asked."""
 
     def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
         """The text that tokens add behind others; special ones are left out."""
         ...
+
+
+_T = TypeVar("_T")
+
+
+def offers(thing: object, kind: type[_T]) -> TypeIs[_T]:
+    """Whether something has all that a protocol declares.
+
+    From Python 3.12 on `isinstance` looks at the class alone, where `Wrapped` has nothing.
+    """
+    return all(hasattr(thing, name) for name in get_protocol_members(kind))
 
 
 class Wrapped:

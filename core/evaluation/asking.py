@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decoding.protocol import Chats, LanguageModel
+from core.decoding.protocol import Chats, LanguageModel, offers
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.types import Problem
 
@@ -17,7 +17,7 @@ def prompt_ids_of(
     """
     instruction = marks.instruction if marks is not None and marks.source == "prompt" else ""
     system = instruction or problem.system
-    if isinstance(model, Chats) and model.has_chat_template:
+    if offers(model, Chats) and model.has_chat_template:
         messages = [{"role": "system", "content": system}] if system else []
         return model.encode_chat([*messages, {"role": "user", "content": problem.question}])
     before = f"{instruction}\n\n" if instruction else ""

@@ -12,8 +12,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
+from core.decoding.protocol import offers
 from core.evaluation.workers import Work
 from core.models.stopping import never, stoppable
 
@@ -25,7 +26,6 @@ _LOOK_SECONDS, _END_SECONDS = 0.25, 5.0
 _BUSY = 0.8
 
 
-@runtime_checkable
 class OnServer(Protocol):
     """A model on a server, such as a `RemoteModel`."""
 
@@ -41,7 +41,7 @@ class OnServer(Protocol):
 
 def all_on_servers(models: Iterable[object]) -> TypeGuard[Iterable[OnServer]]:
     """Whether none of them computes here."""
-    return all(isinstance(model, OnServer) for model in models)
+    return all(offers(model, OnServer) for model in models)
 
 
 def rows_in_flight(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.decoding.errors import PromptError
-from core.decoding.protocol import HiddenContext
+from core.decoding.protocol import HiddenContext, offers
 from core.models.transformers_model import TransformersModel
 from tests.depth import cases
 from tests.models.builders import KINDS, SLIDING_WINDOW, random_language_model
@@ -284,7 +284,7 @@ def test_hidden_states_are_those_of_one_forward_over_everything(
     with torch.inference_mode():
         output = model.hf_model(input_ids=torch.tensor([IDS[:12]]), output_hidden_states=True)
     context = model.start(IDS[:5], use_cache=use_cache)
-    assert isinstance(context, HiddenContext)
+    assert offers(context, HiddenContext)
     several = context.extend_hidden(IDS[5:10])
     single = [context.extend_hidden([token]) for token in IDS[10:12]]
     assert_close(torch.cat([several, *single], dim=1)[0], output.hidden_states[-1][0, 5:])

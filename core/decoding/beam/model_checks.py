@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from core.decoding.beam.candidates import looked_at
 from core.decoding.beam.config import BeamSearch
@@ -18,7 +18,7 @@ from core.decoding.checks.run_text import run_text_faults
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.text import join_text
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, offers
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 from core.decoding.trace import Check, Trace
 
@@ -26,7 +26,6 @@ DRAWN = "the seed's noise draws the candidates from what the settings leave"
 SAME_HYPOTHESES = "transformers' generate finds the same hypotheses, scores and parents"
 
 
-@runtime_checkable
 class HasBeamReference(Protocol):
     """A model that can say what another implementation's beam search finds."""
 
@@ -130,7 +129,7 @@ def _where(deviations: Sequence[tuple[float, int]]) -> int:
 
 
 def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float) -> Check | None:
-    if not isinstance(model, HasBeamReference) or trace.finish_reason == "cancelled":
+    if not offers(model, HasBeamReference) or trace.finish_reason == "cancelled":
         return None
     expected = model.reference_paths(trace.prompt_ids, trace.config)
     if expected is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -29,7 +29,7 @@ from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
 from core.decoding.loop.prompt import read_again, token_limit
 from core.decoding.loop.text import TextStream
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, offers
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.trace import Check, TokenStep, Trace
 from core.decoding.validation import brief
@@ -39,7 +39,6 @@ _COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 _FILE_DIGITS = 1e-6
 
 
-@runtime_checkable
 class HasReference(Protocol):
     """A model that can say what another implementation emits (transformers' `generate`)."""
 
@@ -270,7 +269,7 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
 
 
 def _reference(trace: Trace, model: LanguageModel) -> Check | None:
-    if not isinstance(model, HasReference) or trace.finish_reason == "cancelled":
+    if not offers(model, HasReference) or trace.finish_reason == "cancelled":
         return None
     expected = model.reference_token_ids(trace.prompt_ids, trace.config)
     if expected is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.loop.text import encode_plain, join_prompt, join_text
-from core.decoding.protocol import Decodes, LanguageModel
+from core.decoding.protocol import Decodes, LanguageModel, offers
 from core.decoding.trace import Trace
 
 _LOST = re.compile("\ufffd+")
@@ -20,7 +20,7 @@ def run_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
     The run's must also be what the tokenizer itself decodes, where the model has one here.
     """
     wrong = join_text(model, trace.token_ids) != trace.text
-    if isinstance(model, Decodes):
+    if offers(model, Decodes):
         decoded = model.decode(trace.token_ids, trace.prompt_ids)
         wrong = wrong or not _is_decoded(trace.text, decoded)
     faults = ["the model's tokenizer decodes the tokens to another text"] if wrong else []

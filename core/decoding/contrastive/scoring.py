@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.errors import DecodingError
 from core.decoding.loop.compared import Compared
-from core.decoding.protocol import Context, HiddenContext, LanguageModel
+from core.decoding.protocol import Context, HiddenContext, LanguageModel, offers
 from core.decoding.shaping.stages import Distribution
 
 
@@ -22,7 +22,7 @@ def require_hidden(context: Context, model: LanguageModel) -> HiddenContext:
     Raises:
         DecodingError: it gives none.
     """
-    if not isinstance(context, HiddenContext):
+    if not offers(context, HiddenContext):
         raise DecodingError(
             f"{model.model_id} doesn't give its hidden states, which contrastive search compares; "
             "choose another method or model."

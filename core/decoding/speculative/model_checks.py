@@ -28,7 +28,7 @@ from core.decoding.counting import nth
 from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import TextStream
-from core.decoding.protocol import Context, LanguageModel
+from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
 from core.decoding.speculative.acceptance import typical_threshold
@@ -270,7 +270,7 @@ def _same_probs(
 def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
     """Greedy speculation emits what `generate` emits without a draft, but for near ties."""
     config = trace.config
-    if not isinstance(model, HasReference) or trace.finish_reason == "cancelled":
+    if not offers(model, HasReference) or trace.finish_reason == "cancelled":
         return None
     if config.shaping.temperature > 0:
         return None

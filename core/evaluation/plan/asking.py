@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from core.decoding.counting import counted
 from core.decoding.loop.text import join_prompt
-from core.decoding.protocol import Chats, LanguageModel
+from core.decoding.protocol import Chats, LanguageModel, offers
 from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.questions.types import Question
 
 
 def has_template(model: LanguageModel) -> bool:
     """Whether the model can be asked as a conversation."""
-    return isinstance(model, Chats) and model.has_chat_template
+    return offers(model, Chats) and model.has_chat_template
 
 
 def ids_for(model: LanguageModel, question: Question, system: str, chat: bool) -> list[int]:
@@ -22,7 +22,7 @@ def ids_for(model: LanguageModel, question: Question, system: str, chat: bool) -
     Raises:
         PromptError: the template refuses the conversation, or the text can't be encoded.
     """
-    if chat and isinstance(model, Chats) and model.has_chat_template:
+    if chat and offers(model, Chats) and model.has_chat_template:
         messages = [{"role": "system", "content": system}] if system else []
         return model.encode_chat([*messages, {"role": "user", "content": question.asked}])
     return model.encode(text_for(question, system))

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import torch
 
-from core.decoding.protocol import Context, HiddenContext, LanguageModel, TokenRows, Wrapped
+from core.decoding.protocol import Context, HiddenContext, LanguageModel, TokenRows, Wrapped, offers
 
 
 class Counted(Wrapped):
@@ -24,7 +24,7 @@ class Counted(Wrapped):
 
     def watch(self, context: Context) -> Context:
         """The context, its forwards counted here."""
-        kind = _CountedHidden if isinstance(context, HiddenContext) else _CountedContext
+        kind = _CountedHidden if offers(context, HiddenContext) else _CountedContext
         return cast(Context, kind(context, self))
 
     def as_model(self) -> LanguageModel:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from core.decoding.errors import SweepError
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import LanguageModel, offers
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.attempts import ROWS, require_rows
 from core.evaluation.in_flight import OnServer, rows_in_flight
@@ -70,7 +70,7 @@ def sweep_to_file(
     require_rows(batch)
     rows = partial(sweep_rows, model, plan, marks=marks, batch=batch)
     behind = partial(rows, should_stop=should_stop)
-    if in_flight > 1 and isinstance(model, OnServer):
+    if in_flight > 1 and offers(model, OnServer):
         work, stop = SweepWork(plan, model.model_id, batch=batch), should_stop or never
         behind = partial(rows_in_flight, rows, work, [model], most=in_flight, should_stop=stop)
     return BudgetSweep(plan, SWEEPS.extend(path, plan, behind, on_row))

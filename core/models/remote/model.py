@@ -11,7 +11,7 @@ from torch import Tensor
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.by_engine.engine import ServerToken
 from core.decoding.errors import LostModelError, ModelError
-from core.decoding.protocol import Decodes, OnLogits
+from core.decoding.protocol import Decodes, OnLogits, offers
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.contexts import UncachedContext
 from core.models.inputs import InputLimits
@@ -67,7 +67,7 @@ class RemoteModel:
         self.vocab_size = vocab_size
         self.context_window = facts.window
         self.gives_logits, self.processed = gives_logits, processed
-        if isinstance(tokens, Decodes):  # A tokenizer on this machine.
+        if offers(tokens, Decodes):  # A tokenizer on this machine.
             self.decode = tokens.decode
         self.dtype = dtype
         # How many tokens of each step it names; None where all.

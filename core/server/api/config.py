@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.methods import BY_NAME, config_from_dict
+from core.decoding.protocol import offers
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.shaping.bias import MAX_BIAS
@@ -40,7 +41,6 @@ _SEEDS = 2**31
 NO_WINDOW = 1_024
 
 
-@runtime_checkable
 class Thinks(Protocol):
     """A model that says how it marks its thinking."""
 
@@ -151,7 +151,7 @@ class Asked:
             self._complete_thinking(data, model)
 
     def _complete_thinking(self, data: dict[str, Any], model: Any) -> None:
-        if isinstance(model, Thinks):
+        if offers(model, Thinks):
             data.setdefault("think_start", model.think_marks.start)
             data.setdefault("think_end", model.think_marks.end)
         if self.effort in LEVELS:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from core.decoding.errors import DecodingError, PromptError
 from core.decoding.loop.text import encode_continuation, encode_plain, join_prompt
-from core.decoding.protocol import Chats, LanguageModel
+from core.decoding.protocol import Chats, LanguageModel, offers
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of
 from core.server.api.config import Asked, Thinks
@@ -104,7 +104,7 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     if isinstance(prompt, str):
         return model.encode(prompt)
     messages = list(prompt.messages)
-    if effort in LEVELS and isinstance(model, Thinks):
+    if effort in LEVELS and offers(model, Thinks):
         messages = with_instructions(messages, model.think_marks.instruction)
     ids = encode_chat(model, messages, prompt.opened)
     return ids + _no_thinking(model, ids) if effort == "none" and prompt.opened else ids
@@ -130,7 +130,7 @@ def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = Tr
         ApiError: the model has no chat template.
         PromptError: messages that the template refuses.
     """
-    if not isinstance(model, Chats) or not model.has_chat_template:
+    if not offers(model, Chats) or not model.has_chat_template:
         raise ApiError(
             getattr(model, "template_fault", "")
             or f"{model.model_id} has no chat template; send text to /v1/completions.",
