@@ -9,14 +9,15 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 # Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run smollm2 engines clients test fuzz lint bench soak notebook example models format clean
+.PHONY: help run smollm2 engines clients test test-all fuzz lint bench soak notebook example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
 	@echo "make smollm2 install SmolLM2-135M-Instruct (93 MB) and convert it (0.5 GB in the user's cache directory)"
 	@echo "make engines llama.cpp's server and vLLM (4 GB, in .engines), and the tests that need them (about 20 minutes)"
 	@echo "make clients litellm, LangChain, lm-eval, OpenAI's JavaScript client and others (in .clients), and the endpoint asked by each (about 30 minutes; ARGS=\"litellm llm\")"
-	@echo "make test    install and run every test, the browser's too"
+	@echo "make test    install and run the tests, the browser's too (about 6 minutes)"
+	@echo "make test-all also every architecture, hostile file and generator, and plainer processors (about 15 minutes)"
 	@echo "make fuzz    20,000 spoiled files for each reader (CASES=500 for fewer), all random cases of the tests"
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
@@ -69,20 +70,27 @@ engines: $(VENV)/.dev .engines/.vllm
 clients: $(VENV)/.dev
 	@$(PY) -m tests.clients $(ARGS)
 
-# What holds must hold on any processor: tests of sums and cuts run with the plainest of torch's kernels too.
-PLAIN := $(addprefix tests/decoding/,autoregressive lab shaping)
 test: $(VENV)/.dev
 ifdef ARGS
 	@$(TEST_ENV) $(PY) -m pytest $(ARGS)
 else
 	@echo "Running the tests that need no browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 3 -m "not browser"
-	@echo "Running a part of the engine's tests as on a processor without vector instructions"
-	@$(TEST_ENV) ATEN_CPU_CAPABILITY=default $(PY) -m pytest -n 2 -m "not slow" $(PLAIN)
+	@$(TEST_ENV) $(PY) -m pytest -n 3 --dist loadfile -m "not browser and not slow"
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 -m browser tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m browser tests/browser
 endif
+
+# What holds must hold on any processor: tests of sums and cuts run with plainer kernels of torch too. .ci/run looks at
+# all this where one of the folders is another than when it last passed.
+KERNELS := $(addprefix tests/decoding/,autoregressive lab shaping)
+test-all: test
+	@echo "Running the tests of every architecture, hostile file and generator, and those of real servers"
+	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "not browser and slow"
+	@for kernels in default avx2; do \
+		echo "Running a part of the engine's tests with torch's kernels \"$$kernels\"" && \
+		$(TEST_ENV) ATEN_CPU_CAPABILITY=$$kernels $(PY) -m pytest -n 2 $(KERNELS) || exit 1; done
+	@.ci/deep > .ci/tested
 
 # What strangers may write, spoiled in many ways, put before every reader (about half an hour), and
 # all random cases (tests/depth.py), of which `make test` draws a part.

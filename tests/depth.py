@@ -1,8 +1,12 @@
-"""How many random cases a test draws: a part of them in every run, all in `make fuzz`."""
+"""What runs in every `make test`, what in `make test-all`, and what in `make fuzz` alone."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Container, Iterable
+
+import pytest
+from _pytest.mark import ParameterSet
 
 ALL = "FUZZ_CASES" in os.environ
 
@@ -15,3 +19,21 @@ def cases(every: int, part: int) -> int:
         part: how many every run looks at, the first ones.
     """
     return every if ALL else part
+
+
+def slow(*case: object) -> ParameterSet:
+    """A case that `make test-all` looks at."""
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+def mostly_slow(names: Iterable[str], often: Container[str]) -> list[ParameterSet]:
+    """Names as parameters of which `make test` takes those that stand for a kind.
+
+    Args:
+        names: of all cases.
+        often: those that every run looks at.
+    """
+    return [
+        pytest.param(name, id=name, marks=() if name in often else pytest.mark.slow)
+        for name in names
+    ]

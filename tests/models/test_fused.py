@@ -11,6 +11,7 @@ from core.models.fused.body import Body
 from core.models.fused.check import fused_step
 from core.models.fused.step import FusedStep
 from core.models.transformers_model import TransformersModel
+from tests.depth import mostly_slow
 from tests.models.builders import SLIDING_WINDOW, random_language_model, random_model
 
 IDS = [(7 * place + 3) % 299 + 1 for place in range(200)]
@@ -55,6 +56,8 @@ FUSED = {
     "llama with biases": {"attention_bias": True, "mlp_bias": True},
     "llama with another activation": {"hidden_act": "gelu"},
 }
+# One for each kind of layer: norms, biases, heads, turned positions, soft caps, order of blocks.
+KINDS = {"llama", "phi3 turned in part", "qwen3", "olmo2", "gemma2", "stablelm in parallel", "gpt2"}
 NOT_FUSED: dict[str, tuple[str, dict[str, Any]]] = {
     "another block": ("mixtral", {"num_key_value_heads": 2}),
     "another activation": ("llama", {"hidden_act": "tanh"}),
@@ -66,7 +69,7 @@ NOT_FUSED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module", params=FUSED)
+@pytest.fixture(scope="module", params=mostly_slow(FUSED, KINDS))
 def model(request: pytest.FixtureRequest) -> TransformersModel:
     return random_language_model(request.param.split()[0], **FUSED[request.param])
 

@@ -22,6 +22,7 @@ from core.models.inside import attention, logit_lens
 from core.models.modules import watch_forward
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import one_thread
+from tests.depth import mostly_slow, slow
 from tests.models.builders import random_language_model
 
 SWITCH = 32  # Up to so many tokens all lengths have the same angles.
@@ -66,7 +67,7 @@ def _model(name: str, seed: int = 0) -> TransformersModel:
     return random_language_model(kind, seed=seed, **fields)
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=mostly_slow(MODELS, {"phi3", "dynamic"}))
 def model(request: pytest.FixtureRequest) -> TransformersModel:
     return _model(request.param)
 
@@ -98,7 +99,7 @@ def _failed(trace: Any, *models: TransformersModel) -> list[Any]:
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("length", [20, 31, 32, 40])
+@pytest.mark.parametrize("length", [20, slow(31), slow(32), 40])
 def test_greedy_emits_what_a_fresh_generate_emits(
     request: pytest.FixtureRequest, model: TransformersModel, length: int, use_cache: bool
 ) -> None:

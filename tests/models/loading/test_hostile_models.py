@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from core.decoding.errors import PromptError
 from core.models import chat
 from core.models.isolation.client import RequestLimits
 from core.models.loading import load
 from core.models.registry import load_model
-from tests.models.loading.kinds import TRAP, Break, Kinds
+from tests.models.loading.kinds import TRAP, Break
 from tests.models.loading.kinds_of_files import CONFIGS, FILES
 from tests.models.loading.kinds_of_parts import TEMPLATES, TOKENIZER_KINDS, WEIGHT_KINDS
 from tests.models.loading.refusal import refusal
@@ -31,8 +34,13 @@ def _tight_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "_MOST_INSPECTION_BYTES", 2**28)
 
 
-def _cases(kinds: Kinds) -> list[object]:
-    return [pytest.param(*kind, id=name) for name, kind in kinds.items()]
+def _cases(kinds: Mapping[str, tuple[Any, str]]) -> list[ParameterSet]:
+    """The first that is refused in some words stands for the others in `make test`."""
+    said = [says for _, says in kinds.values()]
+    return [
+        pytest.param(*kind, id=name, marks=pytest.mark.slow if kind[1] in said[:at] else ())
+        for at, (name, kind) in enumerate(kinds.items())
+    ]
 
 
 def _peak_bytes() -> int:
@@ -54,7 +62,7 @@ def test_a_folder_is_refused_in_one_sentence(folder: Path, broken: Break, says: 
     assert not (folder.parent / TRAP).exists()
 
 
-@pytest.mark.parametrize(("template", "says"), TEMPLATES.values(), ids=TEMPLATES)
+@pytest.mark.parametrize(("template", "says"), _cases(TEMPLATES))
 def test_a_template_is_ended(folder: Path, template: str, says: str) -> None:
     (folder / "chat_template.jinja").write_text(template)
     model = load_model(folder)
