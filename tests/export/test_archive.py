@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import zipfile
 from dataclasses import replace
+from html import unescape
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -138,7 +139,8 @@ ADVERSARIAL = [
     ("“σ”", r"\textquotedblleft{}\ensuremath{\sigma}\textquotedblright{}", None, None),
     ("int main() {", r"int main() \{", None, r"int main() \textbraceleft{}"),
     ("}}\\", r"\}\}\textbackslash{}", None, r"\textbraceright{}\textbraceright{}\textbackslash{}"),
-    ('"@article', r"\textquotedbl{}@article", None, r"\textquotedbl{}{\char64}article"),
+    ('"@article', r"\texttt{\char34}@article", None, r"\texttt{\char34}{\char64}article"),
+    ("✓", r"\ding{51}", None, r"\texttt{U+2713}"),
     ("a\n\tb\x00\x1b\u202e", "a  b", None, None),
     ("né日", "né日", None, r"né\texttt{U+65E5}"),
 ]
@@ -194,3 +196,24 @@ def test_a_csv_holds_no_control_characters() -> None:
     text = csv_file(frame, "a prompt\x07").decode("utf-8-sig")
     assert not {char for char in text if ord(char) < 32 or 127 <= ord(char) < 160} - set("\r\n\t")
     assert r"\x1b[31m" in text and "b\tc\n" in text
+
+
+def test_captions_and_descriptions_have_the_prompts_own_marks() -> None:
+    said = 'print("<b>") `x` costs $5'
+    trace = replace(Trace.load(STORED / "decode.json"), prompt=said, rendered_prompt="")
+    files = opened(filled(trace))
+    captions = [path for path in files if path.endswith(".caption.txt")]
+    assert captions and all(f"“{said}”" in files[path].decode() for path in captions)
+    drawn = files[captions[0].replace(".caption.txt", ".svg")].decode()
+    assert f"“{said}”" in unescape(drawn)
+    assert r"\$5" in files["figures.tex"].decode() and r"\$5" in files["figures.md"].decode()
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_a_citation_compiles_in_a_paper_without_t1_fonts(tmp_path: Path) -> None:
+    cited = latex.bibtex("".join(text for text, *_ in ADVERSARIAL) + HOSTILE)
+    paper = rf"\documentclass{{article}}\begin{{document}}{cited}\end{{document}}"
+    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]

@@ -22,6 +22,7 @@ from core.figures import (
     DARK,
     LIGHT,
     Theme,
+    printed,
     spec_enumeration,
     spec_enumeration_data,
     spec_feed,
@@ -40,6 +41,8 @@ from core.figures import (
     spec_verification_data,
 )
 from core.figures.base.labels import show_token, visible_token
+from core.figures.base.measure import text_width
+from core.figures.base.paper import SMALL
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.metrics import (
     scoring_words,
@@ -715,3 +718,17 @@ def test_a_sweep_names_the_measured_best_and_where_the_prediction_is_wrong() -> 
     assert list(whiskers.arrayminus) == pytest.approx([0.1, 0.2, 0.05])
     agreed = spec_sweep(SWEEP._replace(points=points[:2]), make_spec())
     assert "disagree" not in agreed.layout.annotations[0].text
+
+
+def test_narrow_cells_of_what_is_fed_hold_their_tokens_upright() -> None:
+    trace = Trace.load("assets/traces/speculative.json")
+    for width, angle in (("85mm", -90), ("180mm", 0)):
+        figure = spec_feed(trace, 0, paper=printed(width))
+        new = next(part for part in figure.data if part.name == "new")
+        longest = max(text_width(text, SMALL, "mono") for text in new.text)
+        room = (figure.layout.width - figure.layout.margin.l - figure.layout.margin.r) / (
+            figure.layout.xaxis.range[1] - figure.layout.xaxis.range[0]
+        )
+        rows = figure.layout.yaxis.range[0] - figure.layout.yaxis.range[1]
+        height = (figure.layout.height - figure.layout.margin.t - figure.layout.margin.b) / rows
+        assert new.textangle == angle and longest + 4 <= (height if angle else room)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.shaping.config import Shaping
-from core.figures import LIGHT, candidate_bars, step_stages, step_stages_data
+from core.figures import LIGHT, candidate_bars, printed, step_stages, step_stages_data
+from core.figures.base.labels import visible_token
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages
 from tests.figures.looking import annotations, shapes_named, trace_named
@@ -213,3 +214,11 @@ def test_table_holds_every_stage_and_sums_to_one():
     others = table[table["token_id"].isna()]
     assert others["prob"].tolist() == [stage.tail_mass for stage in step.stages]
     assert table["removed_mass"].max() == max(stage.removed_mass for stage in step.stages)
+
+
+def test_a_journals_caption_names_the_token_of_each_colour() -> None:
+    trace = make_trace()
+    step, paper = trace.token_steps[0], printed(journal="nature")
+    caption = step_stages(step, trace, paper=paper).layout.meta["caption"]
+    colored = [c for c in step.candidates if LIGHT.token_color(c.rank) != LIGHT.unnamed]
+    assert colored and all(f": {visible_token(c.text)}" in caption for c in colored)

@@ -97,6 +97,8 @@ def test_of_a_runs_steps_the_second_stands_for_all() -> None:
     ]
     text = "".join(as_lines(DataPath(tuple(steps), 0.0, 0, 0), 6))
     assert "x 3" in text and "second" in text and "first" not in text
+    text = "".join(as_lines(DataPath(tuple(steps[:2]), 0.0, 0, 0), 6))
+    assert "x 2" in text and "first" in text  # In the last one the run ends.
 
 
 def test_a_recording_goes_on_where_another_ended() -> None:
