@@ -53,7 +53,9 @@ def _prompt_reading(trace: Trace) -> Check:
         faults.append("prompt processing is missing, or the method has none")
     if bare(trace.prompt) not in bare(trace.rendered_prompt):
         faults.append("what was asked is not in the prompt that the model saw")
-    if trace.prompt_step and tuple(p.token_id for p in positions) != trace.prompt_ids:
+    if trace.prompt_step and [(p.index, p.token_id) for p in positions] != [
+        *enumerate(trace.prompt_ids)
+    ]:
         faults.append("prompt processing read other tokens than the prompt's")
     if positions and not says([p.text for p in positions], trace.rendered_prompt):
         faults.append("the prompt's text is not its tokens'")

@@ -22,6 +22,7 @@ from core import (
     Trace,
     check,
     collect,
+    load_model,
 )
 from core.decoding.check import verdict
 from core.decoding.errors import DecodingError
@@ -168,6 +169,29 @@ def test_a_run_that_went_past_its_stop_string_is_found(name: str) -> None:
     trace = run(name)
     past = replace(trace, config=replace(trace.config, stop_strings=(trace.text[0],)))
     assert "the finish reason holds" in _failed(past, name)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "proved"),
+    [
+        ("Name a red planet.", True),
+        (" Name a red planet.\n", True),
+        ("Be brief. Now.", True),
+        ("a red planet.", False),
+        ("Name a red", False),
+        ("Now.", False),
+        ("", False),
+    ],
+)
+def test_a_prompt_is_a_whole_message_of_what_the_model_saw(prompt: str, proved: bool) -> None:
+    model = load_model("embedded:draft")
+    messages = [
+        {"role": "system", "content": "Be brief. Now."},
+        {"role": "user", "content": "Name a red planet."},
+    ]
+    ids = model.encode_chat(messages)
+    trace = collect(model, ids, Greedy(max_new_tokens=1), prompt_text=prompt)
+    assert (verdict(check(trace, model)) == "Proved by the model") is proved
 
 
 def test_a_hidden_token_with_a_higher_score_is_found() -> None:
