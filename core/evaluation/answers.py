@@ -22,7 +22,7 @@ _PARTS = re.compile(rf"([-+]?)(?:(?:([0-9]+) )?([0-9]+)/([0-9]+)|({_SIZE}))")
 _BEFORE = rf"(?<![^\W{UNSPACED}])(?<![.,^])(?<![0-9][-/:])"
 _AFTER = r"(?![0-9])(?![-./:,^][0-9])"
 _NUMBERS = re.compile(rf"{_BEFORE}{_NUMBER}{_AFTER}")
-# Groups of three that spaces set off, as in 1 000 000; a list seldom has three digits in each number.
+# Groups of three digits that spaces set off, as in 1 000 000.
 _SPACED = re.compile(r"(?<![0-9.,/])(?:[1-9][0-9]{0,2})(?: [0-9]{3})+(?![0-9/])")
 # Read where every run of white space is one space: two long runs side by side would take time that
 # grows with the square of their length.

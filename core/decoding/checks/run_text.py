@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
@@ -65,7 +66,7 @@ def _is_part(model: LanguageModel, asked: str, seen: str, whole: str) -> bool:
 def _spaced(before: str, part: str, after: str) -> str:
     """A pattern of a text between others, with white space around it and in these."""
     ends = [r"\s*".join(map(re.escape, end)) for end in (before, after)]
-    return r"\s*".join([ends[0], *([re.escape(part)] if part else ()), ends[1]])
+    return r"\s*".join(filter(None, (ends[0], re.escape(part), ends[1])))
 
 
 def _surroundings(model: LanguageModel) -> set[tuple[str, str]]:
@@ -76,16 +77,19 @@ def _surroundings(model: LanguageModel) -> set[tuple[str, str]]:
     """
     told = getattr(getattr(model, "think_marks", None), "instruction", "")
     special = join_prompt(model, _encoded(model, ""))
-    found = {(_START + _dense(own + more), _END) for own in ("", special) for more in ("", told)}
-    for roles in _ROLES if isinstance(model, Chats) and model.has_chat_template else ():
+    plain = {(_START + _dense(own + more), _END) for own in ("", special) for more in ("", told)}
+    if not isinstance(model, Chats) or not model.has_chat_template:
+        return plain
+    found = set[tuple[str, str]]()
+    for roles in _ROLES:
         with suppress(DecodingError):  # A template may refuse roles.
             names = [f"message{at}of{len(roles)}" for at in range(len(roles))]
             messages = [{"role": r, "content": n} for r, n in zip(roles, names, strict=True)]
             text = f"{_START}{_dense(join_prompt(model, model.encode_chat(messages)))}{_END}"
-            for name in filter(text.__contains__, names):
-                before, _, after = text.partition(name)
-                found.add((before[-_AROUND:], after[:_AROUND]))
-    return found
+            pieces = re.split("|".join(names), text)
+            found.update((one[-_AROUND:], other[:_AROUND]) for one, other in pairwise(pieces))
+    # A tokenizer may know none of the words that show the places: then a prompt may stand anywhere.
+    return plain | (found or {("", "")})
 
 
 def _dense(text: str) -> str:
