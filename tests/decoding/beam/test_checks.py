@@ -131,7 +131,7 @@ FORGERIES = {
     "cancelled": (lambda t: replace(t, finish_reason="cancelled"), FOLLOW),
     "other tokens": (lambda t: replace(t, token_ids=t.token_ids[:-1]), OUTCOME),
     "another text": (lambda t: replace(t, text=t.text + "!"), OUTCOME),
-    "steps numbered otherwise": (lambda t: _forge(t, 1, index=5), OUTCOME),
+    "steps numbered otherwise": (lambda t: _forge(t, 1, index=5), WHOLE),
     "an end in the middle": (lambda t: _forge(t, 1, finish_reason="eos"), OUTCOME),
     "another finish reason": (lambda t: replace(t, finish_reason="stop"), OUTCOME),
     "another limit": (lambda t: _forge(t, 1, limit=9), ENDINGS),
@@ -160,7 +160,7 @@ FORGERIES = {
     ),
     "a later step left out": (
         lambda t: replace(t, steps=(*t.steps[:2], *t.steps[3:])),
-        SUMS,
+        WHOLE,
     ),
     "a narrower beam": (
         lambda t: _forge(

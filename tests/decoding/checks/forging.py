@@ -88,6 +88,7 @@ def _forged(path: Path, value: Json) -> Iterator[tuple[str, Json]]:
         yield from _other_lists(value)
     if value is None:
         yield from (("given", 0), ("given half", 0.5), ("given text", "length"))
+        yield "given two", [0.1, 0.6]
     else:
         yield "null", None
 
@@ -128,11 +129,19 @@ def together(data: Json) -> Iterator[Forgery]:
 
 def _prompts(data: Json) -> Iterator[Forgery]:
     yield Forgery("prompt step", "removed", {**data, "steps": data["steps"][1:]})
+    for step, position in ((0, -1), (-1, None)):
+        moved = deepcopy(data)
+        record = moved["steps"][step]
+        record = record if position is None else record["positions"][position]
+        record["index"] += 1
+        yield Forgery("index", f"of the last in step {step}", moved)
     for kind, change in (
         (
             "another",
             lambda text: text[::-1] if len(text) > 1 else chr(ord(text) + 1) if text else text,
         ),
+        ("cut off", lambda text: text[:-1]),
+        ("without its beginning", lambda text: text[1:]),
         ("upper case", str.upper),
         ("spaces", lambda text: text.replace(" ", "  ")),
         ("no spaces", lambda text: text.replace(" ", "")),
