@@ -20,7 +20,7 @@ from core.cli import (
     serve,
     sweep,
 )
-from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.errors import ConfigError, DecodingError, is_of_memory
 
 
 class _Parser(argparse.ArgumentParser):
@@ -76,12 +76,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.say("\nstopped")
         code = 130
     except (MemoryError, ImportError, RuntimeError) as error:
-        if not output.is_of_memory(error):
+        if not is_of_memory(error):
             raise
         output.say(f"python -m core: {output.NO_MEMORY}")
         code = 1
     except OSError as error:
-        if output.is_of_memory(error):
+        if is_of_memory(error):
             output.say(f"python -m core: {output.NO_MEMORY}")
         elif not output.is_of_stream(error):
             raise

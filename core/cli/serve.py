@@ -36,6 +36,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--api-key",
+        metavar="KEY",
         action="append",
         default=[],
         help="a key that requests must carry, beside those of DECODING_EXPLORER_API_KEYS, which "

@@ -258,3 +258,8 @@ def test_each_answer_carries_an_id_and_the_client_s_own_where_it_can(endpoint: S
     for unfit in ("two words", "x" * 129, "<b>"):
         found = httpx2.get(f"{endpoint.url}/v1/nothing", headers={"x-request-id": unfit})
         assert found.headers["x-request-id"] not in ("", unfit)
+    foreign = {"model": MODEL, "prompt": "Hi"}
+    for header in ({"host": "evil.example"}, {"origin": "https://evil.example"}):
+        answer = endpoint.post("/v1/completions", foreign, headers={**header, "x-request-id": "r1"})
+        assert answer.headers.get_list("x-request-id") == ["r1"]
+    assert httpx2.request("TRACE", f"{endpoint.url}/metrics").headers["x-request-id"]
