@@ -19,7 +19,8 @@ from tests.app_server import free_port
 
 MODEL = "embedded:target"
 HOME = Path(".clients")
-PROGRAMS = Path(__file__).parent / "programs"
+# Relative: inspect takes no other path.
+PROGRAMS = Path(os.path.relpath(Path(__file__).parent / "programs"))
 SECONDS = 600
 
 
