@@ -63,16 +63,11 @@ CLIENTS = {
     "guidellm": Client(
         ("guidellm",),
         (
-            *("guidellm", "benchmark", "run", "--target", "{root}", "--model", MODEL),
-            *(
-                "--profile",
-                "synchronous",
-                "--max-requests",
-                "3",
-                "--processor",
-                "assets/models/target",
-            ),
-            *("--data", "prompt_tokens=16,output_tokens=8", "--output-path", ".clients/guidellm"),
+            *("guidellm", "run", "--backend", f"kind=openai_http,target={{root}},model={MODEL}"),
+            *("--profile", "kind=synchronous", "--constraint", "kind=max_requests,count=3"),
+            *("--tokenizer", "kind=hf_auto,model=assets/models/target"),
+            *("--data", "kind=synthetic_text,prompt_tokens=16,output_tokens=8"),
+            *("--output", "kind=json,path=.clients/guidellm/report.json"),
         ),
     ),
     "promptfoo": Client(

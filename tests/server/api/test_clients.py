@@ -173,6 +173,9 @@ def test_thinking_is_no_part_of_a_message(
     assert message["content"] == said == "The answer is 7."
     assert message["reasoning_content"] == message["reasoning"] == thinking == "3 + 4 = 7."
     assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] == 8
+    # A mark and three tokens.
+    cut = endpoint.post("/v1/chat/completions", {**body, "max_tokens": 4}).json()["usage"]
+    assert cut["completion_tokens_details"]["reasoning_tokens"] == 3
     chunks = _events(endpoint.post("/v1/chat/completions", {**body, "stream": True}))
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert "".join(one.get("content") or "" for one in deltas) == said
