@@ -70,15 +70,15 @@ def decode(
 
 def require_models(model: object, draft: object = None) -> None:
     """Raise ModelError for a name, or a model of another library, in place of a loaded model."""
-    for model in (model,) if draft is None else (model, draft):
-        if isinstance(model, str | Path):
+    for given in (model,) if draft is None else (model, draft):
+        if isinstance(given, str | Path):
             raise ModelError(
-                f"{brief(str(model))} is a model's name, not a loaded model; give "
+                f"{brief(str(given))} is a model's name, not a loaded model; give "
                 "core.load_model(name)."
             )
-        if not hasattr(model, "start"):
+        if not hasattr(given, "start"):
             raise ModelError(
-                f"{type(model).__name__} is not the type of a loaded model; give "
+                f"{type(given).__name__} is not the type of a loaded model; give "
                 "core.load_model(name), or core.from_transformers(model, tokenizer) for one of "
                 "transformers."
             )

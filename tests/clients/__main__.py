@@ -117,6 +117,7 @@ def _run(name: str, client: Client, base: str) -> tuple[str, str]:
         "OWN_BASE_URL": base,
         "OWN_API_KEY": "none",
         "LLM_USER_PATH": str(home),
+        "INSPECT_LOG_DIR": str(home / "logs"),
         "HF_HUB_OFFLINE": "1",
         "PROMPTFOO_DISABLE_TELEMETRY": "1",
         "PROMPTFOO_CONFIG_DIR": str(home),
