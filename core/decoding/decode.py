@@ -171,8 +171,8 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
 
 def _whole_numbers(prompt: object) -> list[int]:
     # Bytes are a sequence of whole numbers, too.
-    listed = isinstance(prompt, Sequence) and not isinstance(prompt, bytes | bytearray)
-    ids = list(prompt) if listed else None
+    is_bytes = isinstance(prompt, bytes | bytearray)
+    ids = list(prompt) if isinstance(prompt, Sequence) and not is_bytes else None
     if ids is None or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):
         raise PromptError(
             f"The prompt must be text or a list of token ids, got {reprlib.repr(prompt)}."
