@@ -307,7 +307,7 @@ def test_a_prompt_from_stdin_loses_its_last_line_break(
     assert read_trace(out).prompt == prompt
 
 
-@pytest.mark.parametrize("typed", [b"", b"\n", b"\xff\xfe"])
+@pytest.mark.parametrize("typed", [b"", b"\n", b"\xff\xfe", "the fox".encode("utf-16-le")])
 @pytest.mark.usefixtures("no_model")
 def test_no_text_on_stdin_exits_2(typed: bytes, monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed), "utf-8"))

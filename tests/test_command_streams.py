@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -164,6 +165,20 @@ class Pressing(io.TextIOWrapper):
         if self.pieces == 2:
             signal.raise_signal(signal.SIGINT)
         return super().write(text)
+
+
+def test_an_error_that_follows_from_ctrl_c_is_no_fault(decode, monkeypatch, capsys) -> None:
+    def load(*_: object, **__: object) -> object:
+        # As an import that is broken off half-way.
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise ModuleNotFoundError("Could not import module")
+
+    monkeypatch.setattr("core.load_model", load)
+    usual = signal.getsignal(signal.SIGINT)
+    assert main(decode) == 130
+    assert capsys.readouterr().err == "\nstopped\n"
+    assert signal.getsignal(signal.SIGINT) is usual
 
 
 def test_ctrl_c_saves_the_trace_of_what_was_decoded(decode, tmp_path, monkeypatch, capsys) -> None:

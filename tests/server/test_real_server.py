@@ -385,3 +385,14 @@ def test_a_message_that_is_none_of_the_apps_is_logged_in_one_line(
     log = next(tmp_path_factory.getbasetemp().glob("own*/log.txt")).read_text()
     assert "unreadable message" in log
     assert "Traceback" not in log
+
+
+def test_websocket_text_that_is_not_utf_8_is_logged_in_one_line(
+    own: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with dial(own) as connection:
+        connection.send(b"\xff\xfe", text=True)
+        with pytest.raises(ConnectionClosed):
+            connection.recv(20)
+    log = next(tmp_path_factory.getbasetemp().glob("own*/log.txt")).read_text()
+    assert "Invalid UTF-8" in log and "Traceback" not in log

@@ -173,6 +173,9 @@ def test_thinking_is_no_part_of_a_message(
     assert message["content"] == said == "The answer is 7."
     assert message["reasoning_content"] == message["reasoning"] == thinking == "3 + 4 = 7."
     assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] == 8
+    # A mark and three tokens.
+    cut = endpoint.post("/v1/chat/completions", {**body, "max_tokens": 4}).json()["usage"]
+    assert cut["completion_tokens_details"]["reasoning_tokens"] == 3
     chunks = _events(endpoint.post("/v1/chat/completions", {**body, "stream": True}))
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert "".join(one.get("content") or "" for one in deltas) == said
@@ -258,3 +261,8 @@ def test_each_answer_carries_an_id_and_the_client_s_own_where_it_can(endpoint: S
     for unfit in ("two words", "x" * 129, "<b>"):
         found = httpx2.get(f"{endpoint.url}/v1/nothing", headers={"x-request-id": unfit})
         assert found.headers["x-request-id"] not in ("", unfit)
+    foreign = {"model": MODEL, "prompt": "Hi"}
+    for header in ({"host": "evil.example"}, {"origin": "https://evil.example"}):
+        answer = endpoint.post("/v1/completions", foreign, headers={**header, "x-request-id": "r1"})
+        assert answer.headers.get_list("x-request-id") == ["r1"]
+    assert httpx2.request("TRACE", f"{endpoint.url}/metrics").headers["x-request-id"]

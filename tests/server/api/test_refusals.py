@@ -198,7 +198,8 @@ def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(
 def test_what_the_router_refuses_and_a_crash_have_the_shape_too(
     endpoint: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert error_of(httpx2.get(f"{endpoint.url}/tokenize"), 405)
+    for path in ("/tokenize", "/tokenizer_info", "/metrics"):
+        assert error_of(httpx2.request("PUT", endpoint.url + path), 405)
     assert error_of(httpx2.request("TRACE", f"{endpoint.url}/v1/models"), 405)
     monkeypatch.setattr(routes, "read_body", Mock(side_effect=ValueError("secret")))
     error = error_of(endpoint.post("/v1/completions", TEXT), 500)
