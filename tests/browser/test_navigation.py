@@ -127,6 +127,8 @@ def test_the_shortcut_runs_another_prompt_while_a_run_goes_on(page: Page, server
     app = DecodePage(page, server).open(cache="false", tokens="2000", bias=never_ends)
     app.run_button.click()
     expect(app.stop_button).to_be_visible()
+    # A reload would run it again, though its tokens' ids aren't known yet.
+    expect(page).to_have_url(re.compile("run=1"))
     app.set_number("tokens", 4)
     app.write_prompt("A list of colors: red,")
     expect(app.status).to_contain_text("Your run · 4 tokens")
