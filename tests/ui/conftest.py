@@ -85,7 +85,6 @@ def what_is_soon_there_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing loads torch in the background, and no cache lives from test to test."""
     monkeypatch.setattr(models, "warm_up", lambda: None)
-    monkeypatch.setattr(models, "_templates", {})
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
