@@ -39,6 +39,7 @@ def test_the_example_is_clicked_and_played(page: Page, server: str) -> None:
     # Play shows the tree up to a step.
     expect(beam.cover).to_be_hidden()
     page.get_by_role("button", name="Play", exact=True).click()
+    expect(beam.cover).to_be_visible()
     left = beam.cover.bounding_box()
     expect(beam.slider).to_have_value(re.compile(r"[3-9]|\d\d"))
     later = beam.cover.bounding_box()

@@ -14,6 +14,7 @@ def test_fields_take_what_fits_with_a_word_and_the_picker_what_is_typed(
     page: Page, server: str
 ) -> None:
     page.goto(f"{server}/reasoning")
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     note = page.locator(".de-note")
     # Numbers take a decimal comma and the nearest of their range.
     steps = page.locator(".st-key-steps input")

@@ -44,10 +44,11 @@ def test_the_example_is_there_at_first_and_follows_its_knobs(page: Page, server:
     lab.wait_for_caption("rolls", "top-p 0.95 · epsilon cutoff 0.003")
     expect(page).to_have_url(re.compile("(?=.*epsilon=0.003).*temperature=1.3"))
     # Roll again throws other dice, and the number moves.
+    throw = int(re.findall(r"Throw (\d+)", lab.outcome.inner_text())[0])
     page.get_by_role("button", name="Roll again").click()
     expect(page).to_have_url(re.compile("roll=1"))
     expect(page.locator(".st-key-roll input")).to_have_value("1")
-    lab.wait_for_caption("draw", "throw ")
+    lab.wait_for_caption("draw", f"throw {throw + 1}")
     # An order and a way of drawing are chosen by a press.
     lab.choose("llama.cpp")
     lab.wait_for_caption("stages", "order of llama.cpp")
@@ -78,8 +79,9 @@ def test_a_step_of_the_run_is_brought_over_linked_and_saved(
     heat = page.locator(".st-key-temperature input")
     expect(heat).to_have_value("1.35")
     page.get_by_role("link", name="Sampling lab").click()
-    lab.wait_for_caption("stages", "temperature 1.35")
     expect(heat).to_have_value("1.35")
+    lab.wait_for_caption("flips", "temperature 1.35")
+    expect(page.locator(".st-key-measured-flips .de-before")).to_have_count(0)
     # A saved step opens from the Decode page, and is proved.
     page.get_by_role("button", name="Save").click()
     file = tmp_path / "step.json"
