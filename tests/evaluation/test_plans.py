@@ -239,15 +239,6 @@ def test_the_command_prints_the_accepted_share_of_the_ways_that_draft(
         assert all(share in line for share in shares) and line.count("%") == 2 + len(shares)
 
 
-def test_rows_are_read_as_they_were_written(done) -> None:
-    for row in done.rows:
-        again = row_from_json(row_to_json(row))
-        assert again.text == row.text and again.leaks == row.leaks
-        assert again.seconds == pytest.approx(row.seconds, abs=1e-6)
-    with pytest.raises(EvaluationError):
-        row_from_json({**row_to_json(done.rows[0]), "right": "yes"})
-
-
 @pytest.mark.parametrize(
     ("first", "second", "p_value"),
     # Binomial tails by hand: 2 * P(X <= min) of n fair coins.

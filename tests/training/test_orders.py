@@ -32,13 +32,6 @@ def test_no_wording_is_one_that_is_held_out() -> None:
             assert overlap.frame(orders.system(rng, way).rstrip(".")) not in shapes
 
 
-def test_large_letters_are_no_sign_of_a_form() -> None:
-    rng = random.Random(1)
-    for way in words_orders.WORDINGS:
-        large = sum(orders.system(rng, way).isupper() for _ in range(COUNT)) / COUNT
-        assert 0.02 < large < (0.35 if way == "capitals" else 0.1), way
-
-
 @pytest.mark.parametrize("family", [talk, lists, stories], ids=["talk", "lists", "stories"])
 def test_capital_letters_are_kept_to(family: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orders, "system", lambda _, way: way)
