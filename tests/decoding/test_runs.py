@@ -23,7 +23,7 @@ from core import (
     collect,
     decode,
 )
-from core.models.scripted import DEFAULT_TOKENS, END, ScriptedModel
+from core.models.scripted import END, ScriptedModel
 
 # ids: 0 <end>, 1 the, 2 cat, 3 dog, 4 sat, 5 ran, 6 home, 7 .
 SCRIPT = {
@@ -272,11 +272,6 @@ def test_stop_strings_may_be_64_of_1000_characters() -> None:
 def test_a_model_that_rules_tokens_out_makes_a_trace_that_json_can_hold() -> None:
     trace = collect(_model(), "the cat", Sampling(max_new_tokens=4, draw="gumbel"))
     assert json.loads(json.dumps(trace.to_dict(), allow_nan=False))["text"] == trace.text
-
-
-def test_the_default_vocabulary_is_the_one_of_this_file() -> None:
-    assert DEFAULT_TOKENS[2] == " cat"
-    assert all(math.isclose(sum(row), 1) for row in SCRIPT.values())
 
 
 def test_ranks_go_by_id_among_equal_tokens_also_beyond_the_candidates() -> None:

@@ -99,6 +99,20 @@ def tiny_tokenizer(vocab: int = 300, special_tokens: tuple[str, ...] = ()) -> An
     return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
 
 
+def forward_shapes(model: TransformersModel) -> list[tuple[int, ...]]:
+    """Shapes of the ids of the forwards that the model makes from now on."""
+    assert model.supports_cache  # Found out once, by forwards of its own.
+    shapes: list[tuple[int, ...]] = []
+    forward = model._forward
+
+    def counted(ids: torch.Tensor, *rest: Any) -> Any:
+        shapes.append(tuple(ids.shape))
+        return forward(ids, *rest)
+
+    model._forward = counted  # type: ignore[method-assign]
+    return shapes
+
+
 def random_language_model(
     kind: str = "llama",
     vocab: int = 300,

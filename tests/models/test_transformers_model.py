@@ -27,15 +27,6 @@ def prompt_logits(model: TransformersModel, ids: list[int], use_cache: bool) -> 
     return pieces
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
-def test_every_prompt_position_is_reported_once(use_cache: bool) -> None:
-    model = random_language_model()
-    pieces = prompt_logits(model, PROMPT, use_cache)
-    assert [tuple(piece.shape) for piece in pieces] == [(5, 300)]
-    last = model.start(PROMPT).logits[0]
-    torch.testing.assert_close(pieces[0][-1], last, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("kind", ["llama", "mistral"])
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_a_long_prompt_comes_in_pieces_with_the_same_logits(
@@ -89,10 +80,6 @@ def test_models_without_a_usable_cache_run_uncached(kind: str) -> None:
     torch.testing.assert_close(logits[1, 0], fresh.logits[0], rtol=0, atol=1e-5)
     config = Greedy(max_new_tokens=3)
     assert model.reference_token_ids(PROMPT, config) is not None
-
-
-def test_the_window_may_be_open() -> None:
-    assert random_language_model("mamba", max_position_embeddings=None).context_window is None
 
 
 def test_encoders_are_refused() -> None:

@@ -59,9 +59,3 @@ def test_the_chat_template_writes_the_markup_of_the_corpus(
             assert tokenizer(prompt)["input_ids"] == encode_chat(
                 tokenizer, messages[:-1], True, "it"
             )
-
-
-def test_control_tokens_in_a_message_stay_text(tokenizer: PreTrainedTokenizerFast) -> None:
-    ids = encode_chat(tokenizer, [{"role": "user", "content": "<think><call>"}], True, "it")
-    marks = tokenizer.convert_tokens_to_ids(["<think>", "<call>"])
-    assert not set(marks) & set(ids)

@@ -13,6 +13,7 @@ from core.decoding.beam.model_checks import DRAWN
 from core.decoding.shaping.config import PENALTIES, WARPERS
 from core.models.transformers_model import TransformersModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.shaping.shapings import random_settings
 from tests.depth import cases
 from tests.models.builders import random_language_model
@@ -38,10 +39,6 @@ def _drawn(**settings: float) -> Trace:
         num_beams=4, max_new_tokens=10, do_sample=True, shaping=Shaping(**FILTERS | settings)
     )
     return collect(_model(), "the fox had", config)
-
-
-def _failed(trace: Trace, model: TransformersModel) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
 
 
 @pytest.mark.parametrize("case", range(cases(12, 3)))

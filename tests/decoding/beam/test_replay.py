@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from core import BeamSearch, Greedy, Trace, collect, follow, guess_parents, lineage, rerank
+from core import BeamSearch, Greedy, Trace, collect, follow, guess_parents, rerank
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, float32, score_of
 from core.decoding.beam.replay import RANKED_ANEW, ranked_anew
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep
@@ -169,23 +169,6 @@ def test_the_guess_errs_on_real_searches_and_the_rate_counts_how_often() -> None
     assert len(guesses.guesses) == 8 * 18
     assert 0 < guesses.error_rate < 1
     assert guesses.error_rate == sum(g.guess != g.parent for g in guesses.guesses) / (8 * 18)
-
-
-def test_a_lineage_runs_from_the_first_token_to_the_candidate() -> None:
-    model, prompt, _ = random_case("gpt2", 0)
-    trace = collect(model, prompt, BeamSearch(num_beams=3, max_new_tokens=6))
-    steps = trace.beam_steps
-    for found in trace.hypotheses:
-        at = len(found.token_ids) - 1
-        last = next(
-            c
-            for c in steps[at].finished
-            if (c.parent, c.token_id) == (found.parents[-1], found.token_ids[-1])
-        )
-        path = lineage(steps, at, last)
-        assert tuple(c.token_id for c in path) == found.token_ids
-        assert tuple(c.parent for c in path) == found.parents
-        assert path[-1].cum_logprob == found.sum_logprob
 
 
 def test_a_path_can_be_followed_to_where_it_leaves_the_beam() -> None:

@@ -21,9 +21,10 @@ from core import (
     collect,
 )
 from core.decoding.check import verdict
-from core.decoding.shaping import stages
 from core.decoding.trace import TokenStep
 from core.models.transformers_model import TransformersModel
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model, random_model
 
 SHAPING = Shaping(temperature=0.8, top_k=12, top_p=0.9)
@@ -40,17 +41,6 @@ def trace(request, model) -> Trace:
         return collect(model, "the fox had", Greedy(max_new_tokens=8))
     config = Sampling(max_new_tokens=8, seed=4, shaping=SHAPING, draw=request.param)
     return collect(model, "the fox had", config)
-
-
-def _failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
-
-
-def _forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.token_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
 
 
 def _with_candidate(step: TokenStep, place: int, **changes) -> tuple:
@@ -390,18 +380,3 @@ def test_only_the_model_proves(trace, model) -> None:
     assert verdict(check(trace, model)) == "Proved by the model"
     forged = replace(trace, prompt="the dog had", rendered_prompt="the dog had")
     assert verdict(check(forged)) == "Not proved"
-
-
-def test_the_penalty_of_all_steps_is_worked_out_at_once(model, monkeypatch) -> None:
-    shaping = Shaping(temperature=0.8, repetition_penalty=1.3, logit_bias={5: 1.5})
-    run = collect(model, "the fox had", Sampling(max_new_tokens=12, seed=4, shaping=shaping))
-    calls = []
-    for name, penalty in dict(stages._PENALTIES).items():
-        counted = lambda *a, name=name, penalty=penalty: (calls.append(name), penalty(*a))[1]  # noqa: E731
-        monkeypatch.setitem(stages._PENALTIES, name, counted)
-    assert _failed(run) == set()
-    assert calls == ["logit_bias", "repetition_penalty"]
-    without = replace(run.config, shaping=replace(shaping, repetition_penalty=1.0))
-    assert "probabilities follow from the logits and the settings" in _failed(
-        replace(run, config=without)
-    )

@@ -9,6 +9,8 @@ import torch
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect, load_model, read_trace
 from core.decoding.trace import Check
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge as _forge
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
@@ -34,10 +36,6 @@ def _run(model, shaping: Shaping, top_candidates: int = FEW) -> Trace:
         max_new_tokens=6, seed=3, shaping=shaping, top_candidates=top_candidates, min_new_tokens=6
     )
     return collect(model, "the fox had", config)
-
-
-def _failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
 
 
 def _with_setting(trace: Trace, name: str, value: float) -> Trace:
@@ -76,13 +74,6 @@ def test_a_floor_that_shown_tokens_contradict_is_found_without_the_model(model, 
     found = ["every filter cuts where the settings say" in failed for failed in wrong]
     # eta's floor may lie anywhere below epsilon: a higher one can't be told from the tokens alone.
     assert found == [True, name != "eta_cutoff"]
-
-
-def _forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.token_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
 
 
 def _forge_position(trace: Trace, at: int, **changes) -> Trace:
@@ -186,17 +177,6 @@ def test_a_check_that_measured_nothing_finite_holds_a_number() -> None:
     for value in (float("nan"), float("inf")):
         outcome = worst("a check", [0.0, value], 1.0, "")
         assert outcome == Check("a check", False, 3e38, 1.0, "")
-
-
-def test_checking_a_long_prompt_takes_no_longer_for_its_penalty() -> None:
-    from core.decoding.checks import trace_checks
-    from core.decoding.shaping import stages as shaping
-
-    assert not {"penalties", "penalties_of"} & {*vars(trace_checks)}
-    some = Shaping(repetition_penalty=1.2, no_repeat_ngram_size=3)
-    for length in range(5):
-        expected = [name for name, _ in shaping.penalties(some, [1] * length, [])]
-        assert shaping.penalty_names(some, length) == expected
 
 
 def test_a_question_that_the_model_did_not_see_is_found(model) -> None:

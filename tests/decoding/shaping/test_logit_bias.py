@@ -28,6 +28,7 @@ from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.filters import History, logit_bias
 from core.figures.base.labels import settings_caption
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread
+from tests.decoding.checks.forging import failed as _failed
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
@@ -43,10 +44,6 @@ _one_thread = pytest.fixture(autouse=True)(one_thread)
 @cache
 def _model(kind: str = "llama"):
     return random_language_model(kind)
-
-
-def _failed(trace: Trace, model=None, draft=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model, draft) if not outcome.passed}
 
 
 def _with_bias(trace: Trace, biases) -> Trace:

@@ -190,16 +190,6 @@ def test_a_stop_string_inside_a_round_ends_it() -> None:
     assert [outcome for outcome in check(trace, model, model) if not outcome.passed] == []
 
 
-def test_max_new_tokens_cuts_the_last_round() -> None:
-    model = cycle(0, 1, 2, 3)
-    trace = collect(model, [0], Speculative(max_new_tokens=7, draft_length=4), draft=model)
-    assert [(step.draft_length, step.draft_end) for step in trace.rounds] == [
-        (4, "length"),
-        (1, "room"),
-    ]
-    assert (len(trace.token_ids), trace.finish_reason) == (7, "length")
-
-
 @pytest.mark.parametrize("longer", ["target", "draft"])
 def test_a_full_context_window_ends_the_run_or_silences_the_draft(longer) -> None:
     rows = [[float(at == (here + 1) % 4) for at in range(4)] for here in range(4)]
@@ -295,14 +285,6 @@ def test_a_row_without_a_token_behind_a_rejection_is_no_error(acceptance) -> Non
         assert [found for found in check(trace) if not found.passed] == []
         drafted_d += any(t.token_id == 3 for step in trace.rounds for t in step.drafted[:-1])
     assert drafted_d > 3
-
-
-def test_a_prompt_of_one_token_and_an_uncached_run() -> None:
-    for use_cache in (True, False):
-        config = Speculative(max_new_tokens=10, shaping=GREEDY, use_cache=use_cache)
-        trace = collect(target("gpt2"), [7], config, draft=near_draft("gpt2"))
-        alone = collect(target("gpt2"), [7], Greedy(max_new_tokens=10))
-        assert trace.token_ids == alone.token_ids
 
 
 def test_a_cancelled_run_holds_its_rounds() -> None:

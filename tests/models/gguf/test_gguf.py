@@ -30,24 +30,20 @@ def _logits(model: Any) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_gives_the_logits_that_transformers_gives(kind: str, tmp_path: Path) -> None:
+def test_a_file_gives_the_logits_of_transformers_and_of_the_model_that_it_was_made_from(
+    kind: str, tmp_path: Path
+) -> None:
     file = write_gguf(tmp_path / f"{kind}.gguf", kind)
     read = AutoModelForCausalLM.from_pretrained(
         tmp_path, gguf_file=file.name, dtype=torch.float32
     ).eval()
-    assert torch.equal(_logits(load_model(file).hf_model), _logits(read))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_file_gives_the_logits_of_the_model_that_it_was_made_from(
-    kind: str, tmp_path: Path
-) -> None:
-    file = write_gguf(tmp_path / f"{kind}.gguf", kind)
+    found = _logits(load_model(file).hf_model)
+    assert torch.equal(found, _logits(read))
     model, own = gguf_llama(), KINDS[kind][0]
     for weight in model.parameters():
         if weight.ndim == 2:
             weight.data = _rounded(weight.data, own)
-    assert torch.equal(_logits(load_model(file).hf_model), _logits(model))
+    assert torch.equal(found, _logits(model))
 
 
 def _rounded(weight: torch.Tensor, kind: GGMLQuantizationType) -> torch.Tensor:

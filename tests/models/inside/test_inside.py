@@ -78,11 +78,6 @@ def test_attention_adds_up_to_one_and_the_model_is_as_it_was(kind: str) -> None:
     assert model.hf_model.config._attn_implementation == before
 
 
-def test_one_token_looks_at_itself_alone() -> None:
-    found = attention(loaded("llama"), [5, 6], 0)
-    assert found.weights[0] == ((1.0,),) * 4
-
-
 def test_the_command_prints_a_line_for_each_position(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["lens", "--prompt", "The capital of France is", "--attention", "5"]
     assert main(arguments) == 0
