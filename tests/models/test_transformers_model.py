@@ -96,23 +96,6 @@ def test_encoders_are_refused() -> None:
             TransformersModel(hf_model, tiny_tokenizer(), model_id="wrong")
 
 
-def greedy_ids(model: TransformersModel, config: Greedy) -> list[int]:
-    context, ids = model.start(PROMPT), []
-    while len(ids) < config.max_new_tokens:
-        ids.append(int(context.logits[0].argmax()))
-        if ids[-1] in model.eos_ids:
-            break
-        context.extend(ids[-1:])
-    return ids
-
-
-@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "gemma2"])
-def test_the_reference_of_greedy_is_argmax_after_argmax(kind: str) -> None:
-    model = random_language_model(kind)
-    config = Greedy(max_new_tokens=20)
-    assert model.reference_token_ids(PROMPT, config) == greedy_ids(model, config)
-
-
 def test_the_reference_ignores_the_models_own_generation_settings() -> None:
     model = random_language_model()
     config = Greedy(max_new_tokens=12)

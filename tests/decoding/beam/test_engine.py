@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect, decode
 from core.decoding.beam import candidates as beam_scores
 from core.decoding.beam.candidates import BeamShaper, LogProbabilities, choose
-from core.decoding.beam.replay import lineage
+from core.decoding.beam.replay import follow, lineage
 from core.decoding.errors import ConfigError, DecodingError
 from core.models.scripted import ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
@@ -137,7 +137,9 @@ def test_with_enough_beams_the_search_is_exhaustive(seed: int, length_penalty: f
     draws=st.booleans(),
     ends=st.sets(st.integers(0, 9), max_size=3),
 )
-def test_the_tree_is_a_tree(seed: int, beams: int, groups: int, draws: bool, ends: set) -> None:
+def test_every_tree_is_proved_and_leads_to_its_hypotheses(
+    seed: int, beams: int, groups: int, draws: bool, ends: set
+) -> None:
     model = _drawn(seed, 10)
     model.eos_ids = frozenset(ends)
     config = BeamSearch(
@@ -148,24 +150,14 @@ def test_the_tree_is_a_tree(seed: int, beams: int, groups: int, draws: bool, end
         seed=seed,
         max_new_tokens=6,
     )
-    steps = collect(model, [1, 2], config).beam_steps
-    held = [()] * groups
-    dead: set[tuple[int, tuple[int, ...]]] = set()
-    for step in steps:
-        assert len(step.groups) == len(held)
-        paths = {}
-        for c in step.candidates:
-            assert 0 <= c.parent < len(held)
-            path = (step.group_of(c), (*held[c.parent], c.token_id))
-            assert path not in paths, "a path was found twice"
-            paths[path] = c
-            assert not any(path[1][: len(end)] == end for g, end in dead if g == path[0])
-            assert [p.token_id for p in lineage(steps, step.index, c)] == list(path[1])
-        dead |= {path for path, c in paths.items() if c.fate != "kept"}
-        rows = {c.row: path[1] for path, c in paths.items() if c.row is not None}
-        assert sorted(rows) == list(range(len(rows)))
-        after = steps[step.index + 1].groups if step.index + 1 < len(steps) else ()
-        held = [rows[row] for row in range(len(after))]
+    trace = collect(model, [1, 2], config)
+    assert [outcome for outcome in check(trace, model) if not outcome.passed] == []
+    for found in trace.hypotheses:
+        path = follow(trace.beam_steps, found.token_ids, found.group)
+        assert tuple(lineage(trace.beam_steps, len(path) - 1, path[-1])) == path
+        assert tuple(one.parent for one in path) == found.parents
+        assert [one.fate for one in path] == ["kept"] * (len(path) - 1) + ["finished"]
+        assert path[-1].cum_logprob == found.sum_logprob
 
 
 def _log_softmax(model: ScriptedModel, ids: tuple[int, ...]) -> list[float]:

@@ -32,25 +32,6 @@ def test_the_target_alone_keeps_every_shared_setting() -> None:
     assert isinstance(target_only(GREEDY), Greedy)
 
 
-def test_a_comparison_of_greedy_runs_has_the_same_tokens_and_positive_times() -> None:
-    seen: list[tuple[int, int]] = []
-    found = compare(
-        target("llama"),
-        [5, 9],
-        GREEDY,
-        near_draft("llama"),
-        repeats=3,
-        on_progress=lambda *at: seen.append(at),
-    )
-    assert found is not None
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert found.speculative.token_ids == found.target_only.token_ids
-    assert len(found.speculative_latency.seconds) == len(found.target_latency.seconds) == 3
-    assert found.speedup > 0
-    assert found.costs.draft > 0 < found.costs.target
-    assert [percent for percent, _ in found.target_latency.percentiles] == [50]
-
-
 def test_a_stopped_measurement_gives_what_it_has() -> None:
     model, draft = target("llama"), near_draft("llama")
     assert compare(model, [5, 9], GREEDY, draft, should_stop=lambda: True) is None
@@ -78,17 +59,6 @@ def test_a_stopped_measurement_gives_what_it_has() -> None:
         should_stop=lambda: len(runs) >= 3,
     )
     assert short.runs == 3
-
-
-def test_a_sweep_measures_and_predicts_every_length() -> None:
-    found = sweep_lengths(target("llama"), [5, 9], GREEDY, target("llama"), (4, 1), repeats=2)
-    assert found is not None
-    assert [point.draft_length for point in found.points] == [1, 4]
-    assert found.alpha == pytest.approx(1.0)
-    assert [point.acceptance_rate for point in found.points] == [1.0, 1.0]
-    assert [point.tokens_per_round for point in found.points] == [2.0, 4.0]
-    assert all(point.measured > 0 < point.predicted for point in found.points)
-    assert found.best is not None
 
 
 def test_prompt_lookup_is_measured_too() -> None:

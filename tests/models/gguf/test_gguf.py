@@ -19,6 +19,7 @@ from core.models.gguf import source
 from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
 from core.models.gguf.ends import end_ids
 from core.models.registry import load_model
+from tests.depth import mostly_slow
 from tests.models.gguf.files import KINDS, gguf_llama, write_gguf
 
 IDS = torch.arange(24)[None]
@@ -29,7 +30,7 @@ def _logits(model: Any) -> torch.Tensor:
     return model(IDS).logits
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, {"F32", "Q4_1"}))
 def test_a_file_gives_the_logits_of_transformers_and_of_the_model_that_it_was_made_from(
     kind: str, tmp_path: Path
 ) -> None:

@@ -179,14 +179,6 @@ def test_thinking_is_no_part_of_a_message(
     assert "".join(one.get("reasoning", "") for one in deltas) == thinking
 
 
-def test_a_response_has_its_thinking_in_an_item(endpoint: Served) -> None:
-    body = {"model": MODEL, "input": "What is 3 + 4?", "temperature": 0}
-    answer = endpoint.post("/v1/responses", body).json()
-    assert [item["type"] for item in answer["output"]] == ["reasoning", "message"]
-    assert answer["output"][1]["content"][0]["text"] == "The answer is 7."
-    assert answer["usage"]["output_tokens_details"]["reasoning_tokens"] == 8
-
-
 def test_effort_none_closes_the_thinking_at_once(endpoint: Served) -> None:
     answer = _chat(endpoint, reasoning_effort="none")
     assert "reasoning" not in answer["choices"][0]["message"]
