@@ -21,7 +21,6 @@ from core.models import transformers_model
 from core.models.inside import attention, logit_lens
 from core.models.modules import watch_forward
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import one_thread
 from tests.depth import mostly_slow, slow
 from tests.models.builders import random_language_model
 
@@ -58,8 +57,6 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 def _model(name: str, seed: int = 0) -> TransformersModel:

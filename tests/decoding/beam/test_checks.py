@@ -9,12 +9,10 @@ import pytest
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.beam.types import BeamStep, ReferencePath
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 SUMS = "each sum is its parent's plus the token's"
 FATES = "the best go on, the ended ones finish"
 ADDED = "what a token adds follows from the model's number and the settings"

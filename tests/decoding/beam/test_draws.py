@@ -12,13 +12,12 @@ from core import BeamSearch, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import DRAWN
 from core.decoding.shaping.config import PENALTIES, WARPERS
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.shaping.shapings import random_settings
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 RESCORED = "independent forwards give every row of the tree the same log-probabilities"
 FILTERS = {"temperature": 0.9, "repetition_penalty": 1.2}
 

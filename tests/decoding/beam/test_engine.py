@@ -16,11 +16,10 @@ from core.decoding.beam.candidates import BeamShaper, LogProbabilities, choose
 from core.decoding.beam.replay import follow, lineage
 from core.decoding.errors import ConfigError, DecodingError
 from core.models.scripted import ScriptedModel
-from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.depth import cases
 from tests.models.builders import forward_shapes, random_language_model
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 END, A, B, C = range(4)
 TOKENS = ("<end>", "a", "b", "c")
 

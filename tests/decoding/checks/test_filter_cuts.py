@@ -179,11 +179,6 @@ def test_a_check_that_measured_nothing_finite_holds_a_number() -> None:
         assert outcome == Check("a check", False, 3e38, 1.0, "")
 
 
-def test_a_question_that_the_model_did_not_see_is_found(model) -> None:
-    trace = _run(model, Shaping())
-    assert "prompt processing agrees with the prompt" in _failed(replace(trace, prompt="<b>no</b>"))
-
-
 @pytest.mark.parametrize("temperature", [0.001, 0.004])
 def test_probabilities_that_a_low_temperature_makes_zero_are_no_removals(temperature) -> None:
     model = load_model("embedded:target")

@@ -28,12 +28,10 @@ from core.decoding.errors import DecodingError
 from core.decoding.trace import Check
 from core.decoding.unchecked import unchecked, unchecked_words
 from core.traces.file import trace_of
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
 from tests.depth import cases
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 PROMPT = "the fox had"
 FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
 RUNS = {

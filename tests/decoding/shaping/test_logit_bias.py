@@ -27,7 +27,7 @@ from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.filters import History, logit_bias
 from core.figures.base.labels import settings_caption
-from tests.decoding.beam.beams import ARCHITECTURES, one_thread
+from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed as _failed
 from tests.depth import cases
 from tests.models.builders import random_language_model
@@ -38,7 +38,6 @@ FOLLOW = "probabilities follow from the logits and the settings"
 SAME_TOKENS = "transformers' generate emits the same tokens"
 FITS = "the trace can be this model's"
 PROMPT = "the fox had"
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 @cache

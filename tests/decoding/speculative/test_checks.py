@@ -11,10 +11,8 @@ import pytest
 
 from core import DraftRound, DraftToken, Shaping, Speculative, Trace, check, collect
 from core.decoding.speculative.types import CacheSizes
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.speculative.speculations import near_draft, other_draft, target
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 CONFIGS = {
     "speculative": Speculative(max_new_tokens=24, seed=5),
     "greedy": Speculative(max_new_tokens=24, shaping=Shaping(temperature=0.0)),

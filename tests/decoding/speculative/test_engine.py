@@ -25,12 +25,10 @@ from core.decoding.speculative.engine import Rounds
 from core.decoding.speculative.scoring import fed_again, feed, feed_paged
 from core.models.scripted import ScriptedModel
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.speculative.speculations import near_draft, scripted, target
 from tests.models.builders import random_model, tiny_tokenizer
 
 GREEDY = Shaping(temperature=0.0)
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 def cycle(*order: int, size: int = 4, eos: bool = False) -> ScriptedModel:

@@ -14,10 +14,8 @@ from core.decoding.speculative import engine as speculative
 from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.measure import compare, losslessness, run_seeds, sweep_lengths
 from core.models.scripted import ScriptedModel
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.speculative.speculations import near_draft, scripted, target
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 GREEDY = Speculative(max_new_tokens=8, shaping=Shaping(temperature=0.0))
 
 
