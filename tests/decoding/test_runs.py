@@ -101,14 +101,6 @@ def test_the_same_seed_repeats_and_another_differs() -> None:
     assert len({run(seed) for seed in range(20)}) > 1
 
 
-def test_sampled_tokens_follow_the_uniform_number() -> None:
-    for seed in range(10):
-        step = collect(_model(), "the", Sampling(max_new_tokens=1, seed=seed)).token_steps[0]
-        low, high = step.draw.interval
-        assert low <= step.draw.uniform < high
-        assert high - low == pytest.approx(step.chosen.prob)
-
-
 def test_removed_candidates_name_the_stage_that_removed_them() -> None:
     shaping = Shaping(top_k=4, top_p=0.75, repetition_penalty=1.2)
     step = collect(_model(), "the", Sampling(max_new_tokens=1, shaping=shaping)).token_steps[0]

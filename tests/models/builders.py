@@ -20,6 +20,8 @@ KINDS = (
     *("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox", "gemma2", "gemma3_text"),
     *("qwen3", "phi3", "smollm3", "olmo2"),
 )
+# One for each kind of layer: rotated and learned positions, sliding layers alone and beside others.
+OFTEN = {"llama", "gpt2", "mistral", "gemma3_text"}
 SLIDING_WINDOW = 8
 TINY_TEXT = (
     "Once upon a time there was a small red fox. The fox had a hat, and the hat was blue.\n"

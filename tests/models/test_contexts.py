@@ -13,13 +13,9 @@ from core.decoding.errors import PromptError
 from core.decoding.protocol import HiddenContext, offers
 from core.models.transformers_model import TransformersModel
 from tests.depth import cases, mostly_slow
-from tests.models.builders import KINDS, SLIDING_WINDOW, random_language_model
+from tests.models.builders import KINDS, OFTEN, SLIDING_WINDOW, random_language_model
 
 IDS = [(7 * place + 3) % 299 + 1 for place in range(3 * SLIDING_WINDOW)]
-
-
-# Rotated and learned positions, caches of sliding layers alone and beside others.
-OFTEN = {"llama", "gpt2", "mistral", "gemma3_text"}
 
 
 @pytest.fixture(scope="module", params=mostly_slow(KINDS, OFTEN))

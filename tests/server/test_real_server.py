@@ -298,6 +298,7 @@ def test_the_endpoint_answers_beside_the_pages(own: str) -> None:
     assert "decoding_explorer_generation_tokens_total" in metrics
 
 
+@pytest.mark.slow
 def test_the_benchmarks_visitor_reads_a_page_and_runs_it(own: str) -> None:
     async def visit() -> list[str]:
         async with Visitor(urlsplit(f"//{own}").port or 0, "tokens=4") as visitor:

@@ -9,12 +9,10 @@ from tests.training.reading import whole
 from training.corpus import facts, mix
 from training.corpus.problems import HELD_OUT_OF, draw_problem, is_held_out
 from training.corpus.tokens import (
-    ASSISTANT,
     CALL,
     END_OF_TURN,
     END_RESULT,
     END_THINK,
-    SYSTEM,
     THINK,
     USER,
 )
@@ -84,17 +82,3 @@ def test_each_family_has_its_share_of_the_words() -> None:
             for _ in range(1500)
         ]
         assert 0.6 < sum(pieces) / len(pieces) / family.tokens < 1.2
-
-
-def test_a_chat_is_written_in_the_markup() -> None:
-    rng = random.Random(8)
-    turn = r"<\|(?:user)\|>[^|]+<\|end\|><\|assistant\|>[^|]+<\|end\|>"
-    pattern = re.compile(rf"(?:{re.escape(SYSTEM)}[^|]+{re.escape(END_OF_TURN)})?(?:{turn})+")
-    found = 0
-    for name in mix.FAMILIES:
-        for _ in range(200):
-            text = whole(mix.draw_document(rng, name))
-            if ASSISTANT in text:
-                found += 1
-                assert pattern.fullmatch(text)
-    assert found > 300

@@ -73,6 +73,7 @@ def test_a_stop_ends_the_child() -> None:
     thread = Thread(target=run)
     thread.start()
     wait_until(children)
+    assert chat("{{ messages[0].content }}") == "the fox", "tasks run beside each other"
     stopping.set()
     thread.join(60)
     assert ended
@@ -92,21 +93,6 @@ def test_work_that_is_stopped_leaves_its_chat_template() -> None:
     with stoppable(stopping.is_set), pytest.raises(LoadingStoppedError):
         model.encode_chat([{"role": "user", "content": "the fox"}])
     assert current() is never
-
-
-def test_tasks_run_beside_each_other() -> None:
-    stopping = Event()
-
-    def loop() -> None:
-        with pytest.raises(LoadingStoppedError):
-            chat(LOOP, should_stop=stopping.is_set)
-
-    thread = Thread(target=loop)
-    thread.start()
-    wait_until(children)
-    assert chat("{{ messages[0].content }}") == "the fox"
-    stopping.set()
-    thread.join(60)
 
 
 @pytest.mark.slow  # The process starts anew.

@@ -97,7 +97,7 @@ def test_a_client_that_hangs_up_stops_its_run_at_the_next_step(
         assert eventually(lambda: at.service._under_way.total() == 0)
 
 
-def test_thirty_two_clients_at_once_get_each_their_own_text(
+def test_many_clients_at_once_get_each_their_own_text(
     endpoint: Served, models: dict[str, Any]
 ) -> None:
     from core import Sampling, collect
@@ -109,12 +109,12 @@ def test_thirty_two_clients_at_once_get_each_their_own_text(
             return client.completions.create(**asked).choices[0].text
         return "".join(c.choices[0].text for c in client.completions.create(**asked, stream=True))
 
-    with ThreadPoolExecutor(32) as pool:
-        found = list(pool.map(ask, range(32)))
-    for seed in (0, 1, 17, 30):
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(ask, range(12)))
+    for seed in (0, 1, 10, 11):
         alone = collect(models[MODEL], "Once upon a time", Sampling(max_new_tokens=12, seed=seed))
         assert found[seed] == alone.text
-    assert len(set(found)) > 16
+    assert len(set(found)) > 6
 
 
 def test_too_many_requests_get_429_and_when_to_come_back(
