@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from core import BeamSearch, ContrastiveSearch, Greedy, Sampling, Speculative, check, collect
+from core import BeamSearch, ContrastiveSearch, Greedy, Sampling, Speculative, collect
 from core.decoding.autoregressive.reshape import logits_at
 from core.decoding.lab.continuations import continue_in_batch, rows_of
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
@@ -21,6 +21,7 @@ from core.models import transformers_model
 from core.models.inside import attention, logit_lens
 from core.models.modules import watch_forward
 from core.models.transformers_model import TransformersModel
+from tests.decoding.checks.forging import failed
 from tests.depth import mostly_slow, slow
 from tests.models.builders import random_language_model
 
@@ -91,10 +92,6 @@ def _generated(model: TransformersModel, prompt: Sequence[int], use_cache: bool)
     return ids[0, len(prompt) :].tolist()
 
 
-def _failed(trace: Any, *models: TransformersModel) -> list[Any]:
-    return [outcome for outcome in check(trace, *models) if not outcome.passed]
-
-
 @pytest.mark.parametrize("use_cache", [True, False])
 @pytest.mark.parametrize("length", [20, slow(31), slow(32), 40])
 def test_greedy_emits_what_a_fresh_generate_emits(
@@ -105,7 +102,7 @@ def test_greedy_emits_what_a_fresh_generate_emits(
     assert list(trace.token_ids) == _generated(_model(name), _prompt(length), use_cache)
     # On the model that ran, too: dynamic angles remember the longest sequence.
     assert list(trace.token_ids) == _generated(model, _prompt(length), use_cache)
-    assert _failed(trace, model) == []
+    assert failed(trace, model) == set()
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
@@ -123,7 +120,7 @@ def test_every_method_is_proved_across_the_switch(
 ) -> None:
     trace = collect(model, _prompt(24), replace(config, use_cache=use_cache))
     assert len(trace.token_ids) > SWITCH - 24
-    assert _failed(trace, model) == []
+    assert failed(trace, model) == set()
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
@@ -142,7 +139,7 @@ def test_speculation_that_rolls_back_across_the_switch_emits_what_greedy_emits(
     draft = random_language_model("llama", seed=5)
     trace = collect(either, _prompt(20), config, draft=draft)
     assert trace.token_ids == greedy.token_ids
-    assert _failed(trace, either, draft) == []
+    assert failed(trace, either, draft) == set()
 
 
 def test_a_prompt_read_in_pieces_gives_what_it_gives_at_once(
@@ -248,4 +245,4 @@ def test_a_run_goes_as_far_as_the_scaled_window() -> None:
     trace = collect(model, _prompt(40), Greedy(max_new_tokens=100))
     assert len(trace.token_ids) == 128 - 40
     assert trace.finish_reason == "length"
-    assert _failed(trace, model) == []
+    assert failed(trace, model) == set()

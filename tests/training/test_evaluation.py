@@ -3,7 +3,7 @@
 import pytest
 
 from training.evaluation import arithmetic, decoding, text
-from training.glance import last_number, states
+from training.glance import states
 
 
 def test_draft_tokens_are_counted_round_by_round() -> None:
@@ -42,8 +42,6 @@ def test_budgets_that_rise_reach_the_goal_and_those_that_fall_do_not() -> None:
 
 
 def test_numbers_and_answers_are_found_in_replies() -> None:
-    assert last_number("12 + 5 = 17. The answer is 17.") == 17
-    assert last_number("none") is None
     assert states("The capital of Italy is Rome.", "Rome")
     assert not states("The answer is romance.", "Rome")
 

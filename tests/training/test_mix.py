@@ -7,7 +7,7 @@ import re
 from tests.depth import cases
 from tests.training.reading import whole
 from training.corpus import facts, mix
-from training.corpus.problems import HELD_OUT_OF, draw_problem, is_held_out
+from training.corpus.problems import is_held_out
 from training.corpus.tokens import (
     CALL,
     END_OF_TURN,
@@ -62,13 +62,6 @@ def problem_keys(text: str) -> list[str]:
     ):
         keys.append(first + spoken[verb] + second)
     return keys
-
-
-def test_about_one_problem_in_fifty_is_held_out() -> None:
-    rng = random.Random(6)
-    assert is_held_out(draw_problem(rng, 3, held_out=True).key)
-    share = sum(is_held_out(f"{a}+{b}") for a in range(200) for b in range(100)) / 20_000
-    assert abs(share * HELD_OUT_OF - 1) < 0.15
 
 
 def test_each_family_has_its_share_of_the_words() -> None:

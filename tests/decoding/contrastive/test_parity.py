@@ -70,12 +70,6 @@ def test_without_a_penalty_for_likeness_it_is_greedy(kind) -> None:
     ]
 
 
-def test_one_candidate_is_greedy_too() -> None:
-    model = random_language_model("llama")
-    found = collect(model, PROMPT, ContrastiveSearch(contrastive_top_k=1, max_new_tokens=8))
-    assert found.token_ids == collect(model, PROMPT, Greedy(max_new_tokens=8)).token_ids
-
-
 def test_a_step_runs_its_candidates_in_one_forward_and_keeps_the_chosen_ones() -> None:
     model = random_language_model("llama")
     shapes, model.eos_ids = forward_shapes(model), frozenset()

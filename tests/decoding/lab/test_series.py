@@ -95,9 +95,3 @@ def test_a_column_of_the_sweep_is_the_final_distribution_at_its_temperature(orde
         assert found.kept[at] == last.kept
         entropy = -sum(p * math.log(p) for p in last.probs.double().tolist() if p > 0)
         assert found.entropies[at] == pytest.approx(entropy, abs=1e-6)
-
-
-def test_the_sweep_is_one_hot_at_0_and_flattens_as_it_heats() -> None:
-    found = sweep(SCENE, Sampling(), TRANSFORMERS, (0.0, 0.5, 1.0, 2.0))
-    assert [row[0] for row in found.probs] == [1, 0, 0, 0, 0, 0]
-    assert list(found.entropies) == sorted(found.entropies) and found.entropies[0] == 0
