@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from tests.training.reading import holds, learned, reply, sums, value_of_question, whole
+from core.evaluation.verifier import worked_out
+from tests.training.reading import holds, learned, reply, sums, whole
 from training.corpus import arithmetic, problems
 from training.corpus.tokens import END_THINK, THINK
 
@@ -40,7 +41,7 @@ def test_a_chain_stays_within_its_numbers_and_its_expression_has_its_value(steps
         assert len(problem.steps) == steps
         assert all(0 <= value <= problems.LARGEST for value in problem.values)
         for ask in (problems.ask_in_symbols, problems.ask_in_words):
-            assert value_of_question(ask(rng, problem)) == problem.answer
+            assert worked_out(ask(rng, problem)) == str(problem.answer)
 
 
 def test_a_plain_question_gets_its_true_answer() -> None:
@@ -51,7 +52,7 @@ def test_a_plain_question_gets_its_true_answer() -> None:
         question, thinking, answer = split(whole(document))
         assert not re.search(r"\d", learned(document).split("\n")[0])
         if " has " not in question and not slips(thinking):
-            assert answer_of(answer) == value_of_question(question)
+            assert str(answer_of(answer)) == worked_out(question)
         assert answer == f"The answer is {answer_of(answer)}."
         if END_THINK in learned(document):
             assert sums(thinking)[-1][3] == answer_of(answer)

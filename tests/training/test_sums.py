@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.training.reading import learned, whole
+from tests.training.reading import holds, learned, whole
 from training import handwritten
 from training.corpus import orders, sums, words_sums, words_tales
 from training.corpus.expressions import (
@@ -23,13 +23,6 @@ from training.corpus.tokens import END_THINK, THINK
 
 COUNT = 1500
 _STEP = re.compile(r"(-?[\d.]*\d) ([-+*/]) ([\d.]*\d) = (-?[\d.]*\d)\.")
-
-
-def holds(first: str, sign: str, second: str, result: str) -> bool:
-    """Whether a step is right, by Python's own arithmetic."""
-    left, right = Decimal(first), Decimal(second)
-    exact = {"+": left + right, "-": left - right, "*": left * right}
-    return Decimal(result) == (left / right if sign == "/" else exact[sign])
 
 
 @pytest.mark.parametrize(
@@ -80,7 +73,8 @@ def test_the_steps_of_a_question_are_right_and_end_at_its_answer() -> None:
         if END_THINK in learned(document):  # the others are cut somewhere
             thinking, answer = whole(document).split(THINK)[1].split(END_THINK)
             steps = _STEP.findall(thinking)
-            assert all(holds(*step) for step in steps)
+            for first, sign, second, result in steps:
+                assert holds(Decimal(first), sign, Decimal(second), Decimal(result))
             assert answer == f"The answer is {steps[-1][3]}."
 
 
