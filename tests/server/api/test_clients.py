@@ -70,7 +70,11 @@ def _events(answer: httpx2.Response) -> list[dict[str, Any]]:
 
 def _text(endpoint: Served, **more: Any) -> dict[str, Any]:
     body = {"model": MODEL, "prompt": "Once upon a time", "temperature": 0, "max_tokens": 6}
-    answer = endpoint.post("/v1/completions", {**body, **more})
+    return _asked(endpoint, "/v1/completions", {**body, **more})
+
+
+def _asked(endpoint: Served, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = endpoint.post(path, body)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -78,10 +82,7 @@ def _text(endpoint: Served, **more: Any) -> dict[str, Any]:
 
 def _chat(endpoint: Served, **more: Any) -> dict[str, Any]:
     body = {"model": MODEL, "messages": ASK, "temperature": 0, "max_tokens": 40}
-    answer = endpoint.post("/v1/chat/completions", {**body, **more})
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    return _asked(endpoint, "/v1/chat/completions", {**body, **more})
 
 
 @pytest.mark.parametrize("client", TEXT_BODIES)
