@@ -202,11 +202,6 @@ def test_a_prompt_that_does_not_fit_is_refused_with_the_numbers() -> None:
         decode(_model(context_window=3), "the cat sat", Greedy())
 
 
-def test_a_config_of_no_method_is_refused() -> None:
-    with pytest.raises(ConfigError, match="Greedy, Sampling"):
-        decode(_model(), "the", "greedy")
-
-
 @pytest.mark.parametrize(
     "changes",
     [

@@ -119,7 +119,7 @@ def test_every_method_is_proved_across_the_switch(
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("scoring", ["multi_query", "batch_expansion"])
+@pytest.mark.parametrize("scoring", ["multi_query", slow("batch_expansion")])
 def test_speculation_that_rolls_back_across_the_switch_emits_what_greedy_emits(
     model: TransformersModel, scoring: str, use_cache: bool
 ) -> None:

@@ -25,6 +25,7 @@ from core.decoding.trace import TokenStep
 from core.models.transformers_model import TransformersModel
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
+from tests.decoding.checks.forging import forge_position, with_shaping
 from tests.models.builders import random_language_model, random_model
 
 SHAPING = Shaping(temperature=0.8, top_k=12, top_p=0.9)
@@ -123,17 +124,6 @@ def _forge_stage(trace: Trace, at: int, place: int, **changes) -> Trace:
     return _forge(trace, at, stages=tuple(stages))
 
 
-def _forge_position(trace: Trace, **changes) -> Trace:
-    prompt = trace.steps[0]
-    positions = (replace(prompt.positions[0], **changes), *prompt.positions[1:])
-    return replace(trace, steps=(replace(prompt, positions=positions), *trace.steps[1:]))
-
-
-def _with_shaping(trace: Trace, **changes) -> Trace:
-    shaping = replace(trace.config.shaping, **changes)
-    return replace(trace, config=replace(trace.config, shaping=shaping))
-
-
 # What a forger may do, and the check that finds it without the model.
 FORGERIES = {
     "another raw probability": (
@@ -174,7 +164,7 @@ FORGERIES = {
         "every stage and draw is what the settings ask for",
     ),
     "another penalty in the settings": (
-        lambda t: _with_shaping(t, repetition_penalty=1.5),
+        lambda t: with_shaping(t, repetition_penalty=1.5),
         "every stage and draw is what the settings ask for",
     ),
     "steps numbered otherwise": (
@@ -182,12 +172,13 @@ FORGERIES = {
         "steps make up the tokens and the text",
     ),
     "another next token in the prompt": (
-        lambda t: _forge_position(t, next_token_id=3),
+        lambda t: forge_position(t, 0, next_token_id=3),
         "prompt processing agrees with the prompt",
     ),
     "prompt candidates of too much mass": (
-        lambda t: _forge_position(
+        lambda t: forge_position(
             t,
+            0,
             candidates=tuple(c._replace(raw_prob=0.9) for c in t.steps[0].positions[0].candidates),
         ),
         "prompt processing agrees with the prompt",
@@ -239,8 +230,8 @@ def test_a_forged_trace_is_found_out(trace, forgery) -> None:
 
 DRAWN = {
     "another seed": lambda t: replace(t, config=replace(t.config, seed=99)),
-    "another temperature": lambda t: _with_shaping(t, temperature=0.6),
-    "another top_k": lambda t: _with_shaping(t, top_k=0),
+    "another temperature": lambda t: with_shaping(t, temperature=0.6),
+    "another top_k": lambda t: with_shaping(t, top_k=0),
     "wiped removals": lambda t: _all_candidates(t, 1, removed_by=None),
 }
 
@@ -291,7 +282,7 @@ def test_a_trace_that_cannot_be_the_model_s_fails_and_runs_nothing(trace, model,
 def test_a_prompt_position_that_the_model_does_not_give_is_found(trace, model) -> None:
     candidates = trace.steps[0].positions[0].candidates
     moved = tuple(c._replace(logit=c.logit + 1) for c in candidates)
-    failed = _failed(_forge_position(trace, candidates=moved), model)
+    failed = _failed(forge_position(trace, 0, candidates=moved), model)
     assert failed == {"an independent forward gives the same numbers"}
 
 
