@@ -30,13 +30,11 @@ from core.decoding.trace import Check
 from core.decoding.unchecked import unchecked, unchecked_words
 from core.models.transformers_model import TransformersModel
 from core.traces.file import trace_of
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
 from tests.depth import cases
 from tests.models.builders import random_model, tiny_tokenizer
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 PROMPT = "the fox had"
 FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
 RUNS = {

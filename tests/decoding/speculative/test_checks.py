@@ -15,10 +15,8 @@ from core.decoding.speculative import engine
 from core.decoding.speculative.distributions import Drawn, Rows, residual
 from core.decoding.speculative.types import CacheSizes
 from core.decoding.speculative.verification import EmittedByTarget
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.speculative.speculations import near_draft, other_draft, target
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 CONFIGS = {
     "speculative": Speculative(max_new_tokens=24, seed=5),
     "greedy": Speculative(max_new_tokens=24, shaping=Shaping(temperature=0.0)),
