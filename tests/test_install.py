@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -51,12 +51,7 @@ def silent() -> Iterator[str]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Linux without a driver and without torch; what pip is asked to install."""
     asked: Asked = []
-
-    def pip(_: str, *arguments: str) -> tuple[int, str]:
-        asked.append(arguments)
-        return 0, ""
-
-    monkeypatch.setattr(install, "pip", pip)
+    monkeypatch.setattr(install, "pip", lambda *given: asked.append(given[1:]) or (0, ""))
     monkeypatch.setattr(install, "has_nvidia_driver", lambda: False)
     monkeypatch.setattr(install, "installed_torch", lambda: "")
     monkeypatch.setattr(sys, "platform", "linux")
@@ -128,12 +123,9 @@ def test_a_torch_of_the_right_version_stays(there, wanted, wishes, monkeypatch) 
 def test_a_cpu_build_that_fails_says_why_and_leaves_torch_to_pip(
     asked, wishes, index, monkeypatch, capsys
 ) -> None:
-    def pip(_: str, *arguments: str) -> tuple[int, str]:
-        asked.append(arguments)
-        return (1, "ERROR: No space left") if "--no-deps" in arguments else (0, "")
-
     monkeypatch.setattr(install, "CPU_INDEX", index)
-    monkeypatch.setattr(install, "pip", pip)
+    outcomes = iter([(1, "ERROR: No space left"), (0, "")])
+    monkeypatch.setattr(install, "pip", lambda *given: asked.append(given[1:]) or next(outcomes))
     assert install.install(wishes) == 0
     assert asked[-1] == ("-r", str(wishes))
     assert "ERROR: No space left\nThat failed" in capsys.readouterr().out
@@ -172,13 +164,11 @@ def _plain(name: str) -> str:
 def _imported() -> set[str]:
     """Top-level names of other projects' modules that the app imports."""
     files = [ROOT / "app.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
-    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
-    names = {
-        *(one.name for node in nodes if isinstance(node, ast.Import) for one in node.names),
-        *(node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)),
-    }
-    tops = {name.partition(".")[0] for name in names}
-    return tops - sys.stdlib_module_names - {"", "core", "pages"}
+    line = re.compile(
+        r"^ *(?:import (\w+)(?:\.\w+)*(?: as \w+)?|from (\w+)[\w.]* import .+)$", re.M
+    )
+    tops = {one or other for file in files for one, other in line.findall(file.read_text("utf-8"))}
+    return tops - sys.stdlib_module_names - {"core", "pages"}
 
 
 def test_every_package_that_the_app_imports_is_pinned() -> None:

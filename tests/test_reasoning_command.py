@@ -19,7 +19,7 @@ from tests.models.builders import random_model, tiny_tokenizer
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> str:
+def thinking(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("model")
     random_model("llama").save_pretrained(path)
     tiny_tokenizer(special_tokens=("<think>", "</think>")).save_pretrained(path)
@@ -85,16 +85,16 @@ def test_an_option_that_does_nothing_is_refused(options, words, capsys) -> None:
     assert words in capsys.readouterr().err
 
 
-def test_a_run_is_printed_in_two_parts_and_its_trace_is_proved(folder, tmp_path, capsys) -> None:
+def test_a_run_is_printed_in_two_parts_and_its_trace_is_proved(thinking, tmp_path, capsys) -> None:
     out = tmp_path / "run.json"
-    arguments = ["decode", "--model", folder, "--prompt", "the fox", "--json", str(out)]
+    arguments = ["decode", "--model", thinking, "--prompt", "the fox", "--json", str(out)]
     assert main([*arguments, "--max-thinking-tokens", "4", "--max-answer-tokens", "3"]) == 0
     trace = read_trace(out)
-    thinking = "".join(step.text for step in trace.token_steps if step.phase == "thinking")
+    thought = "".join(step.text for step in trace.token_steps if step.phase == "thinking")
     answer = "".join(step.text for step in trace.token_steps if step.phase == "answer")
-    assert capsys.readouterr().out == f"{thinking}\n{answer}\n"
+    assert capsys.readouterr().out == f"{thought}\n{answer}\n"
     assert trace.config.think_end == "</think>" and len(trace.token_ids) == 1 + 4 + 1 + 3
-    assert main(["check", str(out), "--model", folder]) == 0
+    assert main(["check", str(out), "--model", thinking]) == 0
     assert "the same picks lead to the same forced tokens" in capsys.readouterr().out
 
 
@@ -107,18 +107,15 @@ def test_the_marks_of_a_call_are_printed_though_they_add_no_text(capsys) -> None
     assert capsys.readouterr().out == "<call>8*1<result>8</result>2"
 
 
-def test_a_model_without_marks_is_run_without_its_opening_mark(tmp_path) -> None:
-    plain = tmp_path / "plain"
-    random_model("llama").save_pretrained(plain)
-    tiny_tokenizer().save_pretrained(plain)
+def test_a_model_without_marks_is_run_without_its_opening_mark(folder, tmp_path) -> None:
     out = tmp_path / "run.json"
-    arguments = ["decode", "--model", str(plain), "--prompt", "the fox", "--json", str(out)]
+    arguments = ["decode", "--model", folder, "--prompt", "the fox", "--json", str(out)]
     assert main([*arguments, "--max-thinking-tokens", "4", "--max-answer-tokens", "3"]) == 0
     trace = read_trace(out)
     assert trace.config.think_start == "" and trace.token_steps[0].origin == "argmax"
     closing = [s.chosen.text for s in trace.token_steps if s.forced_as == "think_end"]
     assert "".join(closing) == "\nFinal answer:"
-    model = load_model(str(plain))
+    model = load_model(folder)
     told = join_text(model, trace.prompt_ids)
     assert told == f"{model.think_marks.instruction}\n\nthe fox\n" and trace.prompt == "the fox"
     assert main([*arguments, "--max-new-tokens", "1", "--think-end", "x", "--think-start", ""]) == 0
@@ -149,19 +146,18 @@ def test_a_sweep_writes_its_rows_and_goes_on_where_it_was(folder, tmp_path, caps
 
 def test_a_calculator_that_is_not_called_is_said(capsys) -> None:
     ask = ["decode", "--chat", "--prompt", "What is 48 * 96 + 3?", "--method", "reasoning"]
+    ask += ["--max-thinking-tokens", "4", "--max-answer-tokens", "4"]
     assert main([*ask, "--calculator"]) == 0
     assert "The model made no call: every digit is its own." in capsys.readouterr().err
     assert main(ask) == 0
     assert "call" not in capsys.readouterr().err
 
 
-def test_a_sweep_of_the_whole_loop_has_budgets_of_its_own(folder, tmp_path, capsys) -> None:
+def test_a_sweep_of_the_whole_loop_has_budgets_of_its_own(folder, tmp_path) -> None:
     out = tmp_path / "s.jsonl"
     arguments = ["sweep", "--model", folder, "--out", str(out), "--problems", "1", "--cut"]
     assert main(arguments) == 0
     assert read_sweep(out).plan.budgets == (16, 32, 48, 64, 80, 96, 112, 128)
-    head, first, *_ = capsys.readouterr().out.splitlines()
-    assert first.split()[:3] == ["16", "0.0", "%"] and head.index("right") < first.index("%")
 
 
 def test_a_sweep_of_one_s_own_problems(folder, tmp_path, capsys) -> None:

@@ -95,11 +95,21 @@ def test_a_number_of_panels_that_has_no_letters_is_refused(count: int) -> None:
         Panels.of(PAGE, count)
 
 
-def test_several_figures_are_saved_as_one_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list:
+    """The figures that a browser was asked to draw, and didn't."""
+    seen = []
+
     def svgs(figures):
+        seen.extend(figures)
         return [raw(size=(one.layout.width, one.layout.height)) for one in figures]
 
     monkeypatch.setattr(save, "svgs", svgs)
+    return seen
+
+
+@pytest.mark.usefixtures("seen")
+def test_several_figures_are_saved_as_one_file(tmp_path) -> None:
     for form in ("svg", "pdf", "png"):
         save_figure(DRAWS, tmp_path / f"a.{form}", paper=PAGE)
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF-1.5")
@@ -110,15 +120,8 @@ def test_several_figures_are_saved_as_one_file(tmp_path, monkeypatch: pytest.Mon
 
 
 def test_the_command_line_joins_named_figures_and_prints_their_caption(
-    tmp_path, monkeypatch: pytest.MonkeyPatch, capsys
+    seen, tmp_path, capsys
 ) -> None:
-    seen = []
-
-    def svgs(figures):
-        seen.extend(figures)
-        return [raw(size=(one.layout.width, one.layout.height)) for one in figures]
-
-    monkeypatch.setattr(save, "svgs", svgs)
     file, out = tmp_path / "run.json", tmp_path / "out.pdf"
     TRACE.save(file)
     to = ["--out", str(out), "--journal", "nature"]
