@@ -32,7 +32,8 @@ def files() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("draw", "path", "value", "words"),
     [
-        ("inverse_cdf", "steps.1.candidates.token_id", lambda ids: ids[:1] * len(ids), "listed twice"),
+        ("inverse_cdf", "steps.1.candidates.token_id",
+         lambda ids: [*ids[:-1], ids[0]], "listed twice"),
         ("gumbel", "steps.1.draw.scores", shorter, "one score for each candidate"),
         ("argmax", "steps.1.stages", lambda stages: stages[:-2] + stages[-1:], "argmax"),
         ("inverse_cdf", "steps.1.stages", lambda stages: stages[1:], "begin with raw"),
