@@ -63,50 +63,26 @@ def lines(figure: go.Figure, name: str) -> list[tuple[tuple[float, float], tuple
 
 
 def test_every_backpointer_is_an_edge_and_nothing_else(search):
-    tree = beam_graph(search.beam_steps)
+    tree, figure = beam_graph(search.beam_steps), beam_tree(search, span=60, pruned=True)
     assert set(tree.edges) == backpointers(search)
-    prompts = {(-1, group) for group in range(len(search.beam_steps[0].groups))}
-    candidates = {
-        (at, place)
-        for at, step in enumerate(search.beam_steps)
-        for place in range(len(step.candidates))
-    }
-    assert set(tree.nodes) == prompts | candidates
-    assert all(parent_of(tree, node) is None for node in prompts)
-    ends = beam_tree(search).layout.meta["ends"]
-    assert ends == sorted(ends) and ends[0] > 0 and ends[-1] <= 1.02
-
-
-def test_the_lines_that_are_drawn_are_those_edges(search):
-    figure = beam_tree(search, span=60, pruned=True)
+    assert all(parent_of(tree, node) is None for node in tree if node[0] < 0)
     places = bars(figure)
-    assert set(places) == set(beam_graph(search.beam_steps).nodes)
+    assert set(places) == set(tree.nodes) == {node for edge in tree.edges for node in edge}
     expected = sorted(
-        (places[parent][2], places[child][1], places[child][2])
-        for parent, child in backpointers(search)
+        (places[parent][2], places[child][1], places[child][2]) for parent, child in tree.edges
     )
-    drawn = [line for name in ("pruned", "kept", "best") for line in lines(figure, f"{name} edges")]
+    names = ("pruned", "kept", "best")
+    drawn = [line for name in names for line in lines(figure, f"{name} edges")]
     assert sorted((start[1], *end) for start, end in drawn) == expected
-
-
-def test_fates_have_their_looks(search):
-    figure = beam_tree(search, span=60, pruned=True)
-    tree = beam_graph(search.beam_steps)
     best = set(best_path(tree, search))
-    for node, (name, *_) in bars(figure).items():
-        kind = tree.nodes[node]["kind"]
-        assert name == ("best" if node in best else "pruned" if kind == "pruned" else "kept")
+    pruned = {node for node in tree if tree.nodes[node]["kind"] == "pruned"}
+    for node, (name, *_) in places.items():
+        assert name == ("best" if node in best else "pruned" if node in pruned else "kept")
     finished = sum(len(step.finished) for step in search.beam_steps)
     assert len(trace_named(figure, "finished").x) == finished
-    widths = [trace_named(figure, f"{n} edges").line.width for n in ("pruned", "kept", "best")]
-    assert widths == sorted(widths) and len(set(widths)) == 3
-
-
-def test_what_was_pruned_can_be_folded_away(search):
-    figure = beam_tree(search, span=60, pruned=False)
-    tree = beam_graph(search.beam_steps)
-    assert set(bars(figure)) == {n for n in tree if tree.nodes[n]["kind"] != "pruned"}
-    assert lines(figure, "pruned edges") == []
+    # What was pruned can be folded away.
+    folded = beam_tree(search, span=60, pruned=False)
+    assert set(bars(folded)) == set(tree) - pruned and not lines(folded, "pruned edges")
 
 
 def test_a_selected_node_is_drawn_even_where_the_pruned_are_folded():

@@ -24,21 +24,16 @@ def test_bars_equal_the_candidates_probabilities():
 def test_a_chosen_token_of_low_rank_is_added_below():
     step = next(step for step in TRACE.token_steps if step.chosen.rank > 5)
     keys = trace_named(candidate_bars(step, TRACE, count=5), "final").customdata
-    assert [key[1] for key in keys][-1] == step.token_id
-    assert len(keys) == 6
+    assert keys[-1][1] == step.token_id and len(keys) == 6
 
 
 def test_only_the_chosen_bar_is_framed():
     for step in TRACE.token_steps:
         figure = candidate_bars(step, TRACE)
         final = trace_named(figure, "final")
-        accented = [
-            key[1]
-            for key, width in zip(final.customdata, final.marker.line.width, strict=True)
-            if width
-        ]
+        widths = zip(final.customdata, final.marker.line.width, strict=True)
+        assert [key[1] for key, width in widths if width] == [step.token_id]
         assert final.marker.line.color == LIGHT.accent
-        assert accented == [step.token_id]
         bold = [text for text in figure.layout.yaxis.ticktext if "font-weight:700" in text]
         assert len(bold) == 1
 

@@ -167,11 +167,6 @@ def test_noisy_bars_end_at_the_scores_and_the_highest_is_drawn() -> None:
         assert bars.marker.line.width[0] > 0
 
 
-def test_temperature_0_says_that_nothing_is_drawn() -> None:
-    figure = lab_draw(make_lab(Shaping(temperature=0)).step)
-    assert any("draws nothing" in text for text in annotations(figure))
-
-
 def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> None:
     figure = lab_decision_boundaries(lab.step, lab.flips)
     for row, knob in enumerate(lab.flips):
@@ -184,6 +179,9 @@ def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> 
         assert at == pytest.approx(1)
     marks = shapes_named(figure, "value")
     assert marks[0].x0 == pytest.approx(0.8 / 2)
+    lines = nearest_boundaries(lab.flips)
+    assert any(line.startswith("temperature 0.8: ") for line in lines)
+    assert all(" at " in line for line in lines)
 
 
 def test_slivers_beside_slivers_are_one_piece(lab) -> None:
@@ -200,12 +198,6 @@ def test_a_knob_that_the_library_lacks_says_so() -> None:
     texts = annotations(lab_decision_boundaries(found.step, found.flips))
     # typical-p, epsilon, eta and top-n-sigma
     assert texts.count("not in this library") == 4
-
-
-def test_the_flips_in_words_name_both_sides(lab) -> None:
-    lines = nearest_boundaries(lab.flips)
-    assert any(line.startswith("temperature 0.8: ") for line in lines)
-    assert all(" at " in line for line in lines)
 
 
 @given(st.floats(1e-6, 100), st.floats(0, 1))
@@ -238,6 +230,8 @@ def test_the_heatmap_is_the_sweep_and_removed_cells_are_empty(lab) -> None:
 
 
 def test_what_is_empty_says_so_in_a_sentence(lab) -> None:
+    greedy = lab_draw(make_lab(Shaping(temperature=0)).step)
+    assert "draws nothing" in " ".join(annotations(greedy))
     none = Continuations("m", "", lab.continuations.config, ())
     rolls = Rolls("gumbel", 1, 0, 0, (), 0.0, 0, None)
     sweep = Sweep((), (), (), (), ())

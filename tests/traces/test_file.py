@@ -97,10 +97,9 @@ def test_what_is_no_trace_is_refused(content: bytes, words: str) -> None:
 
 
 def test_a_missing_and_a_too_large_file_are_refused(tmp_path) -> None:
-    with pytest.raises(TraceError, match="can't be opened"):
-        read_trace(tmp_path / "none.json")
-    with pytest.raises(TraceError, match="can't be opened"):
-        Trace.load(tmp_path / "none.json")
+    for read in (read_trace, Trace.load):
+        with pytest.raises(TraceError, match="can't be opened"):
+            read(tmp_path / "none.json")
     with pytest.raises(TraceError, match=r"larger than the 0\.001 MB"):
         read_trace(b" " * 2000, max_bytes=1000)
 
