@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -112,9 +113,7 @@ def test_without_a_command_the_help_is_printed(capsys) -> None:
 
 @pytest.fixture
 def no_model(monkeypatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a model was loaded")
-
+    refuse = Mock(side_effect=AssertionError("a model was loaded"))
     monkeypatch.setattr(core, "load_model", refuse, raising=False)
 
 
@@ -134,8 +133,7 @@ def test_asking_whether_a_file_can_be_written_leaves_it_as_it_was(tmp_path) -> N
     for path in (there, new):
         with pytest.raises(AssertionError, match="a model was loaded"):
             main(["decode", "--prompt", "x", "--json", str(path)])
-    assert there.read_text() == "kept"
-    assert not new.exists()
+    assert there.read_text() == "kept" and not new.exists()
 
 
 OPTIONS = {
@@ -302,12 +300,7 @@ def test_check_loads_the_model_in_the_dtype_of_the_run(
     options = ["--max-new-tokens", "2", "--dtype", "bfloat16", "--json", str(out)]
     assert main(["decode", "--model", folder, "--prompt", "the fox", *options]) == 0
     assert read_trace(out).dtype == "bfloat16"
-    load_model, loaded = core.load_model, []
-
-    def load(where: str, *, dtype: str | None, device: str | None, **_: object) -> object:
-        loaded.append((dtype, device))
-        return load_model(where, dtype=dtype, device=device)
-
+    load = Mock(side_effect=core.load_model)
     monkeypatch.setattr(core, "load_model", load, raising=False)
     assert main(["check", str(out), "--model", folder]) == 0
     float32 = ["--dtype", "float32", "--device", "cpu"]
@@ -318,6 +311,7 @@ def test_check_loads_the_model_in_the_dtype_of_the_run(
     out.write_text(json.dumps(json.loads(out.read_text()) | {"model_id": "gpt2"}))
     main(["check", str(out), "--model", folder])
     assert "the file calls its model 'gpt2'" in capsys.readouterr().err
+    loaded = [(call.kwargs["dtype"], call.kwargs["device"]) for call in load.call_args_list]
     assert loaded == [("bfloat16", None), ("float32", "cpu"), ("bfloat16", None)]
 
 
@@ -361,9 +355,8 @@ def test_a_word_where_a_number_belongs_exits_2(capsys) -> None:
 def test_a_model_on_a_server_is_not_looked_into(command: str, monkeypatch, capsys) -> None:
     monkeypatch.setattr(core, "load_model", lambda *_, **__: ScriptedModel({}))
     assert main([*command.split(), "--prompt", "the"]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert "doesn't run through transformers' modules here" in said[-1]
-    assert not any("Traceback" in line for line in said)
+    said = capsys.readouterr().err
+    assert "doesn't run through transformers' modules here" in said and "Traceback" not in said
 
 
 def test_what_a_figure_or_a_check_would_ignore_or_not_write_is_refused(

@@ -25,17 +25,13 @@ def index() -> Iterator[str]:
 
     class Index(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
-            self.send_response(200 if self.path == "/whl/cpu/torch/" else 404)
+            self.send_response_only(200 if self.path == "/whl/cpu/torch/" else 404)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            return
-
-    server = HTTPServer(("127.0.0.1", 0), Index)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
-    server.shutdown()
-    server.server_close()
+    with HTTPServer(("127.0.0.1", 0), Index) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
+        server.shutdown()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """One step of a search, and the search beside its rivals."""
 
-import re
-
 import plotly.graph_objects as go
 
 from core.decoding.beam.compare import Rival
@@ -12,7 +10,6 @@ from core.figures import (
     beam_step,
     beam_step_data,
 )
-from core.figures.base.labels import text_columns
 from tests.figures.beams import make_search
 from tests.figures.looking import annotations, assert_sound, shapes_named, trace_named
 
@@ -87,13 +84,6 @@ def test_the_whole_row_of_a_candidate_can_be_clicked_however_short_its_bar_is():
     assert list(rows.base) == [low] * len(rows.y) and set(rows.x) == {high - low}
     bars = {tuple(told[:2]) for drawn in figure.data[1:] for told in drawn.customdata or ()}
     assert {tuple(told[:2]) for told in rows.customdata} == bars
-
-
-def test_the_ranks_stand_below_each_other():
-    labels = beam_step(make_search(8, 12), 5).layout.yaxis.ticktext
-    plain = [re.sub("<[^>]+>", "", text) for text in labels]
-    assert len({text_columns(text) for text in plain}) == 1
-    assert [int(text.split()[0]) for text in plain] == list(range(1, len(plain) + 1))
 
 
 def test_the_selected_one_is_framed():

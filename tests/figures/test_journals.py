@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
@@ -50,13 +51,13 @@ def written(value: Any) -> Iterator[str]:
     """The texts that a figure draws."""
     for name, item in value.items() if isinstance(value, dict) else enumerate(value):
         if name in ("text", "ticktext"):
-            yield from (text for text in many(item) if isinstance(text, str))
+            yield from (
+                text
+                for text in (item if isinstance(item, list | tuple) else [item])
+                if isinstance(text, str)
+            )
         if isinstance(item, dict | list | tuple) and name != "meta":
             yield from written(item)
-
-
-def many(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 @pytest.mark.parametrize(
@@ -99,9 +100,9 @@ def test_every_figure_has_type_of_the_journals_sizes_in_black_or_white(theme: st
     for name, figure in drawn(theme).items():
         values = figure.to_dict()
         for font in fonts(values):
-            for size in many(font.get("size", BODY)):
+            for size in np.atleast_1d(font.get("size", BODY)):
                 assert 5 <= round(size * points, 3) <= 7, (name, size)
-            for color in many(font.get("color", "#000000")):
+            for color in np.atleast_1d(font.get("color", "#000000")):
                 assert color in ("#000000", "#ffffff") or color.startswith("rgba(0,0,0,0"), name
         for text in written(values):
             for size in map(float, re.findall(r"font-size:([0-9.]+)px", text)):

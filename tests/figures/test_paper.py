@@ -87,18 +87,12 @@ def test_print_says_nothing_of_clicking_and_has_its_own_size() -> None:
         assert set(figure.layout.meta) >= {"alt", "caption", "title", "subtitle"}, name
 
 
-def test_the_caption_in_print_names_the_prompt() -> None:
-    trace = make_trace(4)
-    assert "prompt “" in probability_heatmap(trace, paper=COLUMN).layout.meta["caption"]
-    assert "prompt “" not in probability_heatmap(trace).layout.meta["caption"]
-
-
 def test_a_selection_is_printed_when_asked_for() -> None:
     search = make_search()
-    asked = printed("174mm", selection=True)
-    assert trace_named(beam_tree(search, selected=(2, 0), paper=asked), "selected")
-    names = [d.name for d in beam_tree(search, selected=(2, 0), paper=printed("174mm")).data]
-    assert "selected" not in names and "selected path" not in names
+    for asked in (True, False):
+        paper = printed("174mm", selection=asked)
+        names = {bars.name for bars in beam_tree(search, selected=(2, 0), paper=paper).data}
+        assert ({"selected", "selected path"} <= names) is asked
 
 
 def test_title_caption_and_ground_are_drawn_by_choice() -> None:
@@ -110,6 +104,9 @@ def test_title_caption_and_ground_are_drawn_by_choice() -> None:
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.meta == full.layout.meta and full.layout.meta["title"]
     assert figure.layout.height < full.layout.height
+    # In print the caption names the prompt.
+    live = probability_heatmap(trace)
+    assert ["prompt “" in one.layout.meta["caption"] for one in (full, live)] == [True, False]
 
 
 def test_themes_differ_in_colours_and_patterns_and_in_what_they_call_a_colour() -> None:

@@ -223,8 +223,7 @@ def test_the_verdict_says_what_was_measured_and_adds_up(seconds: float, words: s
 
 def test_acceptance_by_position_is_drawn_as_counted() -> None:
     trace = make_spec()
-    rates = acceptance_by_position(trace.rounds)
-    figure = spec_positions(trace)
+    rates, figure = acceptance_by_position(trace.rounds), spec_positions(trace)
     assert list(trace_named(figure, "of drafted").y) == [rate.rate for rate in rates]
     assert list(trace_named(figure, "of reached").y) == [rate.rate_when_reached for rate in rates]
 
@@ -277,21 +276,17 @@ def test_weights_become_a_distribution() -> None:
 
 
 def test_the_test_of_many_runs_is_told_honestly() -> None:
-    said = lossless_words(COUNTED, "exact", claims=True)
-    assert said.startswith("Acceptance rule exact match, 100 runs") and "Nothing speaks" in said
-    low = COUNTED._replace(p_value=0.0001)
-    assert "as this rule lets them" in lossless_words(low, "typical", claims=False)
-    assert "another seed" in lossless_words(low, "speculative", claims=True)
-
-
-def test_a_test_without_a_p_value_says_why() -> None:
-    for outcomes, words in (
-        ((TextCount((1, 2), "a", 100, 100),), "only one text came out"),
-        ((TextCount((), "others", 100, 100),), "every text was too rare"),
-        ((), "no run was finished"),
+    one, rare = TextCount((1, 2), "a", 100, 100), TextCount((), "others", 100, 100)
+    for changes, rule, words in (
+        ({}, "exact", "Nothing speaks"),
+        ({"p_value": 0.0001}, "typical", "as this rule lets them"),
+        ({"p_value": 0.0001}, "speculative", "another seed"),
+        ({"p_value": None, "outcomes": (one,)}, "exact", "only one text came out"),
+        ({"p_value": None, "outcomes": (rare,)}, "exact", "every text was too rare"),
+        ({"p_value": None, "outcomes": ()}, "exact", "no run was finished"),
     ):
-        found = COUNTED._replace(outcomes=outcomes, p_value=None)
-        assert words in lossless_words(found, "speculative", claims=True)
+        found = COUNTED._replace(**changes)
+        assert words in lossless_words(found, rule, claims=rule != "typical")
 
 
 def test_every_metric_has_a_definition_and_a_source() -> None:
@@ -375,8 +370,7 @@ def recovered_round(trace: Trace) -> int:
 
 def test_the_strip_says_that_typical_acceptance_draws_nothing() -> None:
     trace = make_spec(acceptance="typical")
-    at = recovered_round(trace)
-    figure = spec_verification(trace, at, EXTRA)
+    figure = spec_verification(trace, recovered_round(trace), EXTRA)
     assert "most probable token, nothing drawn" in " ".join(strip_words(figure))
     assert not shapes_named(figure, "number")
 
