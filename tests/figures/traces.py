@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -10,7 +11,7 @@ from core import collect
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import DrawMethod, MethodConfig
 from core.decoding.shaping.config import Shaping
-from core.decoding.trace import Trace
+from core.decoding.trace import StepSeconds, Timings, Trace
 from core.models.scripted import ScriptedModel
 
 VOCAB = 512
@@ -88,4 +89,18 @@ def make_trace(
 
     tokens = [token_text(token, hostile) for token in range(VOCAB)]
     model = ScriptedModel(row, tokens=tokens, given="logits", eos=None, model_id=model_id)
-    return collect(model, prompt, config)
+    return _timed(collect(model, prompt, config))
+
+
+def _timed(run: Trace) -> Trace:
+    """The run with times that are the same on every machine; without a cache steps grow longer."""
+    growth = 0.0 if run.config.use_cache else 0.0004
+    steps = [
+        replace(step, seconds=StepSeconds(bool(at) * (0.004 + growth * at), 0.0003, 0.0001))
+        for at, step in enumerate(run.token_steps)
+    ]
+    decode = 1.04 * sum(step.seconds.total for step in steps)
+    assert run.prompt_step is not None
+    prompt = replace(run.prompt_step, seconds=0.0123)
+    timings = Timings(0.0123, decode, 0.0123 + decode)
+    return replace(run, steps=(prompt, *steps), timings=timings)
