@@ -151,10 +151,9 @@ def test_the_command_prints_the_path_and_writes_its_files(tmp_path, capsys) -> N
     assert main([*arguments, *options, "--depth", "4"]) == 0
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
-    titles = [line.strip() for line in lines if line.strip().startswith("== ")]
-    for start in ("== The request", "== Model and", "== The chat", "== The text", "== The loop"):
-        assert any(title.startswith(start) for title in titles), start
-    assert any(line.strip().startswith("-> messages") for line in lines)
+    starts = ("== The request", "== Model and", "== The chat", "== The text", "== The loop")
+    for start in (*starts, "-> messages"):
+        assert any(line.strip().startswith(start) for line in lines), start
     assert "finish reason length" in printed.err
     assert all(json.loads(file.read_text()) for file in files.values())
 
