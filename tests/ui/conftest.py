@@ -31,18 +31,14 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_are_looked_through_once() -> Iterator[None]:
-    """Each app looks for components in all installed packages: a fifth of what a page costs."""
+def what_takes_long_is_left_out() -> Iterator[None]:
+    """Each app looks for components in all installed packages: a fifth of what a page costs.
+
+    To cut a saved page's fonts to its characters takes seconds; `tests/export` looks at them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def saved_pages_hold_no_fonts() -> Iterator[None]:
-    """Cutting them to a page's characters takes seconds; `tests/export` looks at them."""
-    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "font_rules", lambda _: "")
         yield
 
@@ -50,14 +46,11 @@ def saved_pages_hold_no_fonts() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def read_once() -> Callable[..., Any]:
     """`load_model` that reads an embedded model once for all tests: no run changes one."""
-    load, kept = core.load_model, {}
+    load = core.load_model
+    kept = cache(load)
 
     def loaded(where: str, **more: Any) -> Any:
-        if not where.startswith("embedded:"):
-            return load(where, **more)
-        if where not in kept:
-            kept[where] = load(where, **more)
-        return kept[where]
+        return kept(where) if where.startswith("embedded:") else load(where, **more)
 
     return loaded
 

@@ -1,6 +1,7 @@
 """What a page under `AppTest` shows, for the tests of all pages."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -55,6 +56,14 @@ def settle(app: AppTest, key: str) -> AppTest:
         assert all(job.done.wait(SECONDS) for job in list(view.jobs.values()))
         app.run()
     raise AssertionError("the page never comes to rest")
+
+
+def looks(app: AppTest, key: str, *titles: str) -> Iterator[str]:
+    """Opens one tab after another of those that the session keeps under this key."""
+    for title in titles:
+        app.session_state[key] = title
+        assert not app.run().exception, title
+        yield title
 
 
 def strip_data(app: AppTest) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -118,11 +117,7 @@ def test_settings_that_exclude_each_other_are_a_sentence(open_beam: Open) -> Non
         assert "decode" not in view_of(app).jobs
 
 
-def looks(app: AppTest) -> Iterator[str]:
-    """Opens one tab after another."""
-    for look in ("Hypotheses", "Against greedy", "Guess against truth"):
-        assert not move(app, "beam-look", look).run().exception, look
-        yield look
+TABS = ("beam-look", "Hypotheses", "Against greedy", "Guess against truth")
 
 
 def test_everything_follows_the_length_penalty_without_the_model(
@@ -245,7 +240,7 @@ def test_penalty_and_least_length_are_controls_of_the_search(open_beam: Open) ->
 
 def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
     app, found = open_beam(guesses="true", pruned="true"), guess_parents(search)
-    assert list(looks(app))[-1] == "Guess against truth"
+    assert list(seen.looks(app, *TABS))[-1] == "Guess against truth"
     assert f"{len(found.wrong)} of {len(found.guesses)} tokens" in texts(app)
 
 
@@ -281,7 +276,7 @@ def test_without_a_finished_path_or_a_step_the_page_says_so(open_beam: Open, sea
     move(app, "beam-look", "Against greedy").run()
     assert "nothing to compare" in texts(app) and app.button(key="compare_rivals").disabled
     view_of(app).show(replace(cut, steps=(), token_ids=(), text=""), "run")
-    assert list(looks(app))
+    assert list(seen.looks(app, *TABS))
 
 
 def test_the_web_page_holds_every_step_of_a_wide_search() -> None:
@@ -367,7 +362,7 @@ def test_hostile_text_is_never_markup(open_beam: Open) -> None:
     app = open_beam()
     hostile = make_search(6, 10, hostile=True, num_return_sequences=3)
     view_of(app).show(hostile, "file")
-    for _ in looks(app):
+    for _ in seen.looks(app, *TABS):
         assert "onerror" not in markup(app)
         assert "<img" not in json.dumps(chart(app, "beam-tree"))
     page = beam_share.web_page(view_of(app), hostile).decode()

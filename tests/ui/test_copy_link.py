@@ -20,7 +20,7 @@ from pages.ui.shell import examples, models
 from pages.ui.speculative.state import SpecView
 from tests.figures.beams import make_search
 from tests.figures.traces import make_trace
-from tests.ui.conftest import Open
+from tests.ui.conftest import Open, set_example
 from tests.ui.knobs import move
 
 
@@ -59,36 +59,26 @@ def _given(parameters: dict[str, str | None]) -> dict[str, str]:
     return {key: said for key, said in parameters.items() if said is not None}
 
 
-@pytest.mark.parametrize("kind", [DecodeView, BeamView, SpecView])
-def test_the_stored_examples_are_proved_and_what_an_empty_address_describes(
-    kind: type[View],
+@pytest.mark.parametrize(
+    ("kind", "page"),
+    [(DecodeView, "decode.py"), (BeamView, "beam.py"), (SpecView, "speculative.py")],
+)
+def test_a_stored_example_is_proved_and_what_an_empty_address_and_its_citation_describe(
+    kind: type[View], page: str, open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view, trace = kind(), kind.load_example()
-    assert trace is not None
+    """The link of a citation says every setting, so that other defaults change nothing."""
+    view, trace = kind(), Trace.load(examples.FOLDER / kind.example)
     assert trace.checks and all(check.passed for check in trace.checks)
     assert (examples.FOLDER / kind.example).stat().st_size < 250_000
     view.show(trace, "example")
     found = link_run.link_to(view, trace)
     assert found is not None and not found.lost
-    assert _given(found.parameters) == {}
-
-
-@pytest.mark.parametrize(
-    ("kind", "page"), [(BeamView, "beam.py"), (SpecView, "speculative.py")], ids=["beam", "spec"]
-)
-def test_a_citation_s_link_says_every_setting_so_that_other_defaults_change_nothing(
-    kind: type[View], page: str, open_app: Open
-) -> None:
-    view, trace = kind(), kind.load_example()
-    assert trace is not None
-    view.show(trace, "example")
-    found = link_run.link_to(view, trace)
-    assert found is not None and len(found.whole) > 8
+    assert _given(found.parameters) == {} and len(found.whole) > 8
     assert (found.whole["model"], found.whole["prompt"]) == (trace.model_id, trace.prompt)
+    set_example(monkeypatch, kind, trace)
     app = open_app(page, **found.whole)
     told = link_in(app)
-    assert _given(told["parameters"]) == {} and not told["changed"]
-    assert not app.toast and not app.exception
+    assert _given(told["parameters"]) == {} and not told["changed"] and not app.toast
 
 
 def test_what_no_control_reaches_is_said() -> None:

@@ -62,12 +62,6 @@ def run(app: AppTest, button: str = "start") -> AppTest:
 settle = partial(seen.settle, key="view")
 
 
-def test_first_paint_is_the_example(open_app: Open) -> None:
-    app = open_app()
-    assert "Example · 12 tokens" in texts(app)
-    assert len(charts(app)) == 4
-
-
 def test_measurements_that_end_during_a_run_do_not_begin_the_page_anew_for_ever(
     open_app: Open, example: Trace
 ) -> None:
@@ -240,9 +234,12 @@ def test_a_temperature_next_to_zero_is_the_lowest_or_greedy() -> None:
         assert lab_controls.settings(values.__getitem__).config.shaping.temperature == meant
 
 
-def test_another_model_s_run_is_named(open_app: Open) -> None:
-    app = open_app(model="some/other-model")
-    assert "Example · embedded:target · 12 tokens" in texts(app)
+def test_the_example_says_so_and_names_another_model_s(open_app: Open) -> None:
+    for address, said in (
+        ({}, "Example · 12 tokens"),
+        ({"model": "some/other-model"}, "Example · embedded:target · 12 tokens"),
+    ):
+        assert said in texts(open_app(**address))
 
 
 def test_every_example_of_the_menu_says_what_to_look_for(open_app: Open) -> None:

@@ -19,11 +19,6 @@ def finished(work: object) -> jobs.Job:
     return job
 
 
-def test_what_the_work_returns_is_the_result() -> None:
-    job = finished(lambda _: 42)
-    assert job.result == 42 and not job.error and not job.active
-
-
 @pytest.mark.parametrize(
     ("fault", "said", "logged"),
     [

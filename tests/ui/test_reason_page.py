@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -27,6 +26,7 @@ from pages.ui.run import save as share
 from pages.ui.widgets.control import defaults
 from tests.depth import slow
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
+from tests.ui import seen
 from tests.ui.conftest import Open
 from tests.ui.knobs import move, shown_knobs
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run, run_of, settle, view_of
@@ -214,12 +214,7 @@ def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Ope
     assert "Reasoning." not in texts(app) and "has failed" not in texts(app)
 
 
-def looks(app: AppTest) -> Iterator[str]:
-    """Opens one tab after another."""
-    for look in ("Many problems", "Same bound, other ways", "A calculator", "What a level is"):
-        move(app, "reason_look", look).run()
-        assert not app.exception, look
-        yield look
+TABS = ("reason_look", "Many problems", "Same bound, other ways", "A calculator", "What a level is")
 
 
 def test_without_an_example_the_page_says_what_to_do(
@@ -227,7 +222,7 @@ def test_without_an_example_the_page_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(reason_state, "load_example", lambda: None)
     app = open_reason()
-    assert list(looks(app))
+    assert list(seen.looks(app, *TABS))
     assert "Press Run" in markup(app)
 
 
@@ -261,7 +256,7 @@ def test_hostile_text_is_never_markup(open_reason: Open) -> None:
     view.sweeps["max_thinking_tokens"] = make_sweep(name=HOSTILE)
     view.rivalry = make_rivalry(HOSTILE)
     view.failures["sweep"] = HOSTILE
-    for look in looks(app):
+    for look in seen.looks(app, *TABS):
         assert "onerror" not in markup(app), look
         assert "<img" not in json.dumps(specs(app))
     page = reason_share.web_page(view, view.trace).decode()  # type: ignore[arg-type]
