@@ -3,6 +3,8 @@
 import gc
 import os
 
+import pytest
+
 # Some virtual machines announce AMX and don't carry it out: products in bfloat16 end the process.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
@@ -13,3 +15,14 @@ gc.disable()
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> str:
+    """A tiny model with its tokenizer, as transformers saves them."""
+    from tests.models.builders import random_model, tiny_tokenizer
+
+    path = tmp_path_factory.mktemp("model")
+    random_model("llama").save_pretrained(path)
+    tiny_tokenizer().save_pretrained(path)
+    return str(path)

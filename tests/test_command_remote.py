@@ -21,11 +21,21 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_command_reads_the_trace_of_a_server(method: str, tmp_path: Path, capsys) -> None:
+SERVERS = {
+    "vllm:{url}?tokenizer=embedded:target#target": tuple(METHODS),
+    "openai:{url}?tokenizer=embedded:target#target": ("greedy", "engine"),
+    "llamacpp:{url}?tokenizer=embedded:target": ("greedy", "engine"),
+}
+RUNS = [(where, method) for where, methods in SERVERS.items() for method in methods]
+
+
+@pytest.mark.parametrize(("where", "method"), RUNS)
+def test_every_command_reads_the_trace_of_a_server(
+    where: str, method: str, tmp_path: Path, capsys
+) -> None:
     out = tmp_path / "run.json"
     with serving(Script()) as (url, _):
-        model = f"vllm:{url}?tokenizer=embedded:target#target"
+        model = where.format(url=url)
         assert main([*RUN, *METHODS[method], "--model", model, "--json", str(out)]) == 0
         assert main(["check", str(out)]) == 0
         assert main(["check", str(out), "--model", model]) == 0

@@ -9,8 +9,8 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -19,7 +19,6 @@ from core.cli import main as command
 from core.cli.main import main
 from core.cli.spreading import progress_of
 from core.traces.file import read_trace
-from tests.models.builders import random_model, tiny_tokenizer
 from tests.models.remote import faults
 from tests.models.remote.servers import serving
 
@@ -29,14 +28,6 @@ FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="this machine has no /dev/full")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> str:
-    path = tmp_path_factory.mktemp("model")
-    random_model("llama").save_pretrained(path)
-    tiny_tokenizer().save_pretrained(path)
-    return str(path)
-
-
 @pytest.fixture
 def decode(folder) -> list[str]:
     return ["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "4"]
@@ -44,30 +35,21 @@ def decode(folder) -> list[str]:
 
 @needs_full
 def test_a_full_disk_behind_stdout_is_one_sentence(decode, monkeypatch, capsys) -> None:
-    with FULL.open("w") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        assert main(decode) == 1
-    said = capsys.readouterr().err
-    assert said == "python -m core: The output can't be written: No space left on device.\n"
-
-
-@needs_full
-def test_what_is_printed_at_the_end_only_is_missed_as_well(monkeypatch, capsys) -> None:
-    with FULL.open("w") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        assert main(["check", str(STORED)]) == 1
-    assert "No space left on device" in capsys.readouterr().err
+    # The second prints at its end only.
+    for arguments in (decode, ["check", str(STORED)]):
+        with FULL.open("w") as full, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", full)
+            assert main(arguments) == 1
+        said = capsys.readouterr().err
+        assert said == "python -m core: The output can't be written: No space left on device.\n"
 
 
 def test_closed_streams_are_refused_or_done_without(decode, monkeypatch, capsys) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", None)
-        assert main(decode) == 2
-    assert "Standard output is closed" in capsys.readouterr().err
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdin", None)
-        assert main([*decode, "--prompt", "-"]) == 2
-    assert "Standard input is closed" in capsys.readouterr().err
+    for name, words in (("stdout", "Standard output"), ("stdin", "Standard input")):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, name, None)
+            assert main([*decode, "--prompt", "-"]) == 2
+        assert f"{words} is closed" in capsys.readouterr().err
 
 
 def test_a_prompt_that_never_ends_is_refused(decode, monkeypatch, capsys) -> None:
@@ -145,11 +127,8 @@ def test_too_little_memory_is_one_sentence(decode, error, monkeypatch, capsys) -
 
 
 def test_ctrl_c_stops_with_a_word(decode, monkeypatch, capsys) -> None:
-    class Waiting(io.BytesIO):
-        def read(self, _: int | None = -1) -> bytes:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Waiting()))
+    waiting = Mock(**{"buffer.read.side_effect": KeyboardInterrupt})
+    monkeypatch.setattr(sys, "stdin", waiting)
     assert main([*decode, "--prompt", "-"]) == 130
     assert capsys.readouterr().err == "\nstopped\n"
 
@@ -164,6 +143,20 @@ class Pressing(io.TextIOWrapper):
         if self.pieces == 2:
             signal.raise_signal(signal.SIGINT)
         return super().write(text)
+
+
+def test_an_error_that_follows_from_ctrl_c_is_no_fault(decode, monkeypatch, capsys) -> None:
+    def load(*_: object, **__: object) -> object:
+        # As an import that is broken off half-way.
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise ModuleNotFoundError("Could not import module")
+
+    monkeypatch.setattr("core.load_model", load)
+    usual = signal.getsignal(signal.SIGINT)
+    assert main(decode) == 130
+    assert capsys.readouterr().err == "\nstopped\n"
+    assert signal.getsignal(signal.SIGINT) is usual
 
 
 def test_ctrl_c_saves_the_trace_of_what_was_decoded(decode, tmp_path, monkeypatch, capsys) -> None:
@@ -200,9 +193,6 @@ def test_a_file_named_minus_is_standard_output_and_the_text_goes_to_stderr(
     assert main(["path", *decode[1:], "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["schema"]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_two_files_can_not_both_be_standard_output(decode, capsys) -> None:
     assert main(["path", *decode[1:], "--json", "-", "--otlp", "-"]) == 2
     assert "give - to one option only" in capsys.readouterr().err
 
@@ -221,10 +211,7 @@ def test_one_greedy_sample_takes_no_option_of_drawn_ones(option, tmp_path, capsy
     out = tmp_path / "s.jsonl"
     assert main(["sweep", "--out", str(out), *option]) == 2
     words = f"{option[0]} does nothing in one sample, which is greedy; use --samples 2 or more."
-    assert words in capsys.readouterr().err
-    assert not out.exists()
-
-
-def test_a_sweep_says_before_the_model_is_loaded_that_its_file_can_t_be_written(capsys) -> None:
+    assert words in capsys.readouterr().err and not out.exists()
+    # Before the model is loaded, as that the file can't be written.
     assert main(["sweep", "--model", "/none", "--out", "/no/such/folder/s.jsonl"]) == 2
     assert "s.jsonl can't be written: No such file or directory" in capsys.readouterr().err

@@ -251,6 +251,7 @@ def test_reading_what_is_stored_and_drawing_it_load_no_torch() -> None:
         "import core.evaluation.problems, core.decoding.reasoning.transcript;"
         "from core.decoding.methods import METHODS;"
         "assert METHODS and step_stages and 'pandas' in sys.modules;"
+        "from core.models.places import list_embedded; list_embedded();"
         "assert not {'torch', 'transformers', 'streamlit'} & set(sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -25,17 +25,13 @@ def index() -> Iterator[str]:
 
     class Index(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
-            self.send_response(200 if self.path == "/whl/cpu/torch/" else 404)
+            self.send_response_only(200 if self.path == "/whl/cpu/torch/" else 404)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            return
-
-    server = HTTPServer(("127.0.0.1", 0), Index)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
-    server.shutdown()
-    server.server_close()
+    with HTTPServer(("127.0.0.1", 0), Index) as server:
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/whl/cpu"
+        server.shutdown()
 
 
 @pytest.fixture
@@ -51,12 +47,7 @@ def silent() -> Iterator[str]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Linux without a driver and without torch; what pip is asked to install."""
     asked: Asked = []
-
-    def pip(_: str, *arguments: str) -> tuple[int, str]:
-        asked.append(arguments)
-        return 0, ""
-
-    monkeypatch.setattr(install, "pip", pip)
+    monkeypatch.setattr(install, "pip", lambda *given: asked.append(given[1:]) or (0, ""))
     monkeypatch.setattr(install, "has_nvidia_driver", lambda: False)
     monkeypatch.setattr(install, "installed_torch", lambda: "")
     monkeypatch.setattr(sys, "platform", "linux")
@@ -128,12 +119,9 @@ def test_a_torch_of_the_right_version_stays(there, wanted, wishes, monkeypatch) 
 def test_a_cpu_build_that_fails_says_why_and_leaves_torch_to_pip(
     asked, wishes, index, monkeypatch, capsys
 ) -> None:
-    def pip(_: str, *arguments: str) -> tuple[int, str]:
-        asked.append(arguments)
-        return (1, "ERROR: No space left") if "--no-deps" in arguments else (0, "")
-
     monkeypatch.setattr(install, "CPU_INDEX", index)
-    monkeypatch.setattr(install, "pip", pip)
+    outcomes = iter([(1, "ERROR: No space left"), (0, "")])
+    monkeypatch.setattr(install, "pip", lambda *given: asked.append(given[1:]) or next(outcomes))
     assert install.install(wishes) == 0
     assert asked[-1] == ("-r", str(wishes))
     assert "ERROR: No space left\nThat failed" in capsys.readouterr().out
@@ -172,13 +160,11 @@ def _plain(name: str) -> str:
 def _imported() -> set[str]:
     """Top-level names of other projects' modules that the app imports."""
     files = [ROOT / "app.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
-    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
-    names = {
-        *(one.name for node in nodes if isinstance(node, ast.Import) for one in node.names),
-        *(node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)),
-    }
-    tops = {name.partition(".")[0] for name in names}
-    return tops - sys.stdlib_module_names - {"", "core", "pages"}
+    line = re.compile(
+        r"^ *(?:import (\w+)(?:\.\w+)*(?: as \w+)?|from (\w+)[\w.]* import .+)$", re.M
+    )
+    tops = {one or other for file in files for one, other in line.findall(file.read_text("utf-8"))}
+    return tops - sys.stdlib_module_names - {"core", "pages"}
 
 
 def test_every_package_that_the_app_imports_is_pinned() -> None:

@@ -187,6 +187,11 @@ def _stdin() -> str:
         raise PromptError("Standard input is closed; give the prompt itself in place of -.")
     # UTF-8 takes at most four bytes a character. A Windows pipe ends its lines with CR and LF.
     text = text_of(sys.stdin.buffer.read(4 * MAX_PROMPT + 1)).replace("\r\n", "\n")
+    if "\0" in text:
+        raise PromptError(
+            "The prompt is text with NUL characters; convert it to UTF-8, or give UTF-16 its byte "
+            "order mark."
+        )
     if len(text) > MAX_PROMPT:
         raise PromptError(
             f"The prompt has more than {MAX_PROMPT:,} characters; give a shorter one."

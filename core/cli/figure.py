@@ -67,7 +67,7 @@ def run(args: Namespace) -> int:
         caption=args.caption,
         transparent=args.transparent,
     )
-    names = (args.figure or "").split(",")
+    names = [name.strip() for name in (args.figure or "").split(",")]
     if len(names) > 1:
         paper = Panels.of(whole, len(names)).panel
     entries = {entry.name: entry for entry in entries_of(stored.content)}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import io
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
 
 from core.cli import (
@@ -20,7 +24,7 @@ from core.cli import (
     serve,
     sweep,
 )
-from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.errors import ConfigError, DecodingError, is_of_memory
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,7 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         output.require_streams()
         try:
-            return _run(argv)
+            with _interruptible():
+                return _run(argv)
         finally:
             sys.stdout.flush()
     except DecodingError as error:
@@ -76,12 +81,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.say("\nstopped")
         code = 130
     except (MemoryError, ImportError, RuntimeError) as error:
-        if not output.is_of_memory(error):
+        if not is_of_memory(error):
             raise
         output.say(f"python -m core: {output.NO_MEMORY}")
         code = 1
     except OSError as error:
-        if output.is_of_memory(error):
+        if is_of_memory(error):
             output.say(f"python -m core: {output.NO_MEMORY}")
         elif not output.is_of_stream(error):
             raise
@@ -90,6 +95,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = 1
     output.drop_broken_streams()
     return code
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Make a failure after Ctrl+C a KeyboardInterrupt: a broken-off import may raise anything.
+
+    Errors of this project and of streams stay as they are.
+    """
+    usual, seen = signal.getsignal(signal.SIGINT), threading.Event()
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.set()
+        usual(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except (DecodingError, OSError):
+        raise
+    except Exception as error:
+        if seen.is_set():
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _run(argv: Sequence[str] | None) -> int:

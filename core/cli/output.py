@@ -16,14 +16,6 @@ from core.traces.bounded_file import shown, unwritable
 STDOUT = "-"
 # What a stream says that nobody reads, whose disk is full, or that is gone.
 _BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
-_NO_MEMORY_WORDS = (
-    "can't allocate memory",
-    "annot allocate memory",
-    "can't start new thread",
-    "failed to map segment",
-    "bad_alloc",
-    "out of memory",
-)
 NO_MEMORY = (
     "There was too little memory: give the program more (ulimit -v, a container's limit), or take "
     "a smaller model, fewer tokens or fewer runs."
@@ -113,14 +105,6 @@ def say(sentence: str) -> None:
 def is_of_stream(error: OSError) -> bool:
     """Whether a stream failed, not a file: those have names."""
     return error.filename is None and error.errno in _BROKEN
-
-
-def is_of_memory(error: BaseException) -> bool:
-    """Whether the system or a limit gave no memory: each library says it in words of its own."""
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
-        return True
-    causes = (error, error.__cause__, error.__context__)
-    return any(word in str(one) for one in causes if one for word in _NO_MEMORY_WORDS)
 
 
 def drop_broken_streams() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
+from itertools import chain
 
 from core.cli.output import say
 from core.decoding.errors import ConfigError
@@ -36,6 +37,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--api-key",
+        metavar="KEY",
         action="append",
         default=[],
         help="a key that requests must carry, beside those of DECODING_EXPLORER_API_KEYS, which "
@@ -55,7 +57,10 @@ def run(args: Namespace) -> int:
             f"--model can be given {MOST_LOADED} times, got {len(args.model)} models."
         )
     own = settings()
-    keys = (*own.api_keys, *read_keys(",".join(args.api_key), "--api-key"))
+    given = [read_keys(text, "--api-key") for text in args.api_key]
+    if not all(given):
+        raise ConfigError("--api-key is empty; give a key, or leave it out.")
+    keys = (*own.api_keys, *chain.from_iterable(given))
     try:
         serve(args.address, args.port, replace(own, api_keys=keys), args.model)
     except AddressError as error:

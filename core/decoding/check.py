@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from core.decoding.errors import TraceError
 from core.decoding.methods import method_of
 from core.decoding.trace import Check, Trace
+from core.decoding.validation import brief
 
 if TYPE_CHECKING:  # It imports torch, and a page's badge names its verdict before torch is there.
     from core.decoding.protocol import LanguageModel
@@ -27,10 +29,19 @@ def check(
         trace: of `collect` or `read_trace`.
         model: the one that made the trace.
         draft: the second model of a speculative run, whose numbers are rescored where it is given.
+
+    Raises:
+        TraceError, ModelError: something else in the place of a trace or of a loaded model.
     """
     from core.decoding.decode import require_models
 
-    require_models(model, draft)
+    if not isinstance(trace, Trace):
+        raise TraceError(
+            f"check takes a trace of collect or read_trace, got {brief(trace)}; Trace.load reads a "
+            "file."
+        )
+    if model is not None:
+        require_models(model, draft)
     method = method_of(trace.config)
     checks: list[Check] = method.call(method.self_checks, trace)
     if model is None or not checks[0].passed:

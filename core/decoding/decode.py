@@ -68,17 +68,17 @@ def decode(
     return steps
 
 
-def require_models(*models: object) -> None:
+def require_models(model: object, draft: object = None) -> None:
     """Raise ModelError for a name, or a model of another library, in place of a loaded model."""
-    for model in models:
-        if isinstance(model, str | Path):
+    for given in (model,) if draft is None else (model, draft):
+        if isinstance(given, str | Path):
             raise ModelError(
-                f"{brief(str(model))} is a model's name, not a loaded model; give "
+                f"{brief(str(given))} is a model's name, not a loaded model; give "
                 "core.load_model(name)."
             )
-        if model is not None and not hasattr(model, "start"):
+        if not hasattr(given, "start"):
             raise ModelError(
-                f"{type(model).__name__} is not the type of a loaded model; give "
+                f"{type(given).__name__} is not the type of a loaded model; give "
                 "core.load_model(name), or core.from_transformers(model, tokenizer) for one of "
                 "transformers."
             )
@@ -170,7 +170,9 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
 
 
 def _whole_numbers(prompt: object) -> list[int]:
-    ids = list(prompt) if isinstance(prompt, Sequence) else None
+    # Bytes are a sequence of whole numbers, too.
+    is_bytes = isinstance(prompt, bytes | bytearray)
+    ids = list(prompt) if isinstance(prompt, Sequence) and not is_bytes else None
     if ids is None or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):
         raise PromptError(
             f"The prompt must be text or a list of token ids, got {reprlib.repr(prompt)}."

@@ -5,7 +5,17 @@ Each message is one sentence: what was wrong, what was given, what to do.
 
 from __future__ import annotations
 
+import errno
 import re
+
+_NO_MEMORY_WORDS = (
+    "can't allocate memory",
+    "annot allocate memory",
+    "can't start new thread",
+    "failed to map segment",
+    "bad_alloc",
+    "out of memory",
+)
 
 
 class DecodingError(Exception):
@@ -75,3 +85,11 @@ class EvaluationError(DecodingError, ValueError):
 
 class FigureError(DecodingError, ValueError):
     """A figure can't be laid out as asked for."""
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Whether the system or a limit gave no memory: each library says it in words of its own."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    causes = (error, error.__cause__, error.__context__)
+    return any(word in str(one) for one in causes if one for word in _NO_MEMORY_WORDS)

@@ -50,8 +50,8 @@ _UNCHECKED = (
         lambda trace, _: isinstance(trace.config, Speculative),
     ),
     Unchecked(
-        "which part of what the model saw is the prompt",
-        ("prompt",),
+        "which message of what the model saw is the prompt",
+        (),
         lambda trace, _: trace.prompt != trace.rendered_prompt,
     ),
     Unchecked(
@@ -60,7 +60,7 @@ _UNCHECKED = (
         lambda trace, _: trace.finish_reason == "cancelled" and bool(trace.notes),
     ),
     Unchecked(
-        "the draft model and its probabilities, without that model",
+        "the draft model and its probabilities, and so the recovered tokens, without that model",
         ("draft_prob", "draft_raw_prob", "draft_interval", "residual_mass", "draft_revision",
          "draft_dtype"),
         _without_draft,

@@ -22,6 +22,8 @@ _PARTS = re.compile(rf"([-+]?)(?:(?:([0-9]+) )?([0-9]+)/([0-9]+)|({_SIZE}))")
 _BEFORE = rf"(?<![^\W{UNSPACED}])(?<![.,^])(?<![0-9][-/:])"
 _AFTER = r"(?![0-9])(?![-./:,^][0-9])"
 _NUMBERS = re.compile(rf"{_BEFORE}{_NUMBER}{_AFTER}")
+# Groups of three digits that spaces set off, as in 1 000 000.
+_SPACED = re.compile(r"(?<![0-9.,/])(?:[1-9][0-9]{0,2})(?: [0-9]{3})+(?![0-9/])")
 # Read where every run of white space is one space: two long runs side by side would take time that
 # grows with the square of their length.
 _BOXED = re.compile(r"\\boxed(?: ?\{([^{}]*)\}| ?([^ {}]+))")
@@ -47,7 +49,7 @@ def normal_number(text: str) -> str | None:
     `1,234.50` gives `1234.5`, `-0` gives `0`, `1.5e3` gives `1500`; a fraction is a decimal where
     that is exact (`2/4` gives `0.5`), else it is reduced (`2/6` gives `1/3`).
     """
-    bare = without_markup(folded(text)).strip()
+    bare = _unspaced(without_markup(folded(text))).strip()
     found = _PARTS.fullmatch(bare)
     if len(bare) > MAX_DIGITS or found is None:
         return None
@@ -86,7 +88,7 @@ def find_answer(text: str, *, cut: bool = False) -> str | None:
     written = folded(_ASKED.sub(" ", text)).rstrip(" ")
     if cut and written[-1:] in tuple("0123456789,:/"):
         return None
-    said = _SPACES.sub(" ", without_markup(written))
+    said = _unspaced(_SPACES.sub(" ", without_markup(written)))
     if boxes := [one for pair in _BOXED.findall(said) if (one := "".join(pair).strip())]:
         numbers = _NUMBERS.findall(boxes[-1].rpartition("=")[2])
         return _plain(numbers[0]) if len(numbers) == 1 else None
@@ -98,6 +100,10 @@ def find_answer(text: str, *, cut: bool = False) -> str | None:
         return _plain(alone[1]) if alone else None
     numbers = _NUMBERS.findall(said)
     return _plain(numbers[-1]) if numbers else None
+
+
+def _unspaced(text: str) -> str:
+    return _SPACED.sub(lambda number: number[0].replace(" ", ""), text)
 
 
 def _plain(number: str) -> str | None:

@@ -18,7 +18,7 @@ from core.export.part import FORMATS, Part, drawing, encoded, stem
 from core.export.subject import Subject
 from core.export.table import csv_file
 from core.figures.base.key_words import ended
-from core.figures.base.labels import plain_name
+from core.figures.base.labels import exact_plain, plain_name
 from core.figures.base.paper import Paper
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Archive:
             self.files[f"figures/{name}.{form}"] = encoded(drawn, form)
         if part.data is not None:
             self.files[f"figures/{name}.csv"] = csv_file(part.table(figure))
-        caption = str(figure.layout.meta["caption"])
+        caption = exact_plain(figure.layout.meta["caption"])
         self.files[f"figures/{name}.caption.txt"] = f"{ended(drawn.title)} {caption}\n".encode()
         self.files[f"figures/{name}.alt.txt"] = f"{drawn.alt}\n".encode()
         self.figures.append((name, drawn.title, caption, drawn.alt))
@@ -165,7 +165,7 @@ def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
 
 def _plain(text: str) -> str:
     """Text that Markdown and HTML take as text, in one line."""
-    marks = "\\`*_{}[]<>#|!"
+    marks = "\\`*_{}[]<>#|!$~&"
     return "".join(f"\\{c}" if c in marks else c for c in " ".join(text.split()))
 
 

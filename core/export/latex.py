@@ -16,7 +16,6 @@ _NAMED = {
     "^": "textasciicircum",
     "`": "textasciigrave",
     "'": "textquotesingle",
-    '"': "textquotedbl",
     "<": "textless",
     ">": "textgreater",
     "|": "textbar",
@@ -31,6 +30,9 @@ _NAMED = {
 _SPECIAL = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     **{mark: f"\\{name}{{}}" for mark, name in _NAMED.items()},
+    # Its name is one of T1's alone, which not every paper has.
+    '"': r"\texttt{\char34}",
+    "⇥": r"\ensuremath{\rightarrow}\textbar{}",
     "␣": r"\textvisiblespace\allowbreak{}",
     "\u00a0": "~",
     "−": r"\ensuremath{-}",
@@ -38,6 +40,8 @@ _SPECIAL = {
     "↵": r"\ensuremath{\hookleftarrow}",
     **{sign: rf"\ensuremath{{\{name}}}" for sign, name in _SIGNS.items()},
 }
+# Of the document's own packages; a citation is for any paper.
+_OWN = {**_SPECIAL, "✓": r"\ding{51}", "✗": r"\ding{55}"}
 # Before another of its kind; braces alone keep no two apart in LuaLaTeX.
 _DOUBLED = {
     "-": r"-\allowbreak{}",
@@ -68,6 +72,7 @@ _PREAMBLE = r"""\documentclass{article}
 \usepackage{graphicx}
 \usepackage{booktabs}
 \usepackage{array}
+\usepackage{pifont}
 \usepackage[margin=25mm]{geometry}
 \begin{document}
 """
@@ -75,7 +80,7 @@ _PREAMBLE = r"""\documentclass{article}
 
 def escaped(text: str) -> str:
     """Plain text as LaTeX in one line; what a token says is never a command."""
-    return _replaced(text, _SPECIAL)
+    return _replaced(text, _OWN)
 
 
 def cell(text: str) -> str:
@@ -108,13 +113,15 @@ def _number(char: str) -> str:
 def document(body: Sequence[str]) -> str:
     """A document that pdfLaTeX, XeLaTeX, LuaLaTeX and Tectonic compile.
 
-    pdfLaTeX knows no character beyond Latin-1: it writes the number of any other.
+    pdfLaTeX writes the number of a character that its fonts lack.
     """
     pages = [body[at : at + _FLOATS] for at in range(0, len(body), _FLOATS)]
     text = "\n\\clearpage\n".join("\n".join(page) for page in pages)
     beyond = sorted({char for char in text if ord(char) > _LATIN_1})
     declared = "".join(
-        f"\\DeclareUnicodeCharacter{{{ord(char):04X}}}{{{_number(char)}}}\n" for char in beyond
+        rf"\ifcsname u8:\detokenize{{{char}}}\endcsname\else"
+        f"\\DeclareUnicodeCharacter{{{ord(char):04X}}}{{{_number(char)}}}\\fi\n"
+        for char in beyond
     )
     return _PREAMBLE % {"declared": declared} + text + "\n\\end{document}\n"
 

@@ -15,6 +15,7 @@ from core.decoding.errors import FigureError
 from core.export.font_files import SANS
 from core.export.svg import SvgDrawing, finish
 from core.figures.base.key_words import ended
+from core.figures.base.labels import exact_plain
 from core.figures.base.paper import BODY, Paper
 
 # px: between two panels, above one for its letter, and from the panel's edge to the letter.
@@ -102,11 +103,9 @@ class Panels:
         ]
         titles = "; ".join(f"{self.letter(at)} {one['title']}" for at, one in enumerate(said))
         alts = " ".join(f"{self.letter(at)} {one['alt']}" for at, one in enumerate(said))
-        return {
-            "title": titles,
-            "caption": " ".join([*captions, *(map(ended, settings) if shared else ())]),
-            "alt": alts,
-        }
+        caption = " ".join([*captions, *(map(ended, settings) if shared else ())])
+        words = {"title": titles, "caption": caption, "alt": alts}
+        return {name: exact_plain(text) for name, text in words.items()}
 
     def drawing(self, raws: Sequence[str], figures: Sequence[go.Figure], name: str) -> SvgDrawing:
         """The finished drawing.

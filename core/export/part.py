@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 import core.figures as figures
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.figures.base.labels import exact_plain
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme
 
@@ -131,7 +132,7 @@ def table_file(part: Part, paper: Paper) -> bytes:
 
     figure = part.figure(LIGHT, replace(paper, printed=True, whole_prompt=True))
     said = figure.layout.meta
-    return csv_file(part.table(figure), f"{said['title']} · {said['caption']}")
+    return csv_file(part.table(figure), exact_plain(f"{said['title']} · {said['caption']}"))
 
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
@@ -142,9 +143,9 @@ def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
     return finish(
         raw,
         name=name,
-        title=said.get("title") or name,
-        alt=said["alt"],
-        caption=said["caption"],
+        title=exact_plain(said.get("title") or name),
+        alt=exact_plain(said["alt"]),
+        caption=exact_plain(said["caption"]),
         mm=paper.mm,
     )
 

@@ -1,15 +1,20 @@
-"""Middleware around all others: how errors of the endpoint look, and unread bodies."""
+"""Middleware around all others: ids and errors of the endpoint, and unread bodies."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import traceback
 
-from core.server.api.errors import UNEXPECTED, ApiError
+from core.server.api.errors import UNEXPECTED, ApiError, stopped
+from core.server.api.request_id import RequestIds
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
-_ENDPOINT = ("/v1", "/tokenize", "/detokenize")
+_ENDPOINT = (
+    *("/v1", "/tokenize", "/detokenize", "/tokenizer_info"),
+    *("/health", "/ping", "/version", "/metrics"),
+)
 # What is left of a shorter body arrives by itself.
 _SHORT = 2**16
 
@@ -17,20 +22,32 @@ _SHORT = 2**16
 class Refusals:
     """Give the endpoint's errors OpenAI's shape, and close connections whose body is left unread.
 
-    An error below `/v1` that is no JSON (of another middleware, of the router, of a crash) is
-    written anew. The server would go on reading a body that has no end after its answer.
+    An error of the endpoint that is no JSON (of another middleware, of the router, of a crash, of
+    the server's end) is written anew, and each of its answers has an id. The server would go on
+    reading a body that has no end after its answer.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self._with_id = RequestIds(self._answer)
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-            return
+        elif _is_api(scope["path"]):
+            await self._with_id(scope, receive, send)
+        else:
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         exchange = _Exchange(scope, receive, send)
         try:
             await self.app(scope, exchange.receive, exchange.send)
+        except asyncio.CancelledError:
+            # The server ends, and has waited for this answer as long as it waits.
+            if not exchange.is_api or exchange.started:
+                raise
+            await exchange.send_error(stopped(), [])
         except Exception:
             if not exchange.is_api or exchange.started:
                 raise
@@ -43,9 +60,7 @@ class _Exchange:
 
     def __init__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
-        self.is_api = any(
-            scope["path"] == path or scope["path"].startswith(f"{path}/") for path in _ENDPOINT
-        )
+        self.is_api = _is_api(scope["path"])
         self.started = False
         self._unread = _has_long_body(scope)
         self._plain: AsgiMessage | None = None
@@ -84,6 +99,10 @@ class _Exchange:
         start = {"type": "http.response.start", "status": error.status}
         await self._send({**start, "headers": [*others, *own.items()]})
         await self._send({"type": "http.response.body", "body": body})
+
+
+def _is_api(path: str) -> bool:
+    return any(path == own or path.startswith(f"{own}/") for own in _ENDPOINT)
 
 
 def _has_long_body(scope: AsgiMessage) -> bool:

@@ -107,7 +107,8 @@ def _values(raw: bytes | str) -> list[Any]:
 def _lines(raw: bytes | str) -> list[Any]:
     """The values of a stream: a line each (NDJSON), or behind `data:` (server-sent events)."""
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    lines = [line.strip() for line in text.splitlines()]
+    # Not splitlines: it would also split at characters that JSON strings may hold.
+    lines = [line.strip(" \t\ufeff") for line in text.replace("\r", "\n").split("\n")]
     events = [line.removeprefix("data:").strip() for line in lines if line.startswith("data:")]
     plain = [line for line in lines if line]
     try:

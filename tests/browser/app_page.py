@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -15,13 +17,24 @@ PATIENCE_MS = 120_000
 class AppPage:
     """What one does on any page, and what one reads off it."""
 
+    PATH = ""
+    HEADING = ""
+    FIRST = ""  # The figure that the page is read by.
+
     def __init__(self, page: Page, server: str) -> None:
         self.page = page
         self.server = server
 
-    @property
-    def failure(self) -> Locator:
-        return self.page.locator(".st-key-failure")
+    def open(self, **parameters: object) -> Self:
+        query = f"?{urlencode(parameters)}" if parameters else ""
+        self.page.goto(f"{self.server}/{self.PATH}{query}")
+        return self.expect_open()
+
+    def expect_open(self) -> Self:
+        expect(self.page.get_by_role("heading", name=self.HEADING, exact=True)).to_be_visible()
+        if self.FIRST:
+            expect(self.drawn(self.FIRST)).to_be_visible()
+        return self
 
     def open_as_another(self, address: str) -> None:
         """Follow a link as somebody else would: a session of its own, and nothing stored."""
@@ -53,10 +66,34 @@ class AppPage:
 
     def figure_data(self, name: str) -> dict[str, Any]:
         """The data and layout that Plotly draws, as plain values."""
-        expect(self.drawn(name)).to_be_visible(timeout=PATIENCE_MS)
+        expect(self.drawn(name)).to_be_visible()
         script = """node => JSON.stringify({data: node.data, layout: node.layout},
             (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value)"""
         plot = self.figure(name).locator(".js-plotly-plot")
         expect(plot).to_have_count(1)  # The one before may still be leaving.
         found: dict[str, Any] = json.loads(plot.evaluate(script))
         return found
+
+    def wait_for_caption(self, name: str, part: str) -> None:
+        """Wait until a figure's caption tells of a setting."""
+        self.page.wait_for_function(
+            "([name, part]) => document.querySelector(`.st-key-figure-${name} .js-plotly-plot`)"
+            "?.layout?.words?.caption?.includes(part)",
+            arg=[name, part],
+            timeout=PATIENCE_MS,
+        )
+
+    def open_export(self, name: str) -> None:
+        expect(self.drawn(name)).to_be_visible()
+        self.figure(name).get_by_role("button", name=re.compile("Export")).click()
+        expect(self.page.get_by_role("button", name="PDF")).to_be_visible()
+
+    def close_export(self) -> None:
+        self.page.keyboard.press("Escape")
+        expect(self.page.get_by_role("button", name="PDF")).to_be_hidden()
+
+    def download(self, button: str) -> tuple[str, bytes]:
+        """The name and the content of what a button of an open menu saves."""
+        with self.page.expect_download(timeout=2 * PATIENCE_MS) as waiting:
+            self.page.get_by_role("button", name=button, exact=True).click()
+        return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from playwright.sync_api import Locator
 
-from playwright.sync_api import Locator, expect
-
-from tests.browser.decode_page import PATIENCE_MS, DecodePage
+from tests.browser.decode_page import DecodePage
 
 # The node and the middle of a kept token's bar, in the window's px.
 _WHERE = """(place) => {
@@ -22,17 +20,9 @@ _WHERE = """(place) => {
 class BeamPage(DecodePage):
     """What one does on the page, and what one reads off it."""
 
-    def open(self, **parameters: object) -> BeamPage:
-        query = f"?{urlencode(parameters)}" if parameters else ""
-        self.page.goto(f"{self.server}/beam{query}")
-        heading = self.page.get_by_role("heading", name="Beam search", exact=True)
-        expect(heading).to_be_visible(timeout=PATIENCE_MS)
-        expect(self.drawn("beam-tree")).to_be_visible(timeout=PATIENCE_MS)
-        return self
-
-    @property
-    def text(self) -> Locator:  # type: ignore[override]
-        return self.page.locator(".st-key-beam-text")
+    PATH = "beam"
+    HEADING = "Beam search"
+    FIRST = "beam-tree"
 
     @property
     def node(self) -> Locator:
@@ -45,12 +35,6 @@ class BeamPage(DecodePage):
     @property
     def cover(self) -> Locator:
         return self.page.locator(".st-key-figure-beam-tree .de-cover")
-
-    def tree(self, name: str) -> dict[str, object]:
-        """A trace of the tree by its name."""
-        data = self.figure_data("beam-tree")["data"]
-        found: dict[str, object] = next(trace for trace in data if trace["name"] == name)
-        return found
 
     def click_node(self, place: int) -> tuple[int, int]:
         """Click a kept token; returns its step and its place among the step's candidates."""

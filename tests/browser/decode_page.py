@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, TimeoutError, expect
 
-from tests.browser.app_page import PATIENCE_MS as PATIENCE_MS
 from tests.browser.app_page import AppPage
 
 CHARTS = ("heatmap", "candidates", "stages", "uncertainty")
@@ -17,21 +15,16 @@ CHARTS = ("heatmap", "candidates", "stages", "uncertainty")
 class DecodePage(AppPage):
     """What one does on the page, and what one reads off it."""
 
-    def open(self, **parameters: object) -> DecodePage:
-        query = f"/?{urlencode(parameters)}" if parameters else "/"
-        self.page.goto(self.server + query)
-        expect(self.page.get_by_role("heading", name="Decode", exact=True)).to_be_visible(
-            timeout=PATIENCE_MS
-        )
-        return self
+    HEADING = "Decode"
+    STRIP = "strip"
 
     @property
     def tokens(self) -> Locator:
-        return self.page.locator(".st-key-strip .tokens button")
+        return self.page.locator(f".st-key-{self.STRIP} .tokens button")
 
     @property
     def selected(self) -> Locator:
-        return self.page.locator(".st-key-strip .tokens button[aria-current=true]")
+        return self.page.locator(f".st-key-{self.STRIP} .tokens button[aria-current=true]")
 
     @property
     def run_button(self) -> Locator:
@@ -54,11 +47,8 @@ class DecodePage(AppPage):
         with suppress(TimeoutError):
             self.page.locator(".js-plotly-plot").first.wait_for(timeout=10_000)
         self.run_button.click()
-        expect(self.status).to_contain_text("Your run", timeout=PATIENCE_MS)
+        expect(self.status).to_contain_text("Your run")
         expect(self.run_button).to_be_visible()
-
-    def text(self) -> str:
-        return "".join(self.tokens.all_text_contents())
 
     def step_number(self) -> int:
         """The index of the selected step."""
@@ -67,4 +57,9 @@ class DecodePage(AppPage):
         return int(match[1]) - 1
 
     def expect_step(self, index: int) -> None:
-        expect(self.step_head).to_contain_text(f"Step {index + 1} of", timeout=PATIENCE_MS)
+        expect(self.step_head).to_contain_text(f"Step {index + 1} of")
+
+    def expect_selected(self, index: int) -> None:
+        """Step and strip both show the token."""
+        self.expect_step(index)
+        expect(self.selected).to_have_attribute("data-index", str(index))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from playwright.sync_api import Locator
 
-from playwright.sync_api import Locator, expect
-
-from tests.browser.decode_page import PATIENCE_MS, DecodePage
+from tests.browser.decode_page import DecodePage
 
 # The middle of a bar of the timeline, in the window's px, and the token that it stands for.
 _WHERE = """([kind, place]) => {
@@ -28,22 +26,10 @@ _RINGED = """([round, row]) => {
 class SpecPage(DecodePage):
     """What one does on the page, and what one reads off it."""
 
-    def open(self, **parameters: object) -> SpecPage:
-        query = f"?{urlencode(parameters)}" if parameters else ""
-        self.page.goto(f"{self.server}/speculative{query}")
-        heading = self.page.get_by_role("heading", name="Speculative decoding", exact=True)
-        expect(heading).to_be_visible(timeout=PATIENCE_MS)
-        expect(self.drawn("timeline")).to_be_visible(timeout=PATIENCE_MS)
-        expect(self.tokens.first).to_be_visible()
-        return self
-
-    @property
-    def tokens(self) -> Locator:
-        return self.page.locator(".st-key-spec-strip .tokens button")
-
-    @property
-    def selected(self) -> Locator:
-        return self.page.locator(".st-key-spec-strip .tokens button[aria-current=true]")
+    PATH = "speculative"
+    HEADING = "Speculative decoding"
+    FIRST = "timeline"
+    STRIP = "spec-strip"
 
     @property
     def token(self) -> Locator:
@@ -56,12 +42,6 @@ class SpecPage(DecodePage):
     @property
     def cover(self) -> Locator:
         return self.page.locator(".st-key-figure-timeline .de-cover")
-
-    @property
-    def verdict(self) -> Locator:
-        """That of the tab that is open."""
-        found = self.page.locator(".st-key-time-verdict, .st-key-lossless-verdict")
-        return found.filter(visible=True)
 
     def click_token(self, kind: str, place: int = 0) -> tuple[int, int]:
         """Click a token of the timeline; returns its round and its place in it."""

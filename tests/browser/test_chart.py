@@ -83,7 +83,6 @@ def test_the_chosen_step_is_drawn_at_once_and_not_again_by_the_server(page: Page
     # Inputs of several kinds go together.
     assert _drawn(page, "choose(0.7, 'heat')", "choose(8)") == [0, 5, 7, 8]
     assert page.evaluate("asked").pop() == "/figures?strip=8&heat=0.7"
-    page.close()
 
 
 def test_an_answer_that_comes_late_overwrites_nothing(page: Page) -> None:
@@ -96,7 +95,6 @@ def test_an_answer_that_comes_late_overwrites_nothing(page: Page) -> None:
     assert _drawn(page, _server(2, 3), _server(3, 4), "first") == [0, 6, 3, 4]
     # Of parts that aren't offered any more, nothing is asked for.
     assert _drawn(page, _server(4, 5, ahead=False), "choose(6)") == [0, 6, 3, 4, 5]
-    page.close()
 
 
 STEPPER = """async ([html, code]) => {
@@ -133,4 +131,3 @@ def test_the_stepper_says_what_is_chosen_until_the_server_has_drawn_it(
     assert [page.evaluate(call)[5] for call in ("choose(8)", "show(5, 1)")] == ["9", "9"]
     assert page.locator("[data-to=next]").is_disabled()
     assert page.evaluate("wait()") == "Step 2 of 9"
-    page.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import openai
@@ -33,7 +32,7 @@ def test_a_clients_request_appears_within_a_second_and_is_opened(server: str, pa
     ask(1, 0)
     page.goto(f"{server}/requests")
     rows = page.get_by_role("option")
-    expect(rows.first).to_be_visible(timeout=120_000)
+    expect(rows.first).to_be_visible()
     expect(rows.first).to_have_attribute("aria-selected", "true")
     page.evaluate(WATCH)
     delays = []
@@ -53,28 +52,10 @@ def test_a_clients_request_appears_within_a_second_and_is_opened(server: str, pa
     expect(page.locator(".st-key-text-panel .tokens")).to_contain_text(
         made.choices[0].text.strip().split()[0]
     )
-    expect(page.locator(".st-key-figure-requests-heatmap")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-figure-requests-heatmap")).to_be_visible()
     expect(page.get_by_text("Consistent")).to_be_visible()
 
     own.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_role("option", selected=True)).not_to_have_attribute("data-id", made.id)
-    expect(page.get_by_role("heading", level=2).nth(1)).not_to_have_text(f"Request {rows.count()}")
-    paste_other_answers(page)
-
-
-def paste_other_answers(page: Page) -> None:
-    """Each takes the place of the one before, and what is no answer is told."""
-    page.get_by_role("button", name="Another server's answer").click()
-    field = page.get_by_label("Answer (JSON)")
-    for name in ("theirs", "another"):
-        entry = {"token": name, "logprob": -0.5, "top_logprobs": []}
-        answer = {"model": name, "choices": [{"logprobs": {"content": [entry]}}]}
-        field.fill(json.dumps(answer))
-        field.press("Control+Enter")
-        expect(page.get_by_text(f"{name} · 1 token ·")).to_be_visible()
-    field.fill("no answer")
-    field.press("Control+Enter")
-    expect(page.locator(".st-key-failure")).to_be_visible()
-    expect(page.get_by_text("another · 1 token ·")).to_be_hidden()

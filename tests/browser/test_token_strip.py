@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from pages.ui.widgets import token_strip
 from pages.ui.widgets.source import source
@@ -53,71 +53,53 @@ def _data(drawn: float, words: list[str], **others: object) -> dict[str, Any]:
     return {**quiet, "mark": "#000", "tokens": tokens, "drawn": drawn, **others}
 
 
-def test_what_was_drawn_last_stays_when_an_earlier_call_is_overtaken(
-    context: BrowserContext,
-) -> None:
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    """A tab with the script and its markup."""
     page = context.new_page()
     page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
-    earlier, later = _data(1, ["a"], live=True), _data(2, ["a", "b", "c"])
-    page.evaluate(f"show({json.dumps(later)})")
-    page.evaluate(f"show({json.dumps(earlier)})")
+    page.add_style_tag(content=source("widgets/token_strip.css"))
+    return page
+
+
+def _show(page: Page, drawn: float, words: list[str], **others: object) -> None:
+    page.evaluate(f"show({json.dumps(_data(drawn, words, **others))})")
+
+
+def test_what_was_drawn_last_stays_and_hears_the_keys(page: Page) -> None:
+    _show(page, 1, ["a", "b", "c"])
+    page.evaluate("window.kept = cleanUp; null")
+    _show(page, 3, ["a", "b", "c"])
+    # An earlier call is overtaken.
+    _show(page, 2, ["a"], live=True)
     assert page.locator(".tokens button").all_text_contents() == ["a", "b", "c"]
     assert page.locator(".live").count() == 0
-    page.evaluate("cleanUp?.()")
+    # A late clean-up leaves the keys to what was drawn after.
+    page.evaluate("cleanUp?.(); kept()")
     page.keyboard.press("ArrowRight")
     page.wait_for_function("picked.length === 1")
     assert page.evaluate("picked") == [1]
-    page.close()
 
 
-def test_a_late_clean_up_leaves_the_keys_to_what_was_drawn_after(context: BrowserContext) -> None:
-    page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
-    page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))}); window.kept = cleanUp; null")
-    page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
-    page.evaluate("kept()")
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("picked.length === 1")
-    assert page.evaluate("picked") == [1]
-    page.close()
-
-
-def test_a_removed_strip_no_longer_hears_the_keys(context: BrowserContext) -> None:
-    page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
-    page.evaluate(f"show({json.dumps(_data(1, ['a', 'b', 'c']))})")
-    page.evaluate(f"show({json.dumps(_data(2, ['a', 'b', 'c']))})")
+def test_a_removed_strip_no_longer_hears_the_keys(page: Page) -> None:
+    _show(page, 1, ["a", "b", "c"])
+    _show(page, 2, ["a", "b", "c"])
     page.evaluate(TIMERS)
     assert page.evaluate(HEARD)
     page.wait_for_function("picked.length === 1")
     assert page.evaluate("timers.size && (cleanUp(), [...timers])") == []
     assert not page.evaluate(HEARD)
     assert page.evaluate("[...timers]") == []
-    page.close()
 
 
 _PLACES = """() => [...document.querySelectorAll(".prompt, .tokens button")]
   .map((node) => node.getBoundingClientRect().left)"""
 
 
-def test_behind_a_long_prompt_the_text_begins_in_sight(context: BrowserContext) -> None:
-    page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
-    page.add_style_tag(content=source("widgets/token_strip.css"))
-    hidden = _data(1, ["a", "b"], prompt="a line\n" * 12, selected=-1)
-    page.evaluate(f"show({json.dumps(hidden)})")
+def test_a_long_prompt_leaves_the_text_in_sight_and_a_mark_turns_its_own_text(page: Page) -> None:
+    _show(page, 1, ["a", "b"], prompt="a line\n" * 12, selected=-1)
     expect(page.locator(".tokens button").first).to_be_in_viewport()
-    page.close()
-
-
-def test_a_mark_that_turns_the_direction_of_writing_ends_with_its_own_text(
-    context: BrowserContext,
-) -> None:
-    page = context.new_page()
-    page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
-    data = _data(1, ["one", "\u202etwo", "three"], prompt="a\u202eb")
-    page.evaluate(f"show({json.dumps(data)})")
-    page.add_style_tag(content=source("widgets/token_strip.css"))
+    # One that turns the direction of writing ends with its own text.
+    _show(page, 2, ["one", "\u202etwo", "three"], prompt="a\u202eb")
     left = page.evaluate(_PLACES)
     assert left == sorted(left)
-    page.close()

@@ -19,7 +19,8 @@ from tests.app_server import free_port
 
 MODEL = "embedded:target"
 HOME = Path(".clients")
-PROGRAMS = Path(__file__).parent / "programs"
+# Relative: inspect takes no other path.
+PROGRAMS = Path(os.path.relpath(Path(__file__).parent / "programs"))
 SECONDS = 600
 
 
@@ -62,16 +63,11 @@ CLIENTS = {
     "guidellm": Client(
         ("guidellm",),
         (
-            *("guidellm", "benchmark", "run", "--target", "{root}", "--model", MODEL),
-            *(
-                "--profile",
-                "synchronous",
-                "--max-requests",
-                "3",
-                "--processor",
-                "assets/models/target",
-            ),
-            *("--data", "prompt_tokens=16,output_tokens=8", "--output-path", ".clients/guidellm"),
+            *("guidellm", "run", "--backend", f"kind=openai_http,target={{root}},model={MODEL}"),
+            *("--profile", "kind=synchronous", "--constraint", "kind=max_requests,count=3"),
+            *("--tokenizer", "kind=hf_auto,model=assets/models/target"),
+            *("--data", "kind=synthetic_text,prompt_tokens=16,output_tokens=8"),
+            *("--output", "kind=json,path=.clients/guidellm/report.json"),
         ),
     ),
     "promptfoo": Client(
@@ -121,6 +117,7 @@ def _run(name: str, client: Client, base: str) -> tuple[str, str]:
         "OWN_BASE_URL": base,
         "OWN_API_KEY": "none",
         "LLM_USER_PATH": str(home),
+        "INSPECT_LOG_DIR": str(home / "logs"),
         "HF_HUB_OFFLINE": "1",
         "PROMPTFOO_DISABLE_TELEMETRY": "1",
         "PROMPTFOO_CONFIG_DIR": str(home),

@@ -24,13 +24,6 @@ def test_runs_that_merely_ended_early_make_no_curve() -> None:
     assert whole_problems(part_of((0, 0), (0, 32), (1, 0))) == ()
 
 
-def test_every_budget_counts_the_same_problems() -> None:
-    part = part_of(*((place, budget) for place in (0, 1, 2) for budget in (0, 32, 64)), (3, 64))
-    points = curve(fair_rows(part))
-    assert [point.correct.total for point in points] == [3, 3, 3]
-    assert [point.correct.hits for point in points] == [0, 1, 3]
-
-
 def test_a_problem_that_was_quicker_than_one_before_it_waits_for_it() -> None:
     quick = part_of(*((place, budget) for place in (0, 2) for budget in (0, 32, 64)))
     assert len(whole_problems(quick)) == 1

@@ -22,13 +22,6 @@ DEPARTURES = {
 STORED = json.loads((Path(__file__).parent / "harness.json").read_text(encoding="utf-8"))
 
 
-def test_the_stored_values_name_the_version_and_tell_right_from_wrong() -> None:
-    assert STORED["library"] == "lm_eval 0.4.13"
-    for name in ("em", "contains", "gsm8k"):
-        assert {bool(case[name]) for case in STORED["cases"]} == {True, False}
-    assert any(0 < case["f1"] < 1 for case in STORED["cases"])
-
-
 @pytest.mark.parametrize("case", STORED["cases"], ids=lambda case: repr(case["reply"][:20]))
 def test_our_metrics_equal_the_harness_but_for_named_departures(case) -> None:
     reply, answers = case["reply"], [case["answer"]]

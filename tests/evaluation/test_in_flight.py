@@ -24,7 +24,7 @@ from core.evaluation.questions.own import own_questions
 from core.evaluation.sweep.files import sweep_to_file
 from core.evaluation.sweep.run import run_sweep
 from core.evaluation.sweep.types import SweepPlan
-from tests.evaluation.test_workers import require_same
+from tests.evaluation.test_workers import outcomes, require_same
 from tests.models.remote import faults
 from tests.models.remote.servers import Script, local, serving
 
@@ -151,8 +151,5 @@ def test_a_sweep_in_flight_is_that_of_one_after_the_other(tmp_path: Path) -> Non
         two = sweep_to_file(
             model, plan, tmp_path / "s.jsonl", marks=model.think_marks, batch=1, in_flight=4
         )
-
-    def outcomes(rows: Any) -> Any:
-        return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
 
     assert outcomes(two.rows) == outcomes(one.rows) and two.complete

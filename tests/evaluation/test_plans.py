@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from math import comb
 from pathlib import Path
 
 import pytest
@@ -239,15 +238,6 @@ def test_the_command_prints_the_accepted_share_of_the_ways_that_draft(
         assert all(share in line for share in shares) and line.count("%") == 2 + len(shares)
 
 
-def test_rows_are_read_as_they_were_written(done) -> None:
-    for row in done.rows:
-        again = row_from_json(row_to_json(row))
-        assert again.text == row.text and again.leaks == row.leaks
-        assert again.seconds == pytest.approx(row.seconds, abs=1e-6)
-    with pytest.raises(EvaluationError):
-        row_from_json({**row_to_json(done.rows[0]), "right": "yes"})
-
-
 @pytest.mark.parametrize(
     ("first", "second", "p_value"),
     # Binomial tails by hand: 2 * P(X <= min) of n fair coins.
@@ -260,8 +250,6 @@ def test_mcnemars_exact_test(first: int, second: int, p_value: float) -> None:
 
 def test_mcnemars_test_of_a_published_table() -> None:
     # Agresti (2013), approval ratings: 150 against 86 of 236 changed; binomial, two-sided.
-    expected = 2 * sum(comb(236, k) for k in range(87)) / 2**236
-    assert mcnemar(86, 150) == pytest.approx(expected, rel=1e-12)
     assert mcnemar(86, 150) == pytest.approx(3.716e-05, rel=1e-3)
     assert 0 < mcnemar(2000, 2100) < 1
 

@@ -57,6 +57,23 @@ def test_csv_may_have_spaces_before_quotes_a_byte_order_mark_and_any_line_ends(e
     assert read_problems(b'question,answer\nq, "1,200"\n').problems[0].answer == "1200"
 
 
+@pytest.mark.parametrize("impossible", [True, "True"])
+def test_an_impossible_question_is_left_out_whatever_answers_stand_beside_it(
+    impossible: object,
+) -> None:
+    rows = [{"question": "a?", "answer": "b"}, {"question": "c?", "answers": ["d"]}]
+    lines = [json.dumps(rows[0]), json.dumps({**rows[1], "is_impossible": impossible})]
+    found = read_questions("\n".join(lines).encode(), "own.jsonl")
+    assert [one.question for one in found.questions] == ["a?"] and found.left_out == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \r\n"])
+def test_an_empty_file_of_questions_is_said_to_be_empty(data: bytes) -> None:
+    for name in ("own.csv", "own.jsonl"):
+        with pytest.raises(ProblemError, match="empty"):
+            read_questions(data, name)
+
+
 def test_jsonl_and_a_json_list_give_the_same() -> None:
     rows = [
         {"question": "a?", "answer": "b", "aliases": ["c"]},

@@ -85,20 +85,14 @@ def test_a_sweep_that_is_stopped_goes_on_without_redoing_or_losing_a_row(forward
         return asked >= forwards
 
     half = run_sweep(model(), plan(), batch=5, should_stop=stop)
-    assert not half.complete and half.rows == run_half(half.rows, whole.rows)
+    known = without_seconds(whole.rows)
+    assert not half.complete and all(row in known for row in without_seconds(half.rows))
     heard: list[int] = []
     rest = run_sweep(model(), plan(), half.rows, batch=5, on_row=lambda _, n: heard.append(n))
     assert rest.complete and rest.rows[: len(half.rows)] == half.rows
     assert without_seconds(rest.rows) == without_seconds(whole.rows)
     assert heard == list(range(len(half.rows) + 1, 25))
     assert missing(plan(), rest.rows) == []
-
-
-def run_half(rows, whole):
-    """The rows themselves, if each is one of the whole sweep's."""
-    known = without_seconds(whole)
-    assert all(row in known for row in without_seconds(rows))
-    return rows
 
 
 def sweep_until_killed(path: Path, after: int) -> None:
@@ -295,16 +289,6 @@ def test_a_device_holds_no_sweep_and_no_problems(device: str) -> None:
             read(device)
     with pytest.raises(SweepError, match=f"{device} is no file that a sweep can be kept in"):
         sweep_to_file(model(), plan(), device)
-
-
-def test_a_plan_with_a_wrong_setting_is_refused_in_one_sentence() -> None:
-    data = plan_to_json(plan())
-    data["config"]["wait_text"] = ""
-    with pytest.raises(SweepError) as error:
-        plan_from_json(data)
-    assert str(error.value) == (
-        "The sweep's plan is invalid: wait_text must be a non-empty string, got ''."
-    )
 
 
 class Full:

@@ -45,6 +45,11 @@ def require_same(rows, others) -> None:
         assert sums[0] == pytest.approx(sums[1], abs=1e-5)
 
 
+def outcomes(rows):
+    """What is compared of the rows of a sweep."""
+    return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
+
+
 def bare(row, names):
     return replace(row_from_json(row_to_json(row)), **names)
 
@@ -90,9 +95,6 @@ def test_a_sweep_s_work_is_begun_by_whoever_it_is_sent_to() -> None:
     work = pickle.loads(pickle.dumps(SweepWork(plan, DRAFT, batch=3)))
     rows_of_unit = work.begin()
     two = [row for unit in work.units(()) for row in rows_of_unit(unit)]
-
-    def outcomes(rows):
-        return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
 
     assert outcomes(two) == outcomes(one.rows) and len(two) == plan.total
     assert {work.key(row) for row in two} == {key for unit in work.units(()) for key in unit}

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import zipfile
 from dataclasses import replace
+from html import unescape
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
         for ending in (*FORMATS, "csv", "caption.txt", "alt.txt"):
             assert files[f"{one}.{ending}"], (one, ending)
         assert trace.config.method in one and one.startswith("figures/page-")
+        assert name != "decode" or "seed16" in one
     own = [path for path in files if path.endswith(".csv") and path.startswith("figures/")]
     tables = sorted(files[path] for path in own)
     assert tables == sorted(("\ufeff" + csv_text(part.data())).encode() for part in parts)
@@ -79,15 +81,14 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     assert f"\n## {VERSION}" in (STORED.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_an_archive_is_the_same_bytes_twice() -> None:
+def test_the_archive_of_a_search_is_the_same_bytes_twice_with_its_hypotheses_and_no_seed() -> None:
     trace = Trace.load(STORED / "beam.json")
-    assert filled(trace).encode() == filled(trace).encode()
-
-
-def test_the_seed_is_named_where_one_was_used() -> None:
-    drawn, searched = (Trace.load(STORED / f"{name}.json") for name in ("decode", "beam"))
-    assert any("seed16" in name for name in opened(filled(drawn)))
-    assert not any("seed" in name for name in opened(filled(searched)))
+    archive = filled(trace)
+    assert archive.encode() == filled(trace).encode()
+    files = opened(archive)
+    assert not any("seed" in name for name in files)
+    text = files["figures.tex"].decode()
+    assert r"\toprule" in text and text.count(r" \\") == 1 + len(trace.hypotheses)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +109,6 @@ def test_the_seed_is_named_where_one_was_used() -> None:
 )  # fmt: skip
 def test_a_figures_files_are_named_by_what_it_shows(name: str, words: dict, said: str) -> None:
     assert stem(name, None, words) == said
-
-
-def test_hypotheses_are_a_table_of_booktabs() -> None:
-    trace = Trace.load(STORED / "beam.json")
-    text = opened(filled(trace))["figures.tex"].decode()
-    assert r"\toprule" in text and r"\bottomrule" in text
-    assert text.count(r" \\") == 1 + len(trace.hypotheses)
 
 
 def test_a_wide_table_and_a_high_figure_stay_on_the_page() -> None:
@@ -138,7 +132,8 @@ ADVERSARIAL = [
     ("“σ”", r"\textquotedblleft{}\ensuremath{\sigma}\textquotedblright{}", None, None),
     ("int main() {", r"int main() \{", None, r"int main() \textbraceleft{}"),
     ("}}\\", r"\}\}\textbackslash{}", None, r"\textbraceright{}\textbraceright{}\textbackslash{}"),
-    ('"@article', r"\textquotedbl{}@article", None, r"\textquotedbl{}{\char64}article"),
+    ('"@article', r"\texttt{\char34}@article", None, r"\texttt{\char34}{\char64}article"),
+    ("✓", r"\ding{51}", None, r"\texttt{U+2713}"),
     ("a\n\tb\x00\x1b\u202e", "a  b", None, None),
     ("né日", "né日", None, r"né\texttt{U+65E5}"),
 ]
@@ -194,3 +189,24 @@ def test_a_csv_holds_no_control_characters() -> None:
     text = csv_file(frame, "a prompt\x07").decode("utf-8-sig")
     assert not {char for char in text if ord(char) < 32 or 127 <= ord(char) < 160} - set("\r\n\t")
     assert r"\x1b[31m" in text and "b\tc\n" in text
+
+
+def test_captions_and_descriptions_have_the_prompts_own_marks() -> None:
+    said = 'print("<b>") `x` costs $5'
+    trace = replace(Trace.load(STORED / "decode.json"), prompt=said, rendered_prompt="")
+    files = opened(filled(trace))
+    captions = [path for path in files if path.endswith(".caption.txt")]
+    assert captions and all(f"“{said}”" in files[path].decode() for path in captions)
+    drawn = files[captions[0].replace(".caption.txt", ".svg")].decode()
+    assert f"“{said}”" in unescape(drawn)
+    assert r"\$5" in files["figures.tex"].decode() and r"\$5" in files["figures.md"].decode()
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_a_citation_compiles_in_a_paper_without_t1_fonts(tmp_path: Path) -> None:
+    cited = latex.bibtex("".join(text for text, *_ in ADVERSARIAL) + HOSTILE)
+    paper = rf"\documentclass{{article}}\begin{{document}}{cited}\end{{document}}"
+    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]

@@ -69,14 +69,11 @@ def test_a_page_beside_a_shared_plotly_is_small(name: str) -> None:
     assert min(widths) == (640 if "heatmap" in name else 344)
 
 
-def test_nothing_that_is_drawn_twice_is_written_twice() -> None:
+def test_a_page_is_the_same_bytes_twice_and_writes_nothing_twice() -> None:
     page = page_of(candidates(), None, Paper())
+    assert page == page_of(candidates(), None, Paper())
     pool = [json.dumps(item) for item in unpacked(page)["pool"]]
     assert len(pool) == len(set(pool))
-
-
-def test_a_page_is_the_same_bytes_twice() -> None:
-    assert page_of(candidates(), None, Paper()) == page_of(candidates(), None, Paper())
 
 
 def test_the_policy_names_the_pages_own_script_and_style_and_nothing_else() -> None:

@@ -65,7 +65,7 @@ def _decode() -> Iterator[Entry]:
                 yield f"{name}{figure} {at}", figure, (trace.token_steps[at], trace), {}
         runs = [("cache on", trace), ("cache off, and a long name", trace)]
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
-    yield "final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
+    yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
     yield "gumbel stages", "step_stages", (gumbel.token_steps[1], gumbel), {}
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}

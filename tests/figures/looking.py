@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from inspect import signature
 from typing import Any
@@ -12,6 +13,9 @@ import plotly.graph_objects as go
 import core.figures
 from core.decoding.trace import Trace
 from core.figures import LIGHT, Theme, probability_heatmap
+
+# Tags that the figures write themselves, and the sign before a share that is nearly nothing.
+_OWN = re.compile(r'<br>|</?b>|</span>|<span style="|<extra></extra>|<\xa0')
 
 
 def trace_named(figure: go.Figure, name: str) -> Any:
@@ -46,6 +50,24 @@ def strings(figure: go.Figure) -> Iterator[str]:
                 yield from walk(item)
 
     yield from walk(json.loads(figure.to_json()))
+
+
+def assert_sound(figure: go.Figure, name: str = "") -> str:
+    """Plotly accepts every property, no text is markup, and the figure says what it shows.
+
+    Returns its texts without the figures' own tags.
+    """
+    checked, layout = go.Figure(figure.to_dict()), figure.layout
+    assert json.loads(checked.to_json())["data"] == json.loads(figure.to_json())["data"], name
+    # So long a title leaves room for a button in a figure 400 px wide.
+    assert 5 < len(_OWN.sub("", layout.title.text)) <= 34, name
+    assert len(layout.meta["alt"]) > 60 and layout.meta["caption"], name
+    texts = {text: _OWN.sub("", text) for text in strings(figure)}
+    for text, rest in texts.items():
+        assert not re.search("[<$\u202e]", rest), (name, text)
+        # Plotly fills in no template where it draws nothing.
+        assert "%{meta" not in rest or text in layout.meta.values(), (name, text)
+    return "".join(texts.values())
 
 
 def all_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]:

@@ -1,6 +1,7 @@
 """The worked row's numbers are the step's own, and its softmax is the recorded distribution."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -45,3 +46,13 @@ def test_the_figure_and_its_table_hold_the_numbers() -> None:
     assert table["exponential"].tolist() == pytest.approx(
         [math.exp(row.divided - found.rows[0].divided) for row in found.rows]
     )
+
+
+def test_another_temperature_than_the_runs_is_explained() -> None:
+    trace = make_trace(1, shaping=Shaping(temperature=1.5))
+    step = trace.token_steps[0]
+    raw, *others = step.stages
+    held_back = replace(step, stages=(raw, raw._replace(name="min_new_tokens"), *others))
+    said = [softmax_row(one, trace).layout.meta["subtitle"] for one in (step, held_back)]
+    assert "T is 1.5;" in said[0]
+    assert "T is 1 (the run's 1.5 acts after min new tokens)" in said[1]

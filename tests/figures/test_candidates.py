@@ -14,44 +14,33 @@ from tests.figures.traces import make_trace
 TRACE = make_trace(12, shaping=Shaping(temperature=0.8, top_k=40, top_p=0.9))
 
 
-def test_bars_equal_the_candidates_probabilities():
-    for step in TRACE.token_steps:
-        figure = candidate_bars(step, TRACE, count=20)
-        assert list(trace_named(figure, "raw").x) == [c.raw_prob for c in step.candidates]
-        assert list(trace_named(figure, "final").x) == [c.prob for c in step.candidates]
-
-
 def test_a_chosen_token_of_low_rank_is_added_below():
     step = next(step for step in TRACE.token_steps if step.chosen.rank > 5)
     keys = trace_named(candidate_bars(step, TRACE, count=5), "final").customdata
-    assert [key[1] for key in keys][-1] == step.token_id
-    assert len(keys) == 6
+    assert keys[-1][1] == step.token_id and len(keys) == 6
 
 
 def test_only_the_chosen_bar_is_framed():
     for step in TRACE.token_steps:
         figure = candidate_bars(step, TRACE)
         final = trace_named(figure, "final")
-        accented = [
-            key[1]
-            for key, width in zip(final.customdata, final.marker.line.width, strict=True)
-            if width
-        ]
+        widths = zip(final.customdata, final.marker.line.width, strict=True)
+        assert [key[1] for key, width in widths if width] == [step.token_id]
         assert final.marker.line.color == LIGHT.accent
-        assert accented == [step.token_id]
         bold = [text for text in figure.layout.yaxis.ticktext if "font-weight:700" in text]
         assert len(bold) == 1
 
 
-def test_removed_candidates_say_what_removed_them_and_keep_their_raw_bar():
+def test_bars_are_the_probabilities_and_say_what_removed_a_candidate():
     for step in TRACE.token_steps:
         figure = candidate_bars(step, TRACE, count=20)
         raw, final = trace_named(figure, "raw"), trace_named(figure, "final")
+        assert list(raw.x) == [c.raw_prob for c in step.candidates]
+        assert list(final.x) == [c.prob for c in step.candidates]
         for place, candidate in enumerate(step.candidates):
             if candidate.removed_by:
                 assert final.text[place] == f"removed by {stage_name(candidate.removed_by)}"
-                assert raw.marker.pattern.shape[place] == "/"
-                assert raw.x[place] > 0
+                assert raw.marker.pattern.shape[place] == "/" and raw.x[place] > 0
             else:
                 assert final.text[place].endswith("%")
 

@@ -1,8 +1,6 @@
 """Whatever a trace file may say, it is refused or drawn: no figure and no table fails over it."""
 
-import copy
 import json
-from typing import Any
 
 import pytest
 
@@ -19,6 +17,7 @@ from core.figures import (
 )
 from tests.figures.looking import all_figures
 from tests.figures.traces import make_trace
+from tests.traces.reading import changed
 
 REFUSED = [
     ("steps.1.stages.1.name", "shaping"),
@@ -62,13 +61,7 @@ DRAWN = [
 def _file(path: str, value: object) -> bytes:
     shaping = Shaping(temperature=0.8, top_k=5, top_p=0.9)
     trace = make_trace(2, prompt_tokens=3, top_candidates=4, shaping=shaping, seed=3)
-    data = copy.deepcopy(trace.to_dict())
-    *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
-    target: Any = data
-    for part in parents:
-        target = target[part]
-    target[last] = value
-    return json.dumps(data).encode()
+    return json.dumps(changed(trace.to_dict(), path, value)).encode()
 
 
 @pytest.mark.parametrize(("path", "value"), REFUSED)

@@ -10,6 +10,7 @@ from core.decoding.shaping.config import Shaping
 from core.figures import uncertainty
 from core.figures.base.labels import (
     config_caption,
+    exact_plain,
     milliseconds,
     percent,
     percent_ticks,
@@ -75,8 +76,10 @@ def test_an_entity_is_never_cut_in_half():
     assert show_token("<<<<<<", 4) == "&lt;&lt;&lt;…"
 
 
-def test_safe_plain_holds_no_markup():
-    assert not set(safe_plain('<img src="x">`')) & set('<>"`')
+def test_safe_plain_holds_no_markup_and_can_be_undone():
+    text = '<img src="x">` ‹ costs $5 ›'
+    assert not set(safe_plain(text)) & set('<>"`$')
+    assert exact_plain(safe_plain(text)) == text
 
 
 @pytest.mark.parametrize(

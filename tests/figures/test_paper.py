@@ -18,7 +18,6 @@ from core.figures.base.labels import visible_token
 from core.figures.base.measure import fitted, markup_width, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import SMALL
 from core.figures.beam.bands import bands_of, part_of, stem_of
-from core.figures.beam.columns import rows_of
 from core.figures.beam.graph import beam_graph, node_of, path_to
 from tests.figures.beams import make_search
 from tests.figures.font_advances import measured
@@ -88,18 +87,12 @@ def test_print_says_nothing_of_clicking_and_has_its_own_size() -> None:
         assert set(figure.layout.meta) >= {"alt", "caption", "title", "subtitle"}, name
 
 
-def test_the_caption_in_print_names_the_prompt() -> None:
-    trace = make_trace(4)
-    assert "prompt “" in probability_heatmap(trace, paper=COLUMN).layout.meta["caption"]
-    assert "prompt “" not in probability_heatmap(trace).layout.meta["caption"]
-
-
 def test_a_selection_is_printed_when_asked_for() -> None:
     search = make_search()
-    asked = printed("174mm", selection=True)
-    assert trace_named(beam_tree(search, selected=(2, 0), paper=asked), "selected")
-    names = [d.name for d in beam_tree(search, selected=(2, 0), paper=printed("174mm")).data]
-    assert "selected" not in names and "selected path" not in names
+    for asked in (True, False):
+        paper = printed("174mm", selection=asked)
+        names = {bars.name for bars in beam_tree(search, selected=(2, 0), paper=paper).data}
+        assert ({"selected", "selected path"} <= names) is asked
 
 
 def test_title_caption_and_ground_are_drawn_by_choice() -> None:
@@ -111,14 +104,16 @@ def test_title_caption_and_ground_are_drawn_by_choice() -> None:
     assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
     assert figure.layout.meta == full.layout.meta and full.layout.meta["title"]
     assert figure.layout.height < full.layout.height
+    # In print the caption names the prompt.
+    live = probability_heatmap(trace)
+    assert ["prompt “" in one.layout.meta["caption"] for one in (full, live)] == [True, False]
 
 
 def test_themes_differ_in_colours_and_patterns_and_in_what_they_call_a_colour() -> None:
-    for entry in entries():
-        light = _bare(in_print()[entry[0]].to_json())
-        for theme in (DARK, GREY):
-            other = draw(entry, theme=theme, paper=COLUMN)
-            assert _bare(other.to_json()) == light, (entry[0], theme.name)
+    for at, entry in enumerate(entries()):
+        theme = (DARK, GREY)[at % 2]
+        other = draw(entry, theme=theme, paper=COLUMN)
+        assert _bare(other.to_json()) == _bare(in_print()[entry[0]].to_json()), entry[0]
 
 
 def _bare(figure: str) -> object:
@@ -149,8 +144,6 @@ def test_grey_is_grey_and_tells_its_categories_apart() -> None:
             assert abs(to_oklab(one)[0] - to_oklab(other)[0]) > 0.05
     for color in GREY.categories:
         assert contrast(color, GREY.text_on(color)) >= 4.5
-    drawn = [d for e in entries() if e[0] == "timing" for d in draw(e, theme=GREY).data]
-    assert any(bars.type == "bar" and bars.marker.pattern.shape for bars in drawn)
     candidates = next(e for e in entries() if e[0] == "candidate_bars 5")
     final = trace_named(draw(candidates, theme=GREY), "final")
     # Each bar's own ground below its lines: Plotly drops the ground in the other mode.
@@ -195,14 +188,6 @@ def test_a_row_of_steps_begins_with_the_end_of_the_row_before() -> None:
     start = [at.node for at in two.layout.positions if at.column == 0]
     before = [at.node for at in one.layout.positions if at.node in start]
     assert start == before and set(start) == set(tree.graph["beams"][one.layout.last])
-
-
-def test_rows_hold_what_fits_and_miss_no_column() -> None:
-    for total in (100, 200, 385, 900):
-        wanted = [12.0] + [30.0 + 7 * (at % 4) for at in range(25)]
-        counts = rows_of(wanted, total)
-        assert sum(counts) == 25 and min(counts) >= 1
-        assert len(rows_of(wanted, 5000)) == 1
 
 
 def test_the_best_paths_alone_are_the_stored_hypotheses() -> None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.shaping.config import Shaping
-from core.figures import LIGHT, candidate_bars, step_stages, step_stages_data
+from core.figures import LIGHT, candidate_bars, printed, step_stages, step_stages_data
+from core.figures.base.labels import visible_token
 from core.figures.decode.draw import drawn_segments, scored
 from core.figures.decode.stage_bars import shown_stages
 from tests.figures.looking import annotations, shapes_named, trace_named
@@ -34,10 +35,9 @@ def bars_of(figure, token_id):
 
 
 def colors_of(figure, step):
-    """Of each candidate."""
-    found = [{bar[3] for bar in bars_of(figure, c.token_id)} for c in step.candidates]
-    assert all(len(colors) == 1 for colors in found)
-    return [color for (color,) in found]
+    """Of each candidate: of all its bars the one colour."""
+    colors = {c.token_id: {bar[3] for bar in bars_of(figure, c.token_id)} for c in step.candidates}
+    return {token: color for token, (color,) in colors.items()}
 
 
 @pytest.mark.parametrize("step", TRACE.token_steps, ids=lambda step: str(step.index))
@@ -61,27 +61,16 @@ def test_segments_are_the_stages_probabilities():
         assert [drawn.get(row, 0) for row in range(len(shares))] == shares
 
 
-def test_a_final_stage_that_repeats_the_last_one_is_not_drawn_twice():
-    step = TRACE.token_steps[0]
-    names = [stage.name for stage in shown_stages(step)]
-    assert names == ["raw", "temperature", "top_k", "top_p"]
-    assert any(
-        "top-p 0.9" in text and "final" in text for text in annotations(step_stages(step, TRACE))
-    )
-
-
 def test_removed_mass_and_kept_tokens_are_written():
     step = TRACE.token_steps[5]
     texts = [text.replace("\u00a0", " ") for text in annotations(step_stages(step, TRACE))]
     stage = step.stages[3]
     expected = f"{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept"
     assert expected in texts
-    assert "512 tokens" in texts
-    assert "nothing removed" in texts
-
-
-def test_a_stage_that_keeps_what_the_one_before_kept_removed_nothing():
-    step = TRACE.token_steps[5]
+    assert "512 tokens" in texts and texts.count("nothing removed") == 1
+    # The final stage repeats the last one, and is not drawn twice.
+    assert [stage.name for stage in shown_stages(step)] == ["raw", "temperature", "top_k", "top_p"]
+    # A stage that keeps what the one before kept removed nothing.
     *others, cut, final = step.stages
     assert cut.kept < step.stages[0].kept
     idle = cut._replace(name="min_p", removed_mass=0.0)
@@ -133,24 +122,11 @@ def test_a_token_stands_at_one_place_of_the_order_in_all_rows():
     assert gaps[-1] > 0 and gaps == pytest.approx([gaps[-1]] * len(gaps))
 
 
-def test_no_label_cuts_the_ribbon():
-    assert not any(
-        note.bgcolor for note in step_stages(TRACE.token_steps[5], TRACE).layout.annotations
-    )
-
-
-def test_draw_order_is_falling_probability_then_id():
-    step = TRACE.token_steps[2]
-    order = [s.candidate for s in drawn_segments(step) if s.candidate is not None]
-    keys = [(-step.candidates[place].prob, step.candidates[place].token_id) for place in order]
-    assert keys == sorted(keys)
-
-
 def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
     step = TRACE.token_steps[5]
     figure = step_stages(step, TRACE)
     colors = colors_of(figure, step)
-    assert len(set(colors)) == 6 and LIGHT.accent not in colors
+    assert len(set(colors.values())) == 6 and LIGHT.accent not in colors.values()
     assert len(shapes_named(figure, "chosen")) == len(shown_stages(step)) + 1
     assert len(shapes_named(figure, "ribbon")) == len(shown_stages(step))
 
@@ -159,21 +135,12 @@ def test_a_token_keeps_its_colour_in_every_figure_when_another_one_is_chosen():
     step = TRACE.token_steps[5]
     other = next(c for c in step.candidates if c.token_id != step.token_id and c.prob > 0)
     flipped = replace(step, token_id=other.token_id)
-    stages = [colors_of(step_stages(one, TRACE), one) for one in (step, flipped)]
-    bars = [
-        dict(
-            zip(
-                (key[1] for key in trace_named(candidate_bars(one, TRACE), "final").customdata),
-                trace_named(candidate_bars(one, TRACE), "final").marker.color,
-                strict=True,
-            )
-        )
-        for one in (step, flipped)
-    ]
-    assert stages[0] == stages[1]
-    of_stages = dict(zip((c.token_id for c in step.candidates), stages[0], strict=True))
-    for found in bars:
-        assert all(of_stages[token] == color for token, color in found.items())
+    stages = colors_of(step_stages(step, TRACE), step)
+    assert colors_of(step_stages(flipped, TRACE), flipped) == stages
+    for one in (step, flipped):
+        final = trace_named(candidate_bars(one, TRACE), "final")
+        for (_, token), color in zip(final.customdata, final.marker.color, strict=True):
+            assert stages[token] == color
 
 
 def test_greedy_says_that_nothing_is_drawn():
@@ -213,3 +180,11 @@ def test_table_holds_every_stage_and_sums_to_one():
     others = table[table["token_id"].isna()]
     assert others["prob"].tolist() == [stage.tail_mass for stage in step.stages]
     assert table["removed_mass"].max() == max(stage.removed_mass for stage in step.stages)
+
+
+def test_a_journals_caption_names_the_token_of_each_colour() -> None:
+    trace = make_trace()
+    step, paper = trace.token_steps[0], printed(journal="nature")
+    caption = step_stages(step, trace, paper=paper).layout.meta["caption"]
+    colored = [c for c in step.candidates if LIGHT.token_color(c.rank) != LIGHT.unnamed]
+    assert colored and all(f": {visible_token(c.text)}" in caption for c in colored)

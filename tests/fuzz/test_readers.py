@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import os
+import re
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,13 +17,10 @@ LONGEST = 600
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-def test_a_seed_is_taken(reader: Reader) -> None:
+def test_a_spoiled_file_is_taken_or_refused_in_one_sentence(reader: Reader) -> None:
     for seed in reader.seeds:
         reader.read(seed)
 
-
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-def test_a_spoiled_file_is_taken_or_refused_in_one_sentence(reader: Reader) -> None:
     @settings(
         max_examples=CASES,
         deadline=None,
@@ -46,10 +43,7 @@ def test_a_spoiled_file_is_taken_or_refused_in_one_sentence(reader: Reader) -> N
 
 
 # A call of one of these parses text that somebody wrote.
-PARSERS = {
-    ("json", "loads"), ("json", "load"), ("csv", "reader"), ("csv", "DictReader"),
-    ("yaml", "load"), ("yaml", "safe_load"), ("tomllib", "loads"), ("tomllib", "load"),
-}  # fmt: skip
+PARSERS = re.compile(r"\b(json\.loads?|csv\.(reader|DictReader)|yaml\.\w*load|tomllib\.loads?)\b")
 # Files of the project's own and of models, which have tests of their own.
 ELSEWHERE = (
     "core/models/",
@@ -61,29 +55,15 @@ ELSEWHERE = (
 
 def test_every_parser_has_a_row() -> None:
     """A file that parses JSON, CSV or YAML is one that a row of the table names."""
+    modules = {reader.module for reader in READERS}
+    assert all((ROOT / module).is_file() for module in modules)
     found = {
         path.relative_to(ROOT).as_posix()
         for folder in ("core", "pages")
         for path in (ROOT / folder).rglob("*.py")
-        if _parses(ast.parse(path.read_text(encoding="utf-8")))
+        if PARSERS.search(path.read_text(encoding="utf-8"))
     }
-    assert {path for path in found if not path.startswith(ELSEWHERE)} <= {
-        reader.module for reader in READERS
-    }
-
-
-def _parses(tree: ast.AST) -> bool:
-    return any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and (node.value.id, node.attr) in PARSERS
-        for node in ast.walk(tree)
-    )
-
-
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-def test_the_file_of_a_row_is_there(reader: Reader) -> None:
-    assert (ROOT / reader.module).is_file()
+    assert {path for path in found if not path.startswith(ELSEWHERE)} <= modules
 
 
 def assert_one_sentence(said: str) -> None:
@@ -92,5 +72,5 @@ def assert_one_sentence(said: str) -> None:
     assert not said.endswith(".."), said
     assert len(said) <= LONGEST, said
     assert said.count("invalid") <= 1, said
-    for word in ("Error", "Traceback", "<class", "Value error"):
+    for word in ("Error", "Traceback", "<class"):
         assert word not in said, said

@@ -20,6 +20,8 @@ KINDS = (
     *("llama", "qwen2", "gpt2", "mistral", "gemma", "gpt_neox", "gemma2", "gemma3_text"),
     *("qwen3", "phi3", "smollm3", "olmo2"),
 )
+# One for each kind of layer: rotated and learned positions, sliding layers alone and beside others.
+OFTEN = {"llama", "gpt2", "mistral", "gemma3_text"}
 SLIDING_WINDOW = 8
 TINY_TEXT = (
     "Once upon a time there was a small red fox. The fox had a hat, and the hat was blue.\n"
@@ -97,6 +99,20 @@ def tiny_tokenizer(vocab: int = 300, special_tokens: tuple[str, ...] = ()) -> An
     )
     backend.train_from_iterator([TINY_TEXT], trainer)
     return PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<|endoftext|>")
+
+
+def forward_shapes(model: TransformersModel) -> list[tuple[int, ...]]:
+    """Shapes of the ids of the forwards that the model makes from now on."""
+    assert model.supports_cache  # Found out once, by forwards of its own.
+    shapes: list[tuple[int, ...]] = []
+    forward = model._forward
+
+    def counted(ids: torch.Tensor, *rest: Any) -> Any:
+        shapes.append(tuple(ids.shape))
+        return forward(ids, *rest)
+
+    model._forward = counted  # type: ignore[method-assign]
+    return shapes
 
 
 def random_language_model(

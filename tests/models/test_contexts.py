@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from core.decoding.errors import PromptError
 from core.decoding.protocol import HiddenContext, offers
 from core.models.transformers_model import TransformersModel
-from tests.depth import cases
-from tests.models.builders import KINDS, SLIDING_WINDOW, random_language_model
+from tests.depth import cases, mostly_slow
+from tests.models.builders import KINDS, OFTEN, SLIDING_WINDOW, random_language_model
 
 IDS = [(7 * place + 3) % 299 + 1 for place in range(3 * SLIDING_WINDOW)]
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=mostly_slow(KINDS, OFTEN))
 def model(request: pytest.FixtureRequest) -> TransformersModel:
     return random_language_model(request.param)
 
@@ -71,21 +71,16 @@ def test_a_rollback_of_one_token_is_bitwise_without_trace(model: TransformersMod
     assert torch.equal(context.extend([IDS[12]]), fresh.extend([IDS[12]]))
 
 
-def test_a_branch_equals_separate_contexts(model: TransformersModel) -> None:
-    context = model.start(IDS[:12]).branch([0, 0, 0])
+def test_a_branch_equals_separate_contexts_and_leaves_its_origin(model: TransformersModel) -> None:
+    origin = model.start(IDS[:12])
+    context = origin.branch([0, 0, 0])
     context.extend([[1], [2], [3]])
     context = context.branch([2, 0, 2])
     logits = context.extend([[4, 5], [4, 5], [6, 7]])
     for row, ids in enumerate(([3, 4, 5], [1, 4, 5], [3, 6, 7])):
         assert_close(logits[row], all_logits(model, IDS[:12] + ids)[-2:])
         assert_close(context.logits[row], logits[row, -1])
-
-
-def test_a_branch_leaves_its_origin_untouched(model: TransformersModel) -> None:
-    origin = model.start(IDS[:12])
-    branched = origin.branch([0])
-    branched.extend([1, 2, 3])
-    assert (origin.rows, origin.length, branched.length) == (1, 12, 15)
+    assert (origin.rows, origin.length) == (1, 12)
     assert_close(origin.extend(IDS[12:])[0], all_logits(model, IDS)[12:])
 
 
@@ -104,22 +99,6 @@ def test_reordered_rows_equal_separate_contexts(model: TransformersModel) -> Non
         assert_close(logits[row], all_logits(model, IDS[:12] + ids)[-1:])
 
 
-def test_reordering_moves_only_what_the_rows_don_t_share(llama: TransformersModel) -> None:
-    context = llama.start(IDS[:12]).branch([0, 0, 0])
-    context.extend([[1], [2], [3]])
-    layer = context._cache.layers[0]
-    before = layer._key_buffer.clone()
-    address = layer._key_buffer.data_ptr()
-    assert layer.shared == 12
-    context.reorder([2, 0, 2])
-    assert context._cache.layers[0] is layer
-    assert layer._key_buffer.data_ptr() == address
-    assert torch.equal(layer._key_buffer[:, :, :12], before[:, :, :12])
-    assert torch.equal(layer._key_buffer[:, :, 12], before[[2, 0, 2], :, 12])
-    context.rollback(6)
-    assert layer.shared == 7
-
-
 def test_rows_that_a_branch_of_different_rows_made_share_only_the_prompt(
     llama: TransformersModel,
 ) -> None:
@@ -133,26 +112,7 @@ def test_rows_that_a_branch_of_different_rows_made_share_only_the_prompt(
         assert_close(logits[row], all_logits(llama, IDS[:6] + ids)[-1:])
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
-def test_logits_are_gone_after_a_reorder(llama: TransformersModel, use_cache: bool) -> None:
-    context = llama.start([1, 2, 3], use_cache=use_cache)
-    context.reorder([0, 0])
-    with pytest.raises(RuntimeError, match="extend it to have logits again"):
-        _ = context.logits
-    with pytest.raises(ValueError, match="can't branch into rows"):
-        context.reorder([2])
-    assert context.extend([[4], [4]]).shape[:2] == (2, 1)
-
-
-def test_the_buffers_grow_without_changing_what_they_hold(llama: TransformersModel) -> None:
-    ids = [place % 300 for place in range(200)]
-    context = llama.start(ids[:2])
-    for token in ids[2:]:
-        context.extend([token])
-    assert_close(context.logits[0], all_logits(llama, ids)[-1])
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, OFTEN))
 def test_extend_equals_generates_own_cache_bit_for_bit_unless_fused(kind: str) -> None:
     from transformers import DynamicCache
 
@@ -206,7 +166,7 @@ def test_any_sequence_of_verbs_equals_one_forward(
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-def test_logits_are_gone_after_a_rollback_until_the_next_extend(
+def test_logits_are_gone_after_a_rollback_or_a_reorder_until_the_next_extend(
     llama: TransformersModel, use_cache: bool
 ) -> None:
     context = llama.start([1, 2, 3], use_cache=use_cache)
@@ -218,6 +178,11 @@ def test_logits_are_gone_after_a_rollback_until_the_next_extend(
         _ = context.logits
     context.extend([2, 3])
     assert_close(context.logits, before)
+    context.reorder([0, 0])
+    with pytest.raises(RuntimeError, match="extend it to have logits again"):
+        _ = context.logits
+    with pytest.raises(ValueError, match="can't branch into rows"):
+        context.reorder([2])
 
 
 @pytest.mark.parametrize("use_cache", [True, False])

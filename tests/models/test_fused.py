@@ -138,13 +138,6 @@ def test_fused_steps_of_several_tokens_give_transformers_logits_at_every_positio
     torch.testing.assert_close(again, expected[:, 1:], rtol=0, atol=2e-5)
 
 
-def test_a_step_whose_positions_see_later_ones_is_not_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(FusedStep, "_mask", lambda *_: None)
-    assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
-
-
 @pytest.mark.parametrize("kind", ["mistral", "gemma3_text"])
 def test_what_is_longer_than_a_sliding_window_goes_through_transformers(kind: str) -> None:
     model = random_language_model(kind)
@@ -194,21 +187,26 @@ def test_other_models_run_through_transformers(why: str) -> None:
     )
 
 
-def test_a_step_that_would_differ_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Body.rotation
-    monkeypatch.setattr(Body, "rotation", lambda self, kind, at, n: honest(self, kind, 2 * at, n))
-    assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
+_rotation, _step = Body.rotation, FusedStep.__call__
 
 
-def test_a_step_that_would_differ_with_several_rows_only_is_not_used(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("owner", "name", "wrong"),
+    [
+        (FusedStep, "_mask", lambda *_: None),
+        (Body, "rotation", lambda self, kind, at, n: _rotation(self, kind, 2 * at, n)),
+        (
+            FusedStep,
+            "__call__",
+            lambda self, ids, cache: _step(self, ids[:1].expand_as(ids), cache),
+        ),
+    ],
+    ids=["sees later positions", "turns wrongly", "differs with several rows"],
+)
+def test_a_step_that_would_differ_is_not_used(
+    owner: type, name: str, wrong: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = FusedStep.__call__
-
-    def one_row_only(self: FusedStep, ids: torch.Tensor, cache: Any) -> torch.Tensor:
-        return honest(self, ids[:1].expand_as(ids), cache)
-
-    monkeypatch.setattr(FusedStep, "__call__", one_row_only)
+    monkeypatch.setattr(owner, name, wrong)
     assert fused_step(random_model("llama"), ["full_attention"] * 2) is None
 
 

@@ -15,13 +15,3 @@ def test_collections_rest_within_it_and_run_again_after_a_failure() -> None:
     with pytest.raises(ImportError), without_collections():
         fail()
     assert gc.isenabled()
-
-
-def test_who_has_them_off_keeps_them_off() -> None:
-    gc.disable()
-    try:
-        with without_collections():
-            pass
-        assert not gc.isenabled()
-    finally:
-        gc.enable()

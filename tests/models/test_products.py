@@ -7,8 +7,9 @@ import torch
 
 from core.models.fused import products
 from core.models.fused.products import add_product, product
+from tests.depth import mostly_slow
 from tests.models.builders import random_language_model
-from tests.models.test_fused import FUSED, IDS
+from tests.models.test_fused import FUSED, IDS, KINDS
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_a_small_matrix_and_columns_of_another_order_stay_whole(
     assert threads == []
 
 
-@pytest.mark.parametrize("kind", FUSED)
+@pytest.mark.parametrize("kind", mostly_slow(FUSED, KINDS))
 def test_a_fused_step_by_several_threads_gives_transformers_logits(
     kind: str, threads: list[int]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from core import BeamSearch, ContrastiveSearch, Greedy, Sampling, Speculative, check, collect
+from core import BeamSearch, ContrastiveSearch, Greedy, Sampling, Speculative, collect
 from core.decoding.autoregressive.reshape import logits_at
 from core.decoding.lab.continuations import continue_in_batch, rows_of
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
@@ -21,7 +21,7 @@ from core.models import transformers_model
 from core.models.inside import attention, logit_lens
 from core.models.modules import watch_forward
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import one_thread
+from tests.decoding.checks.forging import failed
 from tests.depth import mostly_slow, slow
 from tests.models.builders import random_language_model
 
@@ -59,8 +59,6 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
-
 
 def _model(name: str, seed: int = 0) -> TransformersModel:
     kind, fields = MODELS[name]
@@ -77,11 +75,6 @@ def phi3() -> TransformersModel:
     return _model("phi3")
 
 
-@pytest.fixture(scope="module", params=["phi3", "dynamic"])
-def either(request: pytest.FixtureRequest) -> TransformersModel:
-    return _model(request.param)
-
-
 def _prompt(length: int) -> list[int]:
     return [(7 * place + 3) % 299 + 1 for place in range(length)]
 
@@ -94,10 +87,6 @@ def _generated(model: TransformersModel, prompt: Sequence[int], use_cache: bool)
     return ids[0, len(prompt) :].tolist()
 
 
-def _failed(trace: Any, *models: TransformersModel) -> list[Any]:
-    return [outcome for outcome in check(trace, *models) if not outcome.passed]
-
-
 @pytest.mark.parametrize("use_cache", [True, False])
 @pytest.mark.parametrize("length", [20, slow(31), slow(32), 40])
 def test_greedy_emits_what_a_fresh_generate_emits(
@@ -108,7 +97,7 @@ def test_greedy_emits_what_a_fresh_generate_emits(
     assert list(trace.token_ids) == _generated(_model(name), _prompt(length), use_cache)
     # On the model that ran, too: dynamic angles remember the longest sequence.
     assert list(trace.token_ids) == _generated(model, _prompt(length), use_cache)
-    assert _failed(trace, model) == []
+    assert failed(trace, model) == set()
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
@@ -126,16 +115,16 @@ def test_every_method_is_proved_across_the_switch(
 ) -> None:
     trace = collect(model, _prompt(24), replace(config, use_cache=use_cache))
     assert len(trace.token_ids) > SWITCH - 24
-    assert _failed(trace, model) == []
+    assert failed(trace, model) == set()
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("scoring", ["multi_query", "batch_expansion"])
+@pytest.mark.parametrize("scoring", ["multi_query", slow("batch_expansion")])
 def test_speculation_that_rolls_back_across_the_switch_emits_what_greedy_emits(
-    either: TransformersModel, scoring: str, use_cache: bool
+    model: TransformersModel, scoring: str, use_cache: bool
 ) -> None:
     shared: dict[str, Any] = {"max_new_tokens": 24, "use_cache": use_cache}
-    greedy = collect(either, _prompt(20), Greedy(**shared))
+    greedy = collect(model, _prompt(20), Greedy(**shared))
     config = Speculative(
         **shared,
         draft_length=5,
@@ -143,36 +132,36 @@ def test_speculation_that_rolls_back_across_the_switch_emits_what_greedy_emits(
         shaping=replace(greedy.config.shaping, temperature=0),
     )
     draft = random_language_model("llama", seed=5)
-    trace = collect(either, _prompt(20), config, draft=draft)
+    trace = collect(model, _prompt(20), config, draft=draft)
     assert trace.token_ids == greedy.token_ids
-    assert _failed(trace, either, draft) == []
+    assert failed(trace, model, draft) == set()
 
 
 def test_a_prompt_read_in_pieces_gives_what_it_gives_at_once(
-    either: TransformersModel, monkeypatch: pytest.MonkeyPatch
+    model: TransformersModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prompt, pieces = _prompt(40), list[torch.Tensor]()
     with torch.inference_mode():
-        whole = either.hf_model(input_ids=torch.tensor([prompt])).logits[0]
+        whole = model.hf_model(input_ids=torch.tensor([prompt])).logits[0]
     monkeypatch.setattr(transformers_model, "CHUNK_BYTES", 4 * 300 * 7)
-    either.start(prompt, on_logits=lambda _, logits: pieces.append(logits))
+    model.start(prompt, on_logits=lambda _, logits: pieces.append(logits))
     assert len(pieces) == 6
     torch.testing.assert_close(torch.cat(pieces), whole, rtol=0, atol=2e-5)
 
 
-def test_a_short_run_is_the_same_after_a_long_one(either: TransformersModel) -> None:
+def test_a_short_run_is_the_same_after_a_long_one(model: TransformersModel) -> None:
     config = Greedy(max_new_tokens=12)
-    first = collect(either, _prompt(30), config)
-    collect(either, _prompt(60), config)
-    assert collect(either, _prompt(30), config).token_ids == first.token_ids
+    first = collect(model, _prompt(30), config)
+    collect(model, _prompt(60), config)
+    assert collect(model, _prompt(30), config).token_ids == first.token_ids
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-def test_batches_are_runs_of_their_own(either: TransformersModel, use_cache: bool) -> None:
+def test_batches_are_runs_of_their_own(model: TransformersModel, use_cache: bool) -> None:
     sampling = Sampling(max_new_tokens=14, seed=4, use_cache=use_cache)
-    steps = [*continue_in_batch(either, _prompt(26), sampling, [4, 9])]
-    for row, seed in zip(rows_of(either, steps, [4, 9]), (4, 9), strict=False):
-        alone = collect(either, _prompt(26), replace(sampling, seed=seed))
+    steps = [*continue_in_batch(model, _prompt(26), sampling, [4, 9])]
+    for row, seed in zip(rows_of(model, steps, [4, 9]), (4, 9), strict=False):
+        alone = collect(model, _prompt(26), replace(sampling, seed=seed))
         assert [token.token_id for token in row.tokens] == list(alone.token_ids)
     config = Reasoning(
         think_start="", think_end="", max_answer_tokens=14, do_sample=False, use_cache=use_cache
@@ -180,18 +169,18 @@ def test_batches_are_runs_of_their_own(either: TransformersModel, use_cache: boo
     prompts = [_prompt(length) for length in (24, 30, 36, 41)]
     finished = [
         run
-        for runs in reason_in_batch(either, [BatchRun(ids, config) for ids in prompts])
+        for runs in reason_in_batch(model, [BatchRun(ids, config) for ids in prompts])
         for run in runs
     ]
     assert len(finished) == len(prompts)
     for run in finished:
-        assert run.token_ids == collect(either, prompts[run.at], config).token_ids
+        assert run.token_ids == collect(model, prompts[run.at], config).token_ids
 
 
-def test_a_reference_is_scored_as_if_it_were_written(either: TransformersModel) -> None:
+def test_a_reference_is_scored_as_if_it_were_written(model: TransformersModel) -> None:
     answer = "the fox had a hat, and the hat was blue"
-    score = score_reference(either, _prompt(28), answer)
-    context, ids = either.start(_prompt(28)), either.encode(answer)
+    score = score_reference(model, _prompt(28), answer)
+    context, ids = model.start(_prompt(28)), model.encode(answer)
     expected = 0.0
     for token in ids:
         expected += float(context.logits[0].log_softmax(-1)[token])
@@ -203,19 +192,19 @@ def test_a_reference_is_scored_as_if_it_were_written(either: TransformersModel) 
 
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_a_step_is_looked_into_with_the_numbers_of_the_run(
-    either: TransformersModel, use_cache: bool
+    model: TransformersModel, use_cache: bool
 ) -> None:
     prompt = _prompt(24)
-    trace = collect(either, prompt, Greedy(max_new_tokens=16, use_cache=use_cache))
+    trace = collect(model, prompt, Greedy(max_new_tokens=16, use_cache=use_cache))
     index, ids = 12, [*prompt, *trace.token_ids[:12]]
     top = next(c for c in trace.token_steps[index].candidates if c.rank == 1)
     run: dict[str, Any] = {"prompt_length": len(prompt), "use_cache": use_cache}
-    assert float(logits_at(either, trace, index).max()) == pytest.approx(top.logit, abs=1e-4)
-    _, logits = watch_forward(either, ids[:-1], ids[-1:], **run)
+    assert float(logits_at(model, trace, index).max()) == pytest.approx(top.logit, abs=1e-4)
+    _, logits = watch_forward(model, ids[:-1], ids[-1:], **run)
     assert float(logits.max()) == pytest.approx(top.logit, abs=1e-4)
-    lens = logit_lens(either, ids, **run)
+    lens = logit_lens(model, ids, **run)
     assert lens.positions[-1].cells[-1].prob == pytest.approx(top.raw_prob, abs=1e-5)
-    assert len(attention(either, ids, len(ids) - 1, **run).weights) == 2
+    assert len(attention(model, ids, len(ids) - 1, **run).weights) == 2
 
 
 def test_a_run_says_at_which_token_its_cache_was_computed_anew(phi3: TransformersModel) -> None:
@@ -251,4 +240,4 @@ def test_a_run_goes_as_far_as_the_scaled_window() -> None:
     trace = collect(model, _prompt(40), Greedy(max_new_tokens=100))
     assert len(trace.token_ids) == 128 - 40
     assert trace.finish_reason == "length"
-    assert _failed(trace, model) == []
+    assert failed(trace, model) == set()

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from core.decoding.errors import ModelError, PromptError
-from core.decoding.protocol import Context, LanguageModel
-from core.models.scripted import DEFAULT_TOKENS, ScriptedModel
+from core.models.scripted import ScriptedModel
 
 THREE = ("<end>", "a", "b")
 
@@ -17,13 +16,6 @@ THREE = ("<end>", "a", "b")
 def ring() -> ScriptedModel:
     """After a comes b, after b the end or a."""
     return ScriptedModel({(): [0, 1, 0], (1,): [0.1, 0, 0.9], (2,): [0.5, 0.5, 0]}, tokens=THREE)
-
-
-def test_it_is_a_language_model() -> None:
-    model: LanguageModel = ring()
-    context: Context = model.start([1])
-    assert (context.rows, context.length, model.vocab_size) == (1, 1, 3)
-    assert (model.eos_ids, model.context_window, model.revision) == (frozenset({0}), None, "")
 
 
 def test_logits_are_the_logarithms_of_the_script() -> None:
@@ -89,12 +81,6 @@ def test_text_that_no_token_spells_is_a_prompt_error() -> None:
         ring().encode("abzebra")
     with pytest.raises(PromptError, match="No token fits"):
         ring().encode("<end>")
-
-
-def test_the_default_vocabulary_spells_sentences() -> None:
-    model = ScriptedModel({(): [1 / 8] * 8})
-    ids = model.encode("the cat sat.")
-    assert [DEFAULT_TOKENS[token] for token in ids] == ["the", " cat", " sat", "."]
 
 
 def test_bad_ids_and_full_windows_are_prompt_errors() -> None:

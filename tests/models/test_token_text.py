@@ -14,7 +14,7 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.check import check as run_checks
 from core.decoding.decode import collect
 from core.decoding.loop.text import TextStream
-from core.models.token_text import TokenTexts, display_text, unicode_to_byte
+from core.models.token_text import TokenTexts, display_text
 from core.models.transformers_model import TransformersModel
 from tests.depth import cases
 from tests.models.builders import random_model, tiny_tokenizer
@@ -66,13 +66,6 @@ def test_sentencepiece_bytes_join_to_the_exact_text(text: str) -> None:
     assert b"".join(map(texts.bytes_of, ids)) == text.encode()
 
 
-def test_a_split_character_shows_its_bytes() -> None:
-    texts, tokenizer = TokenTexts(tiny_tokenizer()), tiny_tokenizer()
-    ids = tokenizer("☃")["input_ids"]
-    assert [texts.text_of(token) for token in ids] == ["<E2>", "<98>", "<83>"]
-    assert b"".join(map(texts.bytes_of, ids)).decode() == "☃"
-
-
 @pytest.mark.parametrize(
     ("raw", "shown"),
     [
@@ -94,13 +87,6 @@ def test_display_text_marks_only_what_is_no_character(raw: bytes, shown: str) ->
 @given(st.binary())
 def test_display_text_is_always_encodable(raw: bytes) -> None:
     display_text(raw).encode()
-
-
-def test_the_byte_map_is_transformers_own_inverted() -> None:
-    assert sorted(unicode_to_byte().values()) == list(range(256))
-    assert unicode_to_byte()["Ġ"] == 0x20
-    assert unicode_to_byte()["Ċ"] == 0x0A
-    assert set(unicode_to_byte()) == set(pre_tokenizers.ByteLevel.alphabet())
 
 
 def test_special_tokens_add_no_text_and_show_their_name() -> None:
@@ -140,27 +126,6 @@ def test_sentencepiece_pieces() -> None:
     assert texts.bytes_of(5 + 0xE2) == b"\xe2"
     assert texts.text_of(5 + 0xE2) == "<E2>"
     assert texts.text_of(5 + 0x41) == "A"
-
-
-def test_metaspace_pieces() -> None:
-    backend = Tokenizer(models.WordLevel({"▁the": 0, "▁": 1, "s": 2}, unk_token="s"))
-    backend.decoder = decoders.Metaspace()
-    texts = TokenTexts(fast(backend))
-    assert [texts.text_of(token) for token in range(3)] == [" the", " ", "s"]
-
-
-def test_wordpiece_pieces_bring_their_own_space() -> None:
-    backend = Tokenizer(models.WordPiece({"[UNK]": 0, "play": 1, "##ing": 2}, unk_token="[UNK]"))
-    backend.decoder = decoders.WordPiece()
-    texts = TokenTexts(fast(backend, unk_token="[UNK]"))
-    assert [texts.bytes_of(token) for token in range(3)] == [b"", b" play", b"ing"]
-
-
-def test_pieces_with_a_word_end_suffix() -> None:
-    backend = Tokenizer(models.BPE({"th": 0, "e</w>": 1}, []))
-    backend.decoder = decoders.BPEDecoder("</w>")
-    texts = TokenTexts(fast(backend))
-    assert [texts.bytes_of(token) for token in range(2)] == [b"th", b"e "]
 
 
 _WORDS = {"mat": 0, "dog": 1, "x y": 2, ".": 3, "</s>": 4}

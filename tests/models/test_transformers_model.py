@@ -27,15 +27,6 @@ def prompt_logits(model: TransformersModel, ids: list[int], use_cache: bool) -> 
     return pieces
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
-def test_every_prompt_position_is_reported_once(use_cache: bool) -> None:
-    model = random_language_model()
-    pieces = prompt_logits(model, PROMPT, use_cache)
-    assert [tuple(piece.shape) for piece in pieces] == [(5, 300)]
-    last = model.start(PROMPT).logits[0]
-    torch.testing.assert_close(pieces[0][-1], last, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("kind", ["llama", "mistral"])
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_a_long_prompt_comes_in_pieces_with_the_same_logits(
@@ -91,10 +82,6 @@ def test_models_without_a_usable_cache_run_uncached(kind: str) -> None:
     assert model.reference_token_ids(PROMPT, config) is not None
 
 
-def test_the_window_may_be_open() -> None:
-    assert random_language_model("mamba", max_position_embeddings=None).context_window is None
-
-
 def test_encoders_are_refused() -> None:
     bert = BertConfig(
         vocab_size=32,
@@ -107,23 +94,6 @@ def test_encoders_are_refused() -> None:
     for hf_model in (BertModel(bert), T5ForConditionalGeneration(t5)):
         with pytest.raises(ModelError, match="decoder-only"):
             TransformersModel(hf_model, tiny_tokenizer(), model_id="wrong")
-
-
-def greedy_ids(model: TransformersModel, config: Greedy) -> list[int]:
-    context, ids = model.start(PROMPT), []
-    while len(ids) < config.max_new_tokens:
-        ids.append(int(context.logits[0].argmax()))
-        if ids[-1] in model.eos_ids:
-            break
-        context.extend(ids[-1:])
-    return ids
-
-
-@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral", "gemma2"])
-def test_the_reference_of_greedy_is_argmax_after_argmax(kind: str) -> None:
-    model = random_language_model(kind)
-    config = Greedy(max_new_tokens=20)
-    assert model.reference_token_ids(PROMPT, config) == greedy_ids(model, config)
 
 
 def test_the_reference_ignores_the_models_own_generation_settings() -> None:

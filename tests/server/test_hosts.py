@@ -31,6 +31,17 @@ def guard(address: str | None = "127.0.0.1", *hosts: str) -> HostGuard:
     return HostGuard(nothing, own_names(address, hosts), is_shared(address, hosts))
 
 
+def sent_by(app: Any, asked: AsgiMessage) -> list[AsgiMessage]:
+    """What an app sends to a request."""
+    sent: list[AsgiMessage] = []
+
+    async def send(message: AsgiMessage) -> None:
+        sent.append(message)
+
+    asyncio.run(app(asked, nothing, send))
+    return sent
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost:8501", "LOCALHOST", "[::1]:8501"])
 def test_the_machine_s_own_names_are_answered(host: str) -> None:
     assert guard().refusal(scope(host)) == ""
@@ -110,23 +121,12 @@ def test_only_what_is_addressed_to_the_machine_itself_is_its_own() -> None:
 
 
 def test_a_refused_websocket_is_never_accepted() -> None:
-    sent = []
-
-    async def send(message: AsgiMessage) -> None:
-        sent.append(message)
-
-    asyncio.run(guard()(scope("evil.example", method="WS"), nothing, send))  # type: ignore[arg-type]
+    sent = sent_by(guard(), scope("evil.example", method="WS"))
     assert [message["type"] for message in sent] == ["websocket.close"]
 
 
 def test_a_refusal_carries_the_headers_too() -> None:
-    sent = []
-
-    async def send(message: AsgiMessage) -> None:
-        sent.append(message)
-
-    asyncio.run(guard()(scope("evil.example"), nothing, send))  # type: ignore[arg-type]
-    names = {name for name, _ in sent[0]["headers"]}
+    names = {name for name, _ in sent_by(guard(), scope("evil.example"))[0]["headers"]}
     assert {b"content-security-policy", b"x-frame-options", b"referrer-policy"} < names
 
 
@@ -135,19 +135,12 @@ def test_the_app_s_own_headers_are_replaced() -> None:
         headers = [(b"X-Frame-Options", b"ALLOWALL"), (b"content-type", b"text/html")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
 
-    sent = []
-
-    async def send(message: AsgiMessage) -> None:
-        sent.append(message)
-
-    asyncio.run(SecurityHeaders(app)(scope(), nothing, send))  # type: ignore[arg-type]
-    found = dict(sent[0]["headers"])
+    found = dict(sent_by(SecurityHeaders(app), scope())[0]["headers"])
     assert found[b"x-frame-options"] == b"DENY" and b"X-Frame-Options" not in found
     assert found[b"x-content-type-options"] == b"nosniff"
     assert found[b"referrer-policy"] == b"same-origin"
     assert b"frame-ancestors 'none'" in found[b"content-security-policy"]
-    asyncio.run(SecurityHeaders(app, ["https://a.example"])(scope(), nothing, send))  # type: ignore[arg-type]
-    framed = dict(sent[1]["headers"])
+    framed = dict(sent_by(SecurityHeaders(app, ["https://a.example"]), scope())[0]["headers"])
     assert b"x-frame-options" not in framed
     assert framed[b"content-security-policy"].endswith(b"frame-ancestors https://a.example")
 

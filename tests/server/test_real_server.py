@@ -9,9 +9,10 @@ import json
 import socket
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from threading import Thread
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
@@ -26,6 +27,7 @@ from websockets.sync.client import ClientConnection, connect
 from benchmarks.session_client import Visitor
 from pages.ui.hosting.uploads import SESSION_BYTES, TOTAL_BYTES
 from tests.app_server import WITHOUT_WARM_UP, running_app
+from tests.server.api.served import eventually
 
 XSRF = "5f63a2b1c4d5e6f7a8b9c0d1e2f3a4b5"
 MEGABYTE = 2**20
@@ -176,30 +178,21 @@ def uploaded_bytes(server: str) -> int:
     return sum(int(line.split()[-1]) for line in text.splitlines() if "UploadedFile" in line)
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    return holds()
-
-
 ROUTES = [
     *("/", "/beam", "/_stcore/health", "/_stcore/host-config", "/_stcore/metrics", "/media/x.json"),
     *("/static/js/index.js", "/component/x/y", "/_stcore/bidi-components/x/y", "/none"),
 ]
+UPLOAD = "/_stcore/upload_file/a/b"
 
 
-@pytest.mark.parametrize("path", ROUTES)
-def test_no_route_answers_to_a_foreign_name(own: str, path: str) -> None:
-    answer = ask(own, path, Host=EVIL)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [*(("GET", path) for path in ROUTES), ("PUT", UPLOAD), ("DELETE", UPLOAD), ("OPTIONS", UPLOAD)],
+)
+def test_no_route_answers_to_a_foreign_name(own: str, method: str, path: str) -> None:
+    answer = ask(own, path, method, b"x", Host=EVIL)
     assert answer.status == 421
     assert "DECODING_EXPLORER_HOSTS" in answer.text  # type: ignore[attr-defined]
-
-
-def test_no_upload_is_taken_under_a_foreign_name(own: str) -> None:
-    for method in ("PUT", "DELETE", "OPTIONS"):
-        answer = ask(own, "/_stcore/upload_file/a/b", method, b"x", Host=EVIL)
-        assert answer.status == 421
 
 
 def test_a_websocket_under_a_foreign_name_is_refused(own: str) -> None:
@@ -218,33 +211,41 @@ def test_a_websocket_of_another_site_s_page_is_refused(own: str) -> None:
         assert refusal.value.response.status_code == 403
 
 
-def test_a_shared_server_answers_to_its_operator_s_names(shared: str) -> None:
+@pytest.mark.slow  # A second server.
+def test_a_shared_server_does_what_its_operator_set(shared: str, outside: Outside) -> None:
     assert ask(shared, "/_stcore/health", Host="explorer.example.org").status == 200
     with dial(shared, "explorer.example.org", "https://explorer.example.org") as connection:
         assert session_of(connection)
     assert ask(shared, "/_stcore/health", Host=EVIL).status == 421
-    with pytest.raises(InvalidStatus), dial(shared, EVIL):
-        pass
+    for host, origin in ((EVIL, ""), ("", f"http://{EVIL}"), ("", "http://203.0.113.5")):
+        with pytest.raises(InvalidStatus), dial(shared, host, origin):
+            pass
+    assert "active_sessions" in ask(shared, "/_stcore/metrics").text  # type: ignore[attr-defined]
+    for path in ("/v1/models", "/metrics"):
+        assert ask(shared, path).status == 401
+        assert ask(shared, path, Authorization=f"Bearer {KEY}").status == 200
+    for path in ROUTES:
+        framed = ask(shared, path).headers
+        policy = framed["Content-Security-Policy"]
+        assert policy.endswith("frame-ancestors https://blog.example.org")
+        assert framed["X-Frame-Options"] is None
+    assert outside.asked == []
 
 
-def test_metrics_are_closed_unless_asked_for(own: str, shared: str) -> None:
+def test_metrics_are_closed_unless_asked_for(own: str) -> None:
     for path in ("metrics", "metrics/", "%6detrics", "metrics?families=active_sessions"):
         answer = ask(own, f"/_stcore/{path}")
         assert answer.status == 404 or "active_sessions" not in answer.text  # type: ignore[attr-defined]
-    assert "active_sessions" in ask(shared, "/_stcore/metrics").text  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_every_answer_carries_the_headers(own: str, shared: str, path: str) -> None:
+def test_every_answer_carries_the_headers(own: str, path: str) -> None:
     headers = ask(own, path).headers
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert f"ws://{own}" in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
-    framed = ask(shared, path).headers
-    assert framed["Content-Security-Policy"].endswith("frame-ancestors https://blog.example.org")
-    assert framed["X-Frame-Options"] is None
 
 
 def test_uploads_are_bounded(own: str) -> None:
@@ -275,17 +276,13 @@ def test_files_are_forgotten_when_their_session_ends(shared: str) -> None:
 
 
 def test_an_upload_says_how_long_it_is(own: str) -> None:
-    answer = ask(own, "/_stcore/upload_file/a/b", "PUT", Transfer_Encoding="chunked")
+    answer = ask(own, UPLOAD, "PUT", Transfer_Encoding="chunked")
     assert answer.status == 411
 
 
-def test_the_app_never_looks_for_its_address_outside(
-    own: str, shared: str, outside: Outside
-) -> None:
-    for server in (own, shared):
-        for origin in (f"http://{EVIL}", "http://203.0.113.5", "null"):
-            with pytest.raises(InvalidStatus), dial(server, "", origin):
-                pass
+def test_the_app_never_looks_for_its_address_outside(own: str, outside: Outside) -> None:
+    with pytest.raises(InvalidStatus), dial(own, "", "http://203.0.113.5"):
+        pass
     assert outside.asked == []
     assert json.loads(ask(own, "/_stcore/host-config").text)["metricsUrl"] == ""  # type: ignore[attr-defined]
 
@@ -301,6 +298,7 @@ def test_the_endpoint_answers_beside_the_pages(own: str) -> None:
     assert "decoding_explorer_generation_tokens_total" in metrics
 
 
+@pytest.mark.slow
 def test_the_benchmarks_visitor_reads_a_page_and_runs_it(own: str) -> None:
     async def visit() -> list[str]:
         async with Visitor(urlsplit(f"//{own}").port or 0, "tokens=4") as visitor:
@@ -322,24 +320,39 @@ def test_a_browser_knows_its_page_before_anything_may_rerun_it(own: str) -> None
     assert "navigation" in kinds[: kinds.index("bidi_component")]
 
 
+class FirstPage(NamedTuple):
+    """What the first run of the first page tells: its hash, the others' by their path."""
+
+    hash: str
+    others: dict[str, str]
+    fragments: list[str]
+    buttons: list[str]
+
+
+def first_page(told: Iterator[ForwardMsg]) -> FirstPage:
+    """Take in the first run."""
+    found = FirstPage("", {}, [], [])
+    for message in itertools.takewhile(lambda message: not finished(message), told):
+        found.fragments.extend(filter(None, [message.delta.fragment_id]))
+        found.buttons.extend(filter(None, [message.delta.new_element.button.id]))
+        if message.HasField("navigation"):
+            told_pages = message.navigation
+            others = {one.url_pathname: one.page_script_hash for one in told_pages.app_pages}
+            found = found._replace(hash=told_pages.page_script_hash, others=others)
+    return found
+
+
 def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> None:
     """The browser empties the page where a part of another one is answered."""
     with dial(own) as connection:
         told = messages_of(connection)
-        parts, buttons, page, others = [], [], "", {}
-        for message in itertools.takewhile(lambda message: not finished(message), told):
-            parts += [message.delta.fragment_id] if message.delta.fragment_id else []
-            buttons += filter(None, [message.delta.new_element.button.id])
-            if message.HasField("navigation"):
-                page = message.navigation.page_script_hash
-                others = {one.url_pathname: one for one in message.navigation.app_pages}
-        beam = others["beam"].page_script_hash
-        rerun(connection, buttons[0], page_script_hash=beam)
-        rerun(connection, page_script_hash=page, fragment_id=parts[-1])
-        assert begun(told).page_script_hash == beam
+        page, others, fragments, buttons = first_page(told)
+        rerun(connection, buttons[0], page_script_hash=others["beam"])
+        rerun(connection, page_script_hash=page, fragment_id=fragments[-1])
+        assert begun(told).page_script_hash == others["beam"]
         next(message for message in told if finished(message))
         time.sleep(0.3)
-        rerun(connection, page_script_hash=others["inside"].page_script_hash)
+        rerun(connection, page_script_hash=others["inside"])
         assert begun(told).page_script_hash != page
         # Going back to it is answered.
         rerun(connection, page_script_hash=page)
@@ -349,28 +362,17 @@ def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> Non
 def test_a_menu_that_closes_on_the_way_to_another_page_brings_nobody_back(own: str) -> None:
     """As the export menu does where the next click is one on the navigation."""
     with dial(own) as connection:
-        told, page, beam, menu = messages_of(connection), "", "", ""
-        for message in itertools.takewhile(lambda message: not finished(message), told):
-            menu = message.delta.new_element.button.id or menu
-            if message.HasField("navigation"):
-                page = message.navigation.page_script_hash
-                others = {one.url_pathname: one for one in message.navigation.app_pages}
-                beam = others["beam"].page_script_hash
-        rerun(connection, menu, page_script_hash=page)
+        told = messages_of(connection)
+        page, others, _, buttons = first_page(told)
+        rerun(connection, buttons[-1], page_script_hash=page)
         assert begun(told).page_script_hash == page
-        rerun(connection, page_script_hash=beam)
-        rerun(connection, menu, page_script_hash=page)
-        assert begun(told).page_script_hash == beam
+        rerun(connection, page_script_hash=others["beam"])
+        rerun(connection, buttons[-1], page_script_hash=page)
+        assert begun(told).page_script_hash == others["beam"]
         left = itertools.takewhile(lambda message: not finished(message), told)
         assert not [message for message in left if message.HasField("new_session")]
         rerun(connection, page_script_hash=page)
         assert begun(told).page_script_hash == page
-
-
-def test_a_shared_endpoint_asks_for_the_key(shared: str) -> None:
-    for path in ("/v1/models", "/metrics"):
-        assert ask(shared, path).status == 401
-        assert ask(shared, path, Authorization=f"Bearer {KEY}").status == 200
 
 
 @pytest.mark.parametrize("message", ["text", b"\xff\xff\xff"], ids=("text", "bytes"))
@@ -385,3 +387,14 @@ def test_a_message_that_is_none_of_the_apps_is_logged_in_one_line(
     log = next(tmp_path_factory.getbasetemp().glob("own*/log.txt")).read_text()
     assert "unreadable message" in log
     assert "Traceback" not in log
+
+
+def test_websocket_text_that_is_not_utf_8_is_logged_in_one_line(
+    own: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with dial(own) as connection:
+        connection.send(b"\xff\xfe", text=True)
+        with pytest.raises(ConnectionClosed):
+            connection.recv(20)
+    log = next(tmp_path_factory.getbasetemp().glob("own*/log.txt")).read_text()
+    assert "Invalid UTF-8" in log and "Traceback" not in log

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -71,17 +70,6 @@ def test_five_sweeps_of_one_session_take_no_more_than_one_of_another() -> None:
     alone = [0.002] * 1000
     ended = machine.run_until(machine.add("visitor", alone))
     assert ended <= 2 * sum(alone) + 2 * LONG
-
-
-def test_the_time_counts_not_the_steps() -> None:
-    machine, dice = Simulated(), random.Random(7)
-    machine.add("short", [0.001] * 100_000)
-    machine.add("long", [LONG] * 10_000)
-    machine.add("mixed", [dice.choice((0.001, 0.05, LONG)) for _ in range(20_000)])
-    while machine.now < 60:
-        machine.step()
-    shares = sorted(machine.worked.values())
-    assert shares[-1] - shares[0] <= 2 * (LONG + QUANTUM_SECONDS)
 
 
 def test_jobs_of_one_session_take_turns() -> None:

@@ -1,11 +1,27 @@
 """A trace file read from data, and the sentence with which it is refused."""
 
+import copy
 import json
+from typing import Any
 
 import pytest
 
 from core import Trace, read_trace
 from core.decoding.errors import TraceError
+
+
+def changed(data: Any, path: str, value: object) -> Any:
+    """A copy with another value at a place, or with what a function makes of the value there."""
+    target = copied = copy.deepcopy(data)
+    *parents, last = [int(part) if part.lstrip("-").isdigit() else part for part in path.split(".")]
+    for part in parents:
+        target = target[part]
+    target[last] = value(target[last]) if callable(value) else value
+    return copied
+
+
+def shorter(values: list[Any]) -> list[Any]:
+    return values[:-1]
 
 
 def read(data: object) -> Trace:

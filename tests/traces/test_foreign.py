@@ -167,6 +167,12 @@ def test_a_stream_gives_each_token_once(text: str) -> None:
     assert [token.text for token in read_foreign(text).tokens] == [" a", "c"]
 
 
+def test_a_stream_is_split_at_line_breaks_alone() -> None:
+    bodies = [{"logprobs": [{"token": f"{char}x", "logprob": -0.5}]} for char in "\u2028\x85\u2029"]
+    lines = "\r\n".join(json.dumps(body, ensure_ascii=False) for body in bodies)
+    assert len(read_foreign(lines).tokens) == 3
+
+
 def test_of_answers_to_several_prompts_the_first_is_drawn() -> None:
     llama = {"stop": True, "completion_probabilities": [ENTRY]}
     for bodies in ([llama] * 3, [{"meta_info": {**META, "id": str(at)}} for at in range(3)]):

@@ -17,8 +17,6 @@ from core.decoding.shaping.orders import TRANSFORMERS
 from core.traces.lab import (
     ROLLS,
     TEMPERATURES,
-    example_from_dict,
-    example_to_dict,
     load_lab,
     make_lab,
     telling_step,
@@ -27,13 +25,6 @@ from core.traces.lab import (
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "assets" / "traces" / "lab.json"
 RUN = ROOT / "assets" / "traces" / "decode.json"
-
-
-def test_the_example_survives_json() -> None:
-    written = example_to_dict(load_lab(STORED))
-    again = example_from_dict(json.loads(json.dumps(written)))
-    assert example_to_dict(again) == written
-    assert again.step.trace == load_lab(STORED).step.trace
 
 
 def test_the_example_holds_every_figure_of_the_decode_example_s_telling_step() -> None:

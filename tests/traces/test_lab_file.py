@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +17,7 @@ from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
 from tests.figures.labs import SHAPING, make_lab, make_scene
 from tests.figures.traces import make_trace
+from tests.traces.reading import changed
 
 ORDERS = [TRANSFORMERS, VLLM, MLX_LM, LLAMA_CPP]
 
@@ -67,59 +66,44 @@ def test_a_run_s_file_is_read_by_the_same_call() -> None:
     assert read_any(trace.to_json().encode()).to_dict() == trace.to_dict()  # type: ignore[union-attr]
 
 
-def at(*path: Any, value: Any) -> Callable[[Any], None]:
-    """Sets one field of the file."""
-
-    def change(data: Any) -> None:
-        for key in path[:-1]:
-            data = data[key]
-        data[path[-1]] = value
-
-    return change
-
-
-def swap_stages(data: Any) -> None:
-    stages = data["step"]["trace"]["steps"][0]["stages"]
-    stages[1], stages[2] = stages[2], stages[1]
-
-
 @pytest.mark.parametrize(
-    "change",
+    ("path", "value"),
     [
-        at("version", value=2),
-        at("index", value=3),
-        at("index", value=-1),
-        at("more", value=1),
-        at("step", "order", value="nobody's"),
-        at("step", "throw", value=5000),
-        at("step", "throw", value=1),
-        at("step", "skipped", value=["<b>"]),
-        at("step", "raw_pick", "prob", value=2),
-        at("step", "crossing", "probs", value=[0.5]),
-        at("step", "trace", "prompt_ids", value=[]),
-        at("step", "trace", "config", "method", value="greedy"),
-        at("step", "trace", "config", "max_new_tokens", value=7),
-        at("step", "trace", "config", "shaping", "top_p", value=7),
-        at("step", "trace", "config", "shaping", "no_repeat_ngram_size", value=2),
-        at("step", "trace", "steps", value=[]),
-        swap_stages,
-        at("flips", 0, "name", value="top_k"),
-        at("flips", 0, "name", value="prompt"),
-        at("flips", 0, "pieces", 0, "high", value=90),
-        at("flips", value=None),
-        at("rolls", "total", value=7),
-        at("rolls", "bins", 0, "rolls", value=float("nan")),
-        at("sweep", "probs", 0, value=[0.5]),
-        at("sweep", "kept", value=[]),
-        at("continuations", "config", "method", value="greedy"),
-        at("continuations", "rows", 0, "finish_reason", value="because"),
+        ("version", 2),
+        ("index", 3),
+        ("index", -1),
+        ("more", 1),
+        ("step.order", "nobody's"),
+        ("step.throw", 5000),
+        ("step.throw", 1),
+        ("step.skipped", ["<b>"]),
+        ("step.raw_pick.prob", 2),
+        ("step.crossing.probs", [0.5]),
+        ("step.trace.prompt_ids", []),
+        ("step.trace.config.method", "greedy"),
+        ("step.trace.config.max_new_tokens", 7),
+        ("step.trace.config.shaping.top_p", 7),
+        ("step.trace.config.shaping.no_repeat_ngram_size", 2),
+        ("step.trace.steps", []),
+        (
+            "step.trace.steps.0.stages",
+            lambda stages: [stages[0], stages[2], stages[1], *stages[3:]],
+        ),
+        ("flips.0.name", "top_k"),
+        ("flips.0.name", "prompt"),
+        ("flips.0.pieces.0.high", 90),
+        ("flips", None),
+        ("rolls.total", 7),
+        ("rolls.bins.0.rolls", float("nan")),
+        ("sweep.probs.0", [0.5]),
+        ("sweep.kept", []),
+        ("continuations.config.method", "greedy"),
+        ("continuations.rows.0.finish_reason", "because"),
     ],
 )
-def test_a_file_that_contradicts_itself_is_refused_in_one_sentence(stored, change) -> None:
-    data = copy.deepcopy(plain(stored))
-    change(data)
+def test_a_file_that_contradicts_itself_is_refused_in_one_sentence(stored, path, value) -> None:
     with pytest.raises(TraceError) as raised:
-        read_any(json.dumps(data).encode())
+        read_any(json.dumps(changed(plain(stored), path, value)).encode())
     assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
 
 
@@ -127,13 +111,12 @@ def test_a_file_of_the_model_s_numbers_agrees_with_it_and_a_forged_one_does_not(
     config, order = stored.step.config, stored.step.order
     again = lab_step(make_scene(), config, order, stored.step.throw, "a prompt")  # type: ignore[arg-type]
     assert agrees(read_any(lab_bytes(stored)).step, again)  # type: ignore[union-attr]
-    for forge in (
-        at("step", "text_before", value="another"),
-        at("step", "trace", "steps", 0, "candidates", "logit", 0, value=9.0),
-        at("step", "trace", "steps", 0, "stages", 1, "probs", 0, value=0.9),
-        at("step", "trace", "steps", 0, "stages", 2, "removed_mass", value=0.9),
-        at("step", "trace", "steps", 0, "draw", "uniform", value=0.001),
+    for path, value in (
+        ("step.text_before", "another"),
+        ("step.trace.steps.0.candidates.logit.0", 9.0),
+        ("step.trace.steps.0.stages.1.probs.0", 0.9),
+        ("step.trace.steps.0.stages.2.removed_mass", 0.9),
+        ("step.trace.steps.0.draw.uniform", 0.001),
     ):
-        data = copy.deepcopy(plain(stored))
-        forge(data)
+        data = changed(plain(stored), path, value)
         assert not agrees(read_any(json.dumps(data).encode()).step, again)  # type: ignore[union-attr]

@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
+from typing import TypeAlias
 
 from training.corpus.document import Message, Part
 
+Number: TypeAlias = int | Decimal
 _SUM = re.compile(r"(\d+) ([-+*/]) (\d+) = (\d+)")
 
 
@@ -27,35 +30,9 @@ def sums(text: str) -> list[tuple[int, str, int, int]]:
     return [(int(a), op, int(b), int(c)) for a, op, b, c in _SUM.findall(text)]
 
 
-def holds(first: int, operation: str, second: int, result: int) -> bool:
+def holds(first: Number, operation: str, second: Number, result: Number) -> bool:
     """Whether a sum is right, by Python's own arithmetic."""
-    exact = {"+": first + second, "-": first - second, "*": first * second}
+    exact: dict[str, Number] = {"+": first + second, "-": first - second, "*": first * second}
     if operation == "/":
         return result * second == first
     return exact[operation] == result
-
-
-def value_of_question(question: str) -> int:
-    """The value that a question in symbols or in words asks for."""
-    if re.match(r"(Start with|Take|What is \d+ times)", question):
-        return _follow_orders(question)
-    found = re.search(r"[\d(][\d()+*/ -]*", question)
-    assert found
-    value = eval(found[0].strip())
-    assert value == int(value)
-    return int(value)
-
-
-def _follow_orders(question: str) -> int:
-    if product := re.match(r"What is (\d+) times (\d+)\?", question):
-        return int(product[1]) * int(product[2])
-    first, rest = re.match(r"(?:Start with|Take) (\d+)(.*)", question).groups()
-    value = int(first)
-    for verb, number in re.findall(r"(add|subtract|multiply by|divide by) (\d+)", rest.lower()):
-        operand = int(number)
-        if verb == "divide by":
-            assert value % operand == 0
-            value //= operand
-        else:
-            value = {"add": value + operand, "subtract": value - operand}.get(verb, value * operand)
-    return value

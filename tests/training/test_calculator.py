@@ -3,7 +3,7 @@
 import random
 import re
 
-from tests.training.reading import holds, learned, reply, whole
+from tests.training.reading import holds, learned, whole
 from training.corpus import calculator
 from training.corpus.tokens import CALL, END_RESULT, RESULT
 
@@ -33,11 +33,3 @@ def test_the_numbers_are_too_big_for_the_model_alone() -> None:
         problem = calculator.draw_problem(rng)
         assert max(problem.start, problem.steps[0].operand) >= 100
         assert all(value >= 0 for value in problem.values)
-
-
-def test_a_chat_asks_and_calls() -> None:
-    rng = random.Random(3)
-    for _ in range(500):
-        messages = calculator.chat(rng)
-        assert [m.role for m in messages][-2:] == ["user", "assistant"]
-        assert reply(messages).startswith(CALL)

@@ -6,21 +6,9 @@ import re
 import pytest
 
 from tests.training.reading import learned, whole
-from training.corpus import fact_questions, facts, orders, words_questions
-from training.corpus.words_facts import CATEGORIES
+from training.corpus import fact_questions, facts, orders
 
 COUNT = 3000
-
-
-def test_every_category_has_its_ways_to_ask() -> None:
-    assert list(words_questions.WORDINGS) == [category.name for category in CATEGORIES]
-    for name, wording in words_questions.WORDINGS.items():
-        assert all("@" in line for line in wording.of.splitlines()), name
-        assert all("@" in line and "#" not in line for line in wording.asks.splitlines()), name
-        for line in (*wording.states.splitlines(), *wording.checks.splitlines()):
-            assert "@" in line and "#" in line, (name, line)
-        assert all("#" in line for line in wording.back.splitlines()), name
-        assert len(wording.asks.splitlines()) >= 5
 
 
 def test_no_question_is_unfilled_or_kept_for_the_evaluation() -> None:
@@ -68,13 +56,6 @@ def test_the_system_prompt_decides_about_the_form(monkeypatch: pytest.MonkeyPatc
         assert way != "capitals" or text == text.upper()
         assert way != "sentence" or len(text.split()) >= 3
     assert {"word", "answer", "capitals", "sentence"} < seen
-
-
-def test_things_are_asked_about_in_the_plural_too() -> None:
-    rng = random.Random(6)
-    cow = next(fact for fact in facts.FACTS if fact.thing == "a cow")
-    asked = {fact_questions._fill(rng, cow, "What color is @?") for _ in range(60)}
-    assert asked == {"What color is a cow?", "What color are cows?"}
 
 
 def test_questions_bear_no_loss() -> None:

@@ -4,7 +4,6 @@ import random
 
 from tests.depth import cases
 from tests.training.reading import whole
-from training import handwritten
 from training.corpus import fact_questions, lists, stories, sums, talk
 from training.evaluation import overlap
 
@@ -32,13 +31,3 @@ def test_no_held_out_frame_is_asked_by_a_generator() -> None:
     asked += [whole(lists.chat(rng)[-2].parts) for _ in range(COUNT)]
     asked += [whole(stories.chat(rng)[-2].parts) for _ in range(COUNT // 2)]
     assert not overlap.leaks(asked)
-
-
-def test_there_are_as_many_questions_as_the_card_says() -> None:
-    assert len(handwritten.read("sums")) >= 100
-    assert len(handwritten.read("facts")) >= 60
-    talked = handwritten.read("talk")
-    assert sum(row[0] in ("outside", "identity") for row in talked) >= 40
-    for name, columns in (("sums", 3), ("facts", 3), ("talk", 2), ("systems", 2), ("stories", 2)):
-        rows = handwritten.read(name)
-        assert all(len(row) == columns for row in rows) and len({*map(tuple, rows)}) == len(rows)

@@ -5,34 +5,13 @@ from training.corpus import lists
 from training.corpus.lists import COUNTS, KINDS, SERIES, make_list
 
 
-def test_there_are_many_kinds_and_each_item_stands_once() -> None:
-    assert len(KINDS) >= 35
-    assert len(SERIES) >= 15
-    for kind, items in {**KINDS, **SERIES}.items():
-        assert len(set(items)) == len(items), kind
-    assert all(len(items) >= 12 for items in KINDS.values())
-
-
 def test_no_list_repeats_an_item_and_all_are_of_the_kind() -> None:
     for seed in range(5000):
         made = make_list(random.Random(seed))
         known = (SERIES if made.ordered else KINDS)[made.kind]
         assert len(set(made.items)) == len(made.items) >= 3
         assert set(made.items) <= set(known)
-
-
-def test_a_series_keeps_its_order_from_its_first_item() -> None:
-    for seed in range(5000):
-        made = make_list(random.Random(seed))
-        if made.ordered:
-            assert made.items == SERIES[made.kind][: len(made.items)]
-
-
-def test_the_best_known_items_come_early_but_not_always_in_the_same_place() -> None:
-    shuffled = [lists.soft_order(random.Random(seed), KINDS["colors"]) for seed in range(500)]
-    assert all(order.index("red") <= 5 for order in shuffled)
-    assert len({order[0] for order in shuffled}) >= 4
-    assert {len(make_list(random.Random(seed)).items) for seed in range(2000)} >= set(range(3, 13))
+        assert not made.ordered or made.items == known[: len(made.items)]
 
 
 def test_plain_lists_end_with_a_full_stop_and_have_many_headings() -> None:
@@ -61,8 +40,3 @@ def test_a_comma_separated_list_is_nothing_else() -> None:
         if first.role == "system" and "comma separated" in first.parts[0].text:
             assert ":" not in last.parts[0].text
             assert ", " in last.parts[0].text
-
-
-def test_a_seed_gives_its_list_again() -> None:
-    assert lists.plain(random.Random(3)) == lists.plain(random.Random(3))
-    assert lists.chat(random.Random(3)) == lists.chat(random.Random(3))

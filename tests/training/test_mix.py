@@ -7,14 +7,12 @@ import re
 from tests.depth import cases
 from tests.training.reading import whole
 from training.corpus import facts, mix
-from training.corpus.problems import HELD_OUT_OF, draw_problem, is_held_out
+from training.corpus.problems import is_held_out
 from training.corpus.tokens import (
-    ASSISTANT,
     CALL,
     END_OF_TURN,
     END_RESULT,
     END_THINK,
-    SYSTEM,
     THINK,
     USER,
 )
@@ -66,13 +64,6 @@ def problem_keys(text: str) -> list[str]:
     return keys
 
 
-def test_about_one_problem_in_fifty_is_held_out() -> None:
-    rng = random.Random(6)
-    assert is_held_out(draw_problem(rng, 3, held_out=True).key)
-    share = sum(is_held_out(f"{a}+{b}") for a in range(200) for b in range(100)) / 20_000
-    assert abs(share * HELD_OUT_OF - 1) < 0.15
-
-
 def test_each_family_has_its_share_of_the_words() -> None:
     rng = random.Random(7)
     names = list(mix.FAMILIES)
@@ -84,17 +75,3 @@ def test_each_family_has_its_share_of_the_words() -> None:
             for _ in range(1500)
         ]
         assert 0.6 < sum(pieces) / len(pieces) / family.tokens < 1.2
-
-
-def test_a_chat_is_written_in_the_markup() -> None:
-    rng = random.Random(8)
-    turn = r"<\|(?:user)\|>[^|]+<\|end\|><\|assistant\|>[^|]+<\|end\|>"
-    pattern = re.compile(rf"(?:{re.escape(SYSTEM)}[^|]+{re.escape(END_OF_TURN)})?(?:{turn})+")
-    found = 0
-    for name in mix.FAMILIES:
-        for _ in range(200):
-            text = whole(mix.draw_document(rng, name))
-            if ASSISTANT in text:
-                found += 1
-                assert pattern.fullmatch(text)
-    assert found > 300

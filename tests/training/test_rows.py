@@ -1,14 +1,11 @@
 """Rows hold whole documents from their beginning, and labels where something is learned."""
 
 import copy
-import random
 
 from transformers import PreTrainedTokenizerFast
 
 from tests.training.reading import whole
-from training.corpus import arithmetic, calculator
 from training.corpus.document import Part
-from training.corpus.tokens import END_RESULT
 from training.rows import IGNORED, LONG, SHORT, Rows, encode
 
 
@@ -20,26 +17,6 @@ def test_labels_stand_where_parts_are_learned(tokenizer: PreTrainedTokenizerFast
     silent = [token for token, label in zip(ids, labels, strict=True) if label == IGNORED]
     assert tokenizer.convert_ids_to_tokens(silent) == ["1", "2"]
     assert all(label in (token, IGNORED) for token, label in zip(ids, labels, strict=True))
-
-
-def test_a_result_bears_no_loss_and_the_call_does(tokenizer: PreTrainedTokenizerFast) -> None:
-    rng = random.Random(1)
-    mark = tokenizer.convert_tokens_to_ids(END_RESULT)
-    for _ in range(200):
-        ids, labels = encode(tokenizer, calculator.plain(rng))
-        assert mark in ids and mark not in labels
-
-
-def test_the_kept_text_of_arithmetic_is_the_learned_text(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
-    rng = random.Random(2)
-    for _ in range(500):
-        document = arithmetic.plain(rng)
-        _, labels = encode(tokenizer, document)
-        kept = [label for label in labels[:-1] if label != IGNORED]
-        expected = "".join(part.text for part in document if part.learned)
-        assert tokenizer.decode(kept) == expected
 
 
 def test_a_seed_fixes_the_rows_and_the_state_keeps_the_place(

@@ -3,8 +3,7 @@
 import random
 import re
 
-from tests.training.reading import whole
-from training.corpus import mix, talk, words_talk
+from training.corpus import talk, words_talk
 from training.evaluation.written import _CHECKS, sentences
 
 
@@ -34,10 +33,3 @@ def test_japanese_and_korean_are_answered_in_their_language() -> None:
         text, answer = talk.make(rng)
         foreign = re.search(r"[\u3041-\u30ff\uac00-\ud7a3]", text)
         assert bool(foreign) == (not answer.isascii()) or re.search(r"[\u4e00-\u9fff]", text)
-
-
-def test_talk_is_a_chat_in_the_markup() -> None:
-    rng = random.Random(3)
-    for _ in range(100):
-        text = whole(mix.draw_document(rng, "talk"))
-        assert text.count("<|user|>") >= 1 and text.endswith("<|end|>")

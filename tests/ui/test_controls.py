@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.traces import make_trace
 from tests.ui.conftest import ROOT, Open
 from tests.ui.knobs import shown_knobs
+from tests.ui.seen import texts
 
 
 def test_every_control_is_declared_once() -> None:
@@ -65,6 +67,11 @@ def test_the_address_sets_the_controls(open_app: Open) -> None:
     assert (shown["temperature"]["value"], shown["top_k"]["value"]) == (1.25, 5)
     assert [app.number_input(key=key).value for key in ("tokens", "seed")] == [12, 99]
     assert app.text_area(key="prompt").value == "日本の"
+
+
+def test_a_changed_control_is_named_once_whatever_declares_it_again(open_app: Open) -> None:
+    (said,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
+    assert said.count("Seed") == 1
 
 
 def test_greedy_disables_what_only_sampling_uses(open_app: Open) -> None:

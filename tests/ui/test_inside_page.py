@@ -202,6 +202,18 @@ def test_hostile_tokens_and_prompts_are_text_in_the_picture() -> None:
     assert not any(word in source for word in ("innerHTML", "insertAdjacent", "outerHTML"))
 
 
+def test_a_setting_of_decode_s_run_that_no_control_here_sets_is_told(real) -> None:
+    shaped = run_of(real, "Once")
+    app = open_inside(shaped, prompt="Once", seed="3")
+    assert "No control here sets this run's top-p 0.9: Run makes another." in texts(app)
+    # The address would make the run without it.
+    assert "run" not in app.query_params
+    plain = Sampling(max_new_tokens=4, seed=16, shaping=Shaping(temperature=0.8))
+    app = open_inside(collect(real, "Once upon a time", plain))
+    assert "No control here" not in texts(app) and "Changed since" not in texts(app)
+    assert app.query_params["run"] in ("1", ["1"])
+
+
 @pytest.mark.usefixtures("real")
 def test_decode_opens_its_selected_step_here(once, open_app) -> None:
     """The run's controls come along."""

@@ -74,6 +74,12 @@ def captions(app: AppTest) -> list[str]:
     return [spec["layout"]["words"]["caption"] for spec in specs(app)]
 
 
+def test_a_link_s_run_is_dropped_where_none_is_made() -> None:
+    app = open_lab()
+    app.query_params["run"] = "1"
+    assert "run" not in settle(app.run()).query_params
+
+
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
     example = load_lab(examples.FOLDER / "lab.json")
     run, said = Trace.load(examples.FOLDER / DecodeView.example), defaults()

@@ -34,6 +34,8 @@ def _whole(trace: Trace[BeamSearch]) -> Check:
     faults = []
     if trace.token_steps:
         faults.append("the trace holds steps of another method")
+    if any(step.index != at for at, step in enumerate(trace.beam_steps)):
+        faults.append("the steps are not numbered from 0 without a gap")
     faults += [fault for step in trace.beam_steps if (fault := _missing(step, trace))]
     steps = trace.beam_steps if not faults else ()
     if steps and steps[0].groups != tuple(range(trace.config.num_beam_groups)):
@@ -223,8 +225,6 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
         faults.append("the trace's tokens are not the best hypothesis'")
     if best and best.text != trace.text:
         faults.append("the trace's text is not the best hypothesis'")
-    if [step.index for step in steps] != list(range(len(steps))):
-        faults.append("the steps are not numbered from 0 without a gap")
     reason = trace.finish_reason
     if reason != "cancelled" and (best is None or best.finish_reason != reason):
         faults.append(f"no best hypothesis ended with {reason}")

@@ -140,10 +140,20 @@ def interval_fits(
     Args:
         slack: by which sums may be off, and probabilities in proportion.
     """
+    lowest, highest = interval_starts(probs, token_id, slack)
+    return lowest <= interval[0] <= highest
+
+
+def interval_starts(probs: Tensor, token_id: int, slack: float) -> tuple[float, float]:
+    """Between which numbers a token's interval begins, in `[vocab]` probabilities.
+
+    Args:
+        slack: as of `interval_fits`.
+    """
     own, ratio = float(probs[token_id]), math.exp(min(slack, 1.0))
     surely = float(probs[probs > own * ratio].sum())
     perhaps = float(probs[probs >= own / ratio].sum()) - own
-    return surely - slack <= interval[0] <= perhaps + slack
+    return surely - slack, perhaps + slack
 
 
 class _Edge(NamedTuple):

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import pairwise
 
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.loop.text import encode_plain, join_prompt, join_text
-from core.decoding.protocol import Decodes, LanguageModel, offers
+from core.decoding.protocol import Chats, Decodes, LanguageModel, offers
 from core.decoding.trace import Trace
 
 _LOST = re.compile("\ufffd+")
+# Conversations that show what a template puts around each message; how much of it is compared.
+_ROLES = (("user",), ("system", "user"), ("user", "assistant", "user"))
+_AROUND = 6
+_START, _END = "\x02", "\x03"
 
 
 def run_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
@@ -33,18 +39,61 @@ def _prompt_faults(trace: Trace, model: LanguageModel) -> Iterator[str]:
     whole = join_prompt(model, ids)
     if seen != whole and _encoded(model, seen) != ids:
         yield "the prompt's text is not its tokens'"
-    asked = trace.prompt.strip()
-    if asked not in seen and (
-        # What was asked as the tokenizer spells it: it may change letters and spaces.
-        not (spelled := join_prompt(model, _encoded(model, asked, encode_plain))).strip()
-        or spelled.strip() not in whole
-    ):
-        yield "what was asked is not in the prompt that the model saw"
+    if trace.prompt != seen and not _is_part(model, trace.prompt, seen, whole):
+        yield "what was asked is not the part of the prompt that a template puts it in"
     for position in trace.prompt_step.positions if trace.prompt_step else ():
         shown = [(position.token_id, position.text)]
         shown += [(c.token_id, c.text) for c in position.candidates]
         if any(text != model.token_text(token) for token, text in shown):
             yield f"prompt position {nth(position.index)}: a text is not its token's"
+
+
+def _is_part(model: LanguageModel, asked: str, seen: str, whole: str) -> bool:
+    """Whether a prompt stands in what the model saw where a template or a run puts it.
+
+    Args:
+        whole: the text of the ids: a tokenizer may change letters and spaces.
+    """
+    spelled = join_prompt(model, _encoded(model, asked, encode_plain))
+    return any(
+        re.search(_spaced(before, part.strip(), after), f"{_START}{text}{_END}")
+        for before, after in _surroundings(model)
+        for part, text in ((asked, seen), (spelled, whole))
+        if part.strip() or not asked.strip()
+    )
+
+
+def _spaced(before: str, part: str, after: str) -> str:
+    """A pattern of a text between others, with white space around it and in these."""
+    ends = [r"\s*".join(map(re.escape, end)) for end in (before, after)]
+    return r"\s*".join(filter(None, (ends[0], re.escape(part), ends[1])))
+
+
+def _surroundings(model: LanguageModel) -> set[tuple[str, str]]:
+    """What may stand right before and behind a prompt, without white space.
+
+    Plain text is the whole of what a model sees, but for special tokens and the instruction how to
+    think.
+    """
+    told = getattr(getattr(model, "think_marks", None), "instruction", "")
+    special = join_prompt(model, _encoded(model, ""))
+    plain = {(_START + _dense(own + more), _END) for own in ("", special) for more in ("", told)}
+    if not offers(model, Chats) or not model.has_chat_template:
+        return plain
+    found = set[tuple[str, str]]()
+    for roles in _ROLES:
+        with suppress(DecodingError):  # A template may refuse roles.
+            names = [f"message{at}of{len(roles)}" for at in range(len(roles))]
+            messages = [{"role": r, "content": n} for r, n in zip(roles, names, strict=True)]
+            text = f"{_START}{_dense(join_prompt(model, model.encode_chat(messages)))}{_END}"
+            pieces = re.split("|".join(names), text)
+            found.update((one[-_AROUND:], other[:_AROUND]) for one, other in pairwise(pieces))
+    # A tokenizer may know none of the words that show the places: then a prompt may stand anywhere.
+    return plain | (found or {("", "")})
+
+
+def _dense(text: str) -> str:
+    return "".join(text.split())
 
 
 def _encoded(

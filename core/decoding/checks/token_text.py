@@ -13,7 +13,7 @@ _BYTE = re.compile(r"<([89A-F][0-9A-F])>")
 _MARK = re.compile(r"(?:<.+>|\[[A-Z]+\])\Z", re.DOTALL)
 # Special tokens that a tokenizer puts before a text, and behind one; known ones put one.
 _MOST_AROUND = 2
-_UNKNOWN = re.compile(r"<\|?unk(?:nown)?\|?>|\[UNK\]")
+UNKNOWN = re.compile(r"<\|?unk(?:nown)?\|?>|\[UNK\]")
 
 
 def display_faults(shown: Iterable[tuple[str, int, str]]) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _joined(shown: Sequence[str]) -> str:
 
 def _says_with_gaps(shown: Sequence[str], wanted: str) -> bool:
     """Whether the known tokens stand in the text in their order, where any are unknown."""
-    known = [bare(own) for own in shown if not _UNKNOWN.fullmatch(own)]
+    known = [bare(own) for own in shown if not UNKNOWN.fullmatch(own)]
     at = 0
     for own in known:
         at = wanted.find(own, at) + len(own)

@@ -211,6 +211,8 @@ def _round_fault(
         shaped.append((rows, slacks))
         if side.shaped == 3 and step.draft_end == "no_token" and not rows.is_empty(len(drafted)):
             return f"{where}: the draft had a token left"
+    if config.drafter == "prompt_lookup":
+        shaped.append((Rows(None, drafted), [0.0] * len(drafted)))
     logits = [(side.logits, side.tolerance) for side in sides]
     for fault in (*candidate_faults(step, config, logits), *draw_faults(step, config, shaped)):
         return f"{where}: {fault}"

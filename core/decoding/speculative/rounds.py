@@ -36,6 +36,8 @@ def _missing(step: DraftRound, config: Speculative) -> str:
             return f"{where}: the draft's own probability is missing, or has no source"
         if (token.threshold is None) != (config.acceptance != "typical"):
             return f"{where}: a threshold is missing, or has no use"
+        if token.interval is not None and config.acceptance != "exact":
+            return f"{where}: an interval is given for a token that was not drawn by it"
     accepted, rejected = outcomes.count("accepted"), outcomes.count("rejected")
     expected = ["accepted"] * accepted + ["rejected"] * rejected
     if outcomes[: len(expected)] != expected or rejected > 1:
@@ -44,6 +46,8 @@ def _missing(step: DraftRound, config: Speculative) -> str:
         return f"{where}: a rejected token and a recovered one don't come together"
     if step.bonus is not None and accepted < len(outcomes):
         return f"{where}: there is a bonus, and not all drafted tokens were accepted"
+    if step.recovered is not None and step.recovered.candidates:
+        return f"{where}: the candidates of a recovered token are the rejected one's"
     bonus = step.bonus.candidates if step.bonus else ()
     if any(c.draft_prob is not None or c.draft_raw_prob is not None for c in bonus):
         return f"{where}: the draft has no probabilities at the bonus"

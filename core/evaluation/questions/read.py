@@ -53,6 +53,8 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
     else:
         data = file_bytes(source, MAX_BYTES, "file of questions", ProblemError)
     text = decoded(data)
+    if not text.strip():
+        raise ProblemError("The file is empty; give each a question and an answer.")
     named = name or (Path(source).name if not isinstance(source, bytes) else "questions of a file")
     questions: list[Question] = []
     left_out, keys = 0, set[str]()
@@ -122,6 +124,8 @@ def _list_of(found: Any, name: str) -> list[Any]:
 
 def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
     """The reference answer and its aliases, each once; none of a question that has no answer."""
+    if str(row.get("is_impossible")).lower() == "true":
+        return ()
     if "answers" in row:
         found = _of_squad(line, row["answers"])
         if not found and "answer" not in row:

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from core.export.font_files import BOLD, MONO, REGULAR, SANS
 from core.export.fonts import fonts_for
+from core.figures.base.labels import exact_plain
 from core.figures.base.measure import plain_of
 from core.figures.base.paper import Paper
 from core.figures.base.plain import plain_values
@@ -80,7 +81,7 @@ def chart_of(
         layouts, bare = list(_laid_out(draw, themes, base)), True
     meta = layouts[0].figure["layout"].get("meta") or {}
     names = ("title", "subtitle", "caption", "alt")
-    title, subtitle, caption, alt = (str(meta.get(name) or "") for name in names)
+    title, subtitle, caption, alt = (exact_plain(meta.get(name) or "") for name in names)
     return Chart(tuple(layouts), title, subtitle, caption, alt, bare)
 
 

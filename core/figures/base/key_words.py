@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.figures.base.color import to_oklab
-from core.figures.base.labels import NBSP, safe_plain
+from core.figures.base.labels import NBSP, exact_plain, safe_plain
 from core.figures.base.measure import plain_of
 from core.figures.base.theme import GREY, Theme
 
@@ -101,8 +101,8 @@ def _text(markup: str) -> str:
 
 
 def full_caption(meta: Mapping[str, Any]) -> str:
-    """The caption of a figure whose title isn't drawn: its title first."""
-    return f"{ended(str(meta['title']))} {meta['caption']}"
+    """The caption of a figure whose title isn't drawn: its title first; with the exact marks."""
+    return exact_plain(f"{ended(str(meta['title']))} {meta['caption']}")
 
 
 def ended(text: str) -> str:

@@ -24,7 +24,8 @@ _SHOWN = {" ": SPACE, "\n": BREAK, "\t": "⇥"}
 WHITESPACE = tuple(_SHOWN.values())
 _JOINERS = ("\u200c", "\u200d")
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
-_SAFE_MARKS = str.maketrans({"<": "‹", ">": "›", '"': "”", "`": "'", "$": "＄"})
+_SAFE_MARKS = str.maketrans('<>"`$', "＜＞＂｀＄")
+_EXACT_MARKS = {safe: mark for mark, safe in _SAFE_MARKS.items()}
 
 # Not part of what a run does, or said elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
@@ -111,6 +112,11 @@ def table_text(text: str) -> str:
 def safe_plain(text: str) -> str:
     """Plain text that is no markup anywhere, for alt texts and captions in the figure's meta."""
     return text.translate(_SAFE_MARKS)
+
+
+def exact_plain(text: str) -> str:
+    """Undo `safe_plain`, for files and fields that escape their text themselves."""
+    return text.translate(_EXACT_MARKS)
 
 
 def percent(prob: float) -> str:

@@ -107,7 +107,8 @@ def softmax_row(
     two_lines = final and any(row.candidate.removed_by for row in found.rows)
     sheet = canvas.lay_out(
         subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
-        f"T is {found.temperature:g}; max is the largest y, {_number(found.rows[0].divided)}.",
+        f"T is {found.temperature:g}{_later(step, trace, found)}; max is the largest y, "
+        f"{_number(found.rows[0].divided)}.",
         alt=_alt(step, found),
         plot_height=(_HIGH_ROW if two_lines else _ROW) * (rows + _HEAD),
         left=left,
@@ -142,6 +143,15 @@ def _left(found: Arithmetic) -> int:
     tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in found.rows)
     names = [f"■{NBSP}{token}" for token in tokens]
     return EDGE + round(widest([*names, _everything(found)], face="sans bold"))
+
+
+def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
+    """Where the run's temperature is, if it isn't the figure's."""
+    named = [stage.name for stage in step.stages]
+    if "temperature" not in named or found.temperature == trace.config.shaping.temperature:
+        return ""
+    temperature = trace.config.shaping.temperature
+    return f" (the run's {temperature:g} acts after {escaped(stage_name(named[1]))})"
 
 
 def _everything(found: Arithmetic) -> str:

@@ -224,6 +224,15 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
             }
         )
     sheet.explain(key_entry(sheet.theme.accent, "the chosen token, from bar to bar", "▱"))
+    # Most segments are too short for their token's name.
+    named = [(sheet.theme.token_color(c.rank), c) for c in step.candidates]
+    sheet.explain(
+        *(
+            key_entry(color, show_token(c.text))
+            for color, c in named
+            if color != sheet.theme.unnamed
+        )
+    )
 
 
 def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:

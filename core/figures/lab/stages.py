@@ -221,7 +221,7 @@ def _frame_panel(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor=places.axis(place)
     )
     add_line(sheet, "zero", domain[0], (bottom, upper), theme.grid, 1, layer="below", **PAPER)
-    nothing = "nothing removed" if text_width("nothing removed") <= room else f"−0{NBSP}%"
+    nothing = "nothing removed" if text_width("nothing removed") <= room else "all kept"
     taken = f'<span style="color:{theme.muted}">{nothing}</span>' if place else NBSP
     if place and stage.removed_mass > 0:
         taken = f"{percent(stage.removed_mass)}{NBSP}removed"

@@ -14,7 +14,13 @@ from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
 from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
-from core.figures.base.labels import NBSP, settings_caption, show_token, table_text
+from core.figures.base.labels import (
+    NBSP,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
 from core.figures.base.marks import (
     add_note,
     cell_bars,
@@ -28,7 +34,9 @@ from core.figures.base.sheet import Canvas, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _TITLE = "What is fed to the target"
-_LEFT, _RIGHT, _ROW, _HEAD = 92, 84, 30, 1.0
+_LEFT, _RIGHT, _ROW, _HEAD = 80, 70, 30, 1.0
+# px of a row, and columns of a token, where the tokens stand upright in narrow cells.
+_UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
 # The cached part is one block, as wide as so many tokens.
 _BLOCK = 2
 _ID_COLUMNS = 11
@@ -88,19 +96,24 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         groups.append((scoring, lines))
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
+    texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+    pitch = (paper.width - _LEFT - _RIGHT) / (width + _BLOCK)
+    limit = max(3, min(9, 70 // width))
+    longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
+    upright = longest + 4 > pitch
     sheet = canvas.lay_out(
         subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
         "feed them; marked ones are read.",
         alt=_alt(groups, at),
-        plot_height=round(_ROW * y),
+        plot_height=round((_UPRIGHT_ROW if upright else _ROW) * y),
         left=_LEFT,
         right=_RIGHT,
         above=32,
         below=34,
     )
-    texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+    names = [show_token(text, _UPRIGHT_LIMIT if upright else limit) for text in texts]
     for scoring, lines in groups:
-        _add_group(sheet, scoring, lines, texts, width)
+        _add_group(sheet, scoring, lines, texts, names, upright=upright)
     sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
     keys = [
         key_entry(theme.rest, "cached"),
@@ -118,9 +131,15 @@ def _new_color(theme: Theme) -> str:
 
 
 def _add_group(
-    sheet: Sheet, scoring: Scoring, lines: Sequence[_FedLine], texts: Sequence[str], width: int
+    sheet: Sheet,
+    scoring: Scoring,
+    lines: Sequence[_FedLine],
+    texts: Sequence[str],
+    names: Sequence[str],
+    *,
+    upright: bool,
 ) -> None:
-    theme = sheet.theme
+    theme, angle = sheet.theme, -90 if upright else 0
     label_bar(sheet, lines[0].y - 0.5, _heading(scoring, lines), yshift=1)
     cached = [line for line in lines if line.row.cached]
     ink = theme.text_on(theme.rest)
@@ -128,7 +147,7 @@ def _add_group(
         {
             **cell_bars([(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached], _BLOCK),
             "name": "cached",
-            "textangle": 0,
+            "textangle": angle,
             "text": [f"{line.row.cached} cached" for line in cached],
             "textfont": {"size": 11, "color": ink},
             "marker": {"color": theme.rest, "line": {"width": 1.5, "color": theme.paper}},
@@ -136,7 +155,8 @@ def _add_group(
         }
     )
     for new in (True, False):
-        sheet.traces.append(_tokens(lines, texts, width, theme, new=new))
+        cells = _tokens(lines, texts, names, theme, new=new)
+        sheet.traces.append({**cells, "textangle": angle})
     reads = [(line.row.shared + place, line.y) for line in lines for place in line.row.reads]
     sheet.traces.append(
         {
@@ -163,7 +183,12 @@ def _heading(scoring: Scoring, lines: Sequence[_FedLine]) -> str:
 
 
 def _tokens(
-    lines: Sequence[_FedLine], texts: Sequence[str], width: int, theme: Theme, *, new: bool
+    lines: Sequence[_FedLine],
+    texts: Sequence[str],
+    names: Sequence[str],
+    theme: Theme,
+    *,
+    new: bool,
 ) -> Properties:
     found = [
         (place, line)
@@ -175,12 +200,10 @@ def _tokens(
     ink = theme.text_on(ground) if new else theme.muted
     shape = {"shape": "/", "fgcolor": theme.muted, "bgcolor": ground, "size": 6, "solidity": 0.12}
     marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
-    limit = max(3, min(9, 70 // width))
     return {
         **cell_bars([(place, line.y - 0.5) for place, line in found], 1),
         "name": "new" if new else "shared",
-        "textangle": 0,
-        "text": [show_token(texts[place], limit) for place, _ in found],
+        "text": [names[place] for place, _ in found],
         "textfont": {"family": theme.mono, "size": 11, "color": ink},
         **hover_texts([_hover(line, place, texts[place], new=new) for place, line in found]),
         "marker": marker if new else {**marker, "pattern": shape},
@@ -212,7 +235,8 @@ def _axes(
     # A position beside the word that names them all has no number where the two would overlap.
     free = (text_width("position", SMALL) + text_width("999", SMALL)) / 2 + 4
     first = 0 if ids else max(math.ceil(free / pitch - _BLOCK / 2 - 0.5), 0)
-    shown = range(first, width, 1 if ids else 5)
+    widest = max(text_width(str(position), SMALL) for position in row.positions)
+    shown = range(first, width, 1 if widest + 6 < pitch else 5)
     names = [
         f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.errors import ConfigError, ContextLengthError, DecodingError, LostModelError
+from core.decoding.errors import (
+    ConfigError,
+    ContextLengthError,
+    DecodingError,
+    LostModelError,
+    is_of_memory,
+)
 
 UNEXPECTED = "Something went wrong in the server; its log has the details."
 
@@ -68,6 +74,12 @@ def as_api_error(error: Exception, param: str | None = None) -> ApiError:
         return ApiError(str(error), status=502, code="model_lost")
     if isinstance(error, DecodingError):
         return ApiError(str(error), param=param)
+    if is_of_memory(error):
+        return ApiError(
+            "The server has too little memory for this; ask for fewer tokens, or try again later.",
+            status=503,
+            code="out_of_memory",
+        )
     return ApiError(UNEXPECTED, status=500, code="server_error")
 
 

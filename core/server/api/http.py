@@ -60,7 +60,8 @@ def json_object(raw: bytes) -> dict[str, Any]:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:
         raise ApiError(
-            "The body holds half of a surrogate pair, which is no character.", code="invalid_json"
+            "The body is not UTF-8, or holds half of a surrogate pair, which is no character.",
+            code="invalid_json",
         ) from None
     except (ValueError, RecursionError):
         raise ApiError("The body is not JSON.", code="invalid_json") from None

@@ -24,7 +24,6 @@ from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.http import Reply, error_response, hang_up, json_object, read_body
 from core.server.api.metrics import CONTENT_TYPE
-from core.server.api.request_id import RequestIds
 from core.server.api.service import Feed, Service
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
     methods = ["GET", "POST", "DELETE"]
     allowed: Any = {"allow_origins": origins, "allow_methods": methods, "allow_headers": ["*"]}
     allowed["expose_headers"] = ["x-request-id"]
-    ids = [Middleware(RequestIds)]
     cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
     beside = [
         # Load balancers and monitors have no key.
@@ -73,9 +71,9 @@ def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
         Route("/metrics", api.guarded(api.metrics), methods=["GET"]),
     ]
     return [
-        Mount("/v1", routes=[*models, *made, rest], middleware=[*ids, *cors]),
-        Route("/v1", nothing, methods=every, middleware=ids),
-        *(Route(one.path, one.endpoint, methods=one.methods, middleware=ids) for one in beside),
+        Mount("/v1", routes=[*models, *made, rest], middleware=cors),
+        Route("/v1", nothing, methods=every),
+        *beside,
     ]
 
 
@@ -209,7 +207,12 @@ class Routes:
             finally:
                 slot.leave()
 
-        Thread(target=ask, daemon=True, name="tokens").start()
+        try:
+            Thread(target=ask, daemon=True, name="tokens").start()
+        except Exception:
+            slot.leave()
+            slot.leave()
+            raise
         asked, left = asyncio.wrap_future(said), asyncio.ensure_future(hang_up(request.receive))
         ends: set[asyncio.Future[Any]] = {asked, left}
         try:

@@ -70,8 +70,10 @@ class Runner:
         except DecodingError as error:
             self._fail(as_api_error(error, self.plan.blamed(error)))
         except Exception as error:
-            traceback.print_exc(file=sys.stderr)
-            self._fail(as_api_error(error))
+            refusal = as_api_error(error)
+            if refusal.status == 500:
+                traceback.print_exc(file=sys.stderr)
+            self._fail(refusal)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -39,7 +39,7 @@ def endpoint(address: str, settings: Settings, only: Sequence[str] = ()) -> Star
     """
     shared = hosts.is_shared(address, settings.hosts)
     if shared and not settings.api_keys:
-        raise ConfigError(NO_KEY)
+        raise ConfigError(f"{NO_KEY.removesuffix('.')}, or give --api-key.")
     models = LocalModels(settings.models, only)
     for name in only:
         models.load(name)

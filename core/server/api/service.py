@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
 from core.server.api import history, store
-from core.server.api.errors import ApiError, stopped
+from core.server.api.errors import ApiError, as_api_error, stopped
 from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
 from core.server.api.parts import AnswerPart, Failed
@@ -94,6 +94,7 @@ class Service:
         self._under_way: Counter[str] = Counter()
         self._runs: dict[Record, Callable[[AnswerPart], None]] = {}
         self._watching: set[str] = set()
+        self._ending = False
         self._lock = Lock()
         self.metrics.running.set_function(lambda: self._under_way.total())
         self.metrics.waiting.set_function(lambda: queue.waiting)
@@ -167,6 +168,8 @@ class Service:
         """Begin a run in a thread of its own."""
         self.history.add(record)
         self._runs[record] = put
+        if self._ending:
+            _stop(record, put)
 
         def run() -> None:
             from core.server.api.runner import Runner  # It imports torch.
@@ -179,13 +182,27 @@ class Service:
                 self._runs.pop(record, None)
                 slot.leave()
 
-        Thread(target=run, daemon=True, name="request").start()
+        try:
+            Thread(target=run, daemon=True, name="request").start()
+        except Exception as error:
+            # The system has no more threads or memory: neither a run nor its answer leaves.
+            refusal = as_api_error(error)
+            del self._runs[record]
+            record.end("failed", str(refusal))
+            slot.leave()
+            slot.leave()
+            raise refusal from error
 
     def end(self) -> None:
-        """Stop all runs and say so to whoever waits for them: the server ends."""
+        """Stop all runs, and those that begin now, and say so to whoever waits: the server ends."""
+        self._ending = True
         for record, put in list(self._runs.items()):
-            record.stop()
-            put(Failed(stopped()))
+            _stop(record, put)
+
+
+def _stop(record: Record, put: Callable[[AnswerPart], None]) -> None:
+    record.stop()
+    put(Failed(stopped()))
 
 
 def _digest(key: str) -> bytes:

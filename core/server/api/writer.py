@@ -188,8 +188,9 @@ class Writer:
                 self._scorer = self._new_scorer(wanted, partial(_taken, trace, found.group))
             stream = TextStream(self._bare)
             texts = [stream.push(token_id) for token_id in ids]
+            texts[-1] += stream.flush()
             said = self._push(text, texts, ids)
-            said[-1] += text.push(stream.flush()) + text.flush()
+            said[-1] += text.flush()
             self._send(said, ids, self._score(ids), choice)
             reason = finish_reason_of(found.finish_reason)
             self._put(ChoiceEnded(choice, reason, len(ids), text.thinking_tokens(trace)))

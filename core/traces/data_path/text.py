@@ -58,8 +58,9 @@ def _lines(
 
 
 def _typical(row: FoldedRow) -> int:
-    """The round that stands for all: of a run's steps the second, whose forward is its own."""
-    return int(row.times > 1 and any(map(starts_step, row.rounds[0])))
+    """The round that stands for all: of a run's steps the second, whose forward is its own, unless
+    that is the last, in which the run only ends."""
+    return int(row.times > 2 and any(map(starts_step, row.rounds[0])))
 
 
 def _of(row: FoldedRow, call: FunctionCall, at: int) -> Iterator[str]:

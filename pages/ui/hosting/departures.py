@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import suppress
 
@@ -16,14 +17,16 @@ _PROTOCOL_ERROR = 1002
 
 
 class QuietDepartures:
-    """Middleware that keeps two faults of clients from filling the log with tracebacks.
+    """Middleware that keeps three faults of clients from filling the log with tracebacks.
 
     Streamlit closes a lost websocket a second time, and logs an unreadable message with a
-    traceback. Here such a message closes the connection, and the log gets one line.
+    traceback. Here such a message closes the connection, and the log gets one line, as it does for
+    text that is not UTF-8.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        logging.getLogger("uvicorn.error").addFilter(_in_one_line)
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         async def readable() -> AsgiMessage:
@@ -36,6 +39,12 @@ class QuietDepartures:
 
         with suppress(WebSocketDisconnected):
             await self.app(scope, readable if scope["type"] == "websocket" else receive, send)
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    if record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError):
+        record.exc_info = None
+    return True
 
 
 def _is_readable(data: bytes | None) -> bool:

@@ -6,17 +6,24 @@ A control counts if setting it alone back to the run's value would change the re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
+from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
+from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Trace
+from core.figures.base.labels import visible_token
 from pages.ui.registry import Page
-from pages.ui.run.request import RunControls
+from pages.ui.run.request import Request, RunControls
 from pages.ui.run.view import View
 from pages.ui.shell import address, sidebar
 from pages.ui.widgets.control import Control, Menu, Read, row_of, value
 
 _MOST_NAMED = 4
+_SHOWN = 60
+# How a step is recorded and computed changes no token of a run.
+_NOT_THE_RUN = {"shaping", "top_candidates", "use_cache"}
 # The sidebar's that a page with questions of its own doesn't show.
 _OF_PROMPT = frozenset({"prompt", "chat", "system"})
 
@@ -52,7 +59,9 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
     controls = controls_of(page)
     now = controls.request(value)
     hidden = _OF_PROMPT if page.own_prompt else frozenset[str]()
-    for row in (*sidebar.ROWS, *controls.rows):
+    # A page may narrow a row of the sidebar, and two strategies share one.
+    rows = {row.key: row for row in (*sidebar.ROWS, *controls.rows)}
+    for row in rows.values():
         if row.key in said and row.key not in hidden and said[row.key] != value(row.key):
             try:
                 matters = controls.request(_with(row.key, said[row.key])) != now
@@ -60,6 +69,23 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
                 matters = True
             if matters:
                 yield row
+
+
+def differences(ran: MethodConfig, asked: MethodConfig) -> list[tuple[str, Any]]:
+    """The fields of a run's config that decide its tokens and that another config lacks."""
+    draws = bool(getattr(ran, "draws", ran.can_draw))
+    names = [own.name for own in fields(ran) if own.name not in _NOT_THE_RUN]
+    own = {name: getattr(ran, name) for name in names if draws or name != "seed"}
+    found = [(name, held) for name, held in own.items() if held != getattr(asked, name, None)]
+    then, now = (
+        config.shaping if draws else config.shaping.penalties_only() for config in (ran, asked)
+    )
+    found += [
+        (f"shaping.{name}", getattr(then, name))
+        for name in SETTINGS
+        if getattr(then, name) != getattr(now, name)
+    ]
+    return found
 
 
 def _with(changed: str, held: Any) -> Read:
@@ -70,7 +96,8 @@ def _with(changed: str, held: Any) -> Read:
 def note(view: View, page: Page) -> str:
     """A sentence that names the controls which ask for another run; empty where none does.
 
-    Those that act on the run that is shown are left out.
+    Those that act on the run that is shown are left out. Where no control does, settings of a run
+    from another page are named that none here sets.
     """
     if view.trace is None:
         return ""
@@ -85,21 +112,52 @@ def note(view: View, page: Page) -> str:
     labels = [row.label.partition(",")[0] for row in rows if row.key not in controls.acting]
     if len(labels) > _MOST_NAMED:
         labels[_MOST_NAMED - 1 :] = [f"{len(labels) - _MOST_NAMED + 1} more"]
-    return f"Changed since this run: {', '.join(labels)}. Press Run." if labels else ""
+    if labels:
+        return f"Changed since this run: {', '.join(labels)}. Press Run."
+    if view.source != "run":
+        return ""
+    lacking = _beyond(view.asked, view.trace, controls, said)
+    words = ", ".join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
+    return f"No control here sets this run's {words}: Run makes another." if words else ""
+
+
+def _beyond(
+    asked: Request | None, trace: Trace, controls: RunControls, said: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    """The settings of a run from another page that the controls lack, with their values."""
+    request = controls.request(lambda key: said[key] if key in said else value(key))
+    return [] if asked == request else differences(trace.config, request.config)
+
+
+def _in_words(field: str, held: Any) -> str:
+    name = field.removeprefix("shaping.")
+    words = SETTINGS[name].name if name in SETTINGS else name.replace("_", " ")
+    return f"{words} {visible_token(str(held), _SHOWN)}"
 
 
 def tell_address(view: object, page: Page) -> None:
     """Keep `run` in the address while the controls ask for the run that is shown or under way."""
     if not isinstance(view, View) or page.run_controls is None:
+        address.tell("run", None)  # No link runs anything on this page.
         return
     job = view.jobs.get("decode")
     if job is None and view.source in ("example", "none"):
         return  # A link's run waits for a press, or there is none.
     trace = view.trace if job is None else view.partial_trace(job)
-    same = trace is not None and (job is not None or view.source == "run")
+    made_here = job is not None or view.source == "run"
     try:
-        said = said_of(view, trace, controls_of(page)) if same and trace is not None else {}
-        same = same and next(changed(page, said), None) is None
+        same = trace is not None and made_here and _is_of_the_controls(view, trace, page)
     except DecodingError:
         same = False
     address.tell("run", "1" if same else None)
+
+
+def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:
+    """Whether Run would make this run again."""
+    controls = controls_of(page)
+    asked = view.request if "decode" in view.jobs else view.asked
+    # A run that goes on doesn't know yet which tokens its settings name.
+    if asked == controls.request(value):
+        return True
+    said = said_of(view, trace, controls)
+    return not any(changed(page, said)) and not _beyond(asked, trace, controls, said)

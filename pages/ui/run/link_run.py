@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
-from core.decoding.shaping.config import SETTINGS
 from core.decoding.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
 from core.models.hub_id import pinned
 from core.server.settings import settings
 from pages.ui import registry
 from pages.ui.registry import Page
-from pages.ui.run.changed import changed, controls_of, said_of
+from pages.ui.run.changed import changed, controls_of, differences, said_of
 from pages.ui.run.request import RunControls
 from pages.ui.run.view import View
 from pages.ui.shell import figure_choices, sidebar
 from pages.ui.widgets.control import Control, Menu, Text, row_of, value
 
-# How a step is recorded and computed changes no token of a run.
-_NOT_THE_RUN = {"shaping", "top_candidates", "use_cache"}
 _SHOWN = 60
 
 
@@ -99,20 +96,10 @@ def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any])
 
 def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control]) -> list[str]:
     """Settings of the run that the controls can't say, with their values."""
-    draws = bool(getattr(ran, "draws", ran.can_draw))
-    names = [own.name for own in fields(ran) if own.name not in _NOT_THE_RUN]
-    own = {name: getattr(ran, name) for name in names if draws or name != "seed"}
-    lost = [(name, held) for name, held in own.items() if held != getattr(asked, name, None)]
-    shaped = (
-        config.shaping if draws else config.shaping.penalties_only() for config in (ran, asked)
-    )
-    then, now = shaped
-    lost += [
-        (f"shaping.{name}", getattr(then, name))
-        for name in SETTINGS
-        if getattr(then, name) != getattr(now, name)
+    return [
+        f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}"
+        for name, held in differences(ran, asked)
     ]
-    return [f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}" for name, held in lost]
 
 
 def _label(field: str, rows: dict[str, Control]) -> str:

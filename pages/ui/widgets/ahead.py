@@ -19,6 +19,7 @@ from weakref import WeakValueDictionary
 import streamlit as st
 
 from core.decoding.errors import DecodingError
+from core.figures.base.labels import exact_plain
 from pages.ui.widgets.chart import Drawing
 
 PATH = "/gestures"
@@ -182,7 +183,7 @@ def sent(part: Drawing | str) -> dict[str, str]:
     """A part as the browser gets it."""
     if isinstance(part, str):
         return {"text": part}
-    return {"figure": part.text, "alt": part.words["alt"]}
+    return {"figure": part.text, "alt": exact_plain(part.words["alt"])}
 
 
 def _offered() -> dict[str, Offer]:

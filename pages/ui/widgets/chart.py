@@ -13,6 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from core.figures.base.labels import exact_plain
 from core.figures.base.plain import plain_values
 from pages.ui.hosting.chart_script import SCRIPT
 from pages.ui.widgets.render_clock import drawn_at
@@ -85,7 +86,7 @@ def draw(
         data={
             "figure": shown.text,
             "number": shown.number,
-            "alt": shown.words["alt"],
+            "alt": exact_plain(shown.words["alt"]),
             "clicked": on_click is not None,
             "name": name,
             "ahead": ahead,

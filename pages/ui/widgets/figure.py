@@ -16,6 +16,7 @@ from core.decoding.counting import nth
 from core.decoding.errors import FigureError
 from core.export.part import Part, stem
 from core.figures.base.key_words import full_caption
+from core.figures.base.labels import exact_plain
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
 from pages.ui import registry
@@ -239,8 +240,8 @@ def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -
         key=key,
         data={
             **desk.data(),
-            "caption": words["caption"],
-            "alt": words["alt"],
+            "caption": exact_plain(words["caption"]),
+            "alt": exact_plain(words["alt"]),
         },
         on_asked_change=asked,
         on_drawn_change=lambda: desk.take(st.session_state[key].drawn),

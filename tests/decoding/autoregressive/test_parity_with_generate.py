@@ -17,16 +17,13 @@ import torch
 
 from core import Greedy, Sampling, Shaping, check, collect
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import ARCHITECTURES, answers_of, one_thread
+from tests.decoding.beam.beams import ARCHITECTURES, answers_of
 from tests.decoding.shaping.shapings import random_shaping
 from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
 CASES_EACH = cases(40, 10)
 SAME_TOKENS = "transformers' generate emits the same tokens"
-
-
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 @cache

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import torch
 
-from core import Greedy, Sampling, Shaping, collect
+from core import Sampling, Shaping, collect
 from core.decoding.autoregressive.reshape import logits_at, reshape_step
 from core.decoding.config import DRAW_METHODS
 from tests.models.builders import random_language_model
@@ -45,19 +44,3 @@ def test_other_knobs_keep_the_uniform_number_and_may_move_the_token(model) -> No
     assert step.draw.uniform == trace.token_steps[5].draw.uniform
     assert step.token_id == step.candidates[0].token_id
     assert [stage.name for stage in step.stages] == ["raw", "top_k", "final"]
-
-
-def test_greedy_and_sampling_can_be_swapped(model) -> None:
-    trace = collect(model, "the fox", Greedy(max_new_tokens=4))
-    step = _reshaped(model, trace, 2, Sampling(seed=1))
-    assert step.origin == "sampled"
-    assert 0 <= step.draw.uniform < 1
-
-
-def test_the_logits_are_those_that_the_step_was_drawn_from(model) -> None:
-    trace = collect(model, "the fox", Greedy(max_new_tokens=4))
-    logits = logits_at(model, trace, 3)
-    step = trace.token_steps[3]
-    recorded = torch.tensor([c.logit for c in step.candidates])
-    ids = torch.tensor([c.token_id for c in step.candidates])
-    assert torch.allclose(logits[ids], recorded, atol=1e-4)

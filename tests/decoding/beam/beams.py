@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-import torch
 
 from core import BeamSearch
 from core.models.transformers_model import TransformersModel
@@ -57,11 +56,3 @@ def answers_of(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
 
     monkeypatch.setattr(TransformersModel, name, ask)
     return given
-
-
-def one_thread():
-    """A fixture's body: one torch thread, so that sums are added in one order."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)

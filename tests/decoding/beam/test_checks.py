@@ -9,10 +9,10 @@ import pytest
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.beam.types import BeamStep, ReferencePath
-from tests.decoding.beam.beams import one_thread
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 SUMS = "each sum is its parent's plus the token's"
 FATES = "the best go on, the ended ones finish"
 ADDED = "what a token adds follows from the model's number and the settings"
@@ -48,17 +48,6 @@ def trace(request, model) -> Trace:
     trace = collect(model, "the fox had", config)
     assert len(trace.beam_steps) >= 3
     return trace
-
-
-def _failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
-
-
-def _forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.beam_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
 
 
 def _candidate(trace: Trace, at: int, fate: str, **changes) -> Trace:
@@ -131,7 +120,7 @@ FORGERIES = {
     "cancelled": (lambda t: replace(t, finish_reason="cancelled"), FOLLOW),
     "other tokens": (lambda t: replace(t, token_ids=t.token_ids[:-1]), OUTCOME),
     "another text": (lambda t: replace(t, text=t.text + "!"), OUTCOME),
-    "steps numbered otherwise": (lambda t: _forge(t, 1, index=5), OUTCOME),
+    "steps numbered otherwise": (lambda t: _forge(t, 1, index=5), WHOLE),
     "an end in the middle": (lambda t: _forge(t, 1, finish_reason="eos"), OUTCOME),
     "another finish reason": (lambda t: replace(t, finish_reason="stop"), OUTCOME),
     "another limit": (lambda t: _forge(t, 1, limit=9), ENDINGS),
@@ -160,7 +149,7 @@ FORGERIES = {
     ),
     "a later step left out": (
         lambda t: replace(t, steps=(*t.steps[:2], *t.steps[3:])),
-        SUMS,
+        WHOLE,
     ),
     "a narrower beam": (
         lambda t: _forge(

@@ -12,10 +12,7 @@ from core import BeamSearch, Greedy, Sampling, collect, rerank
 from core.decoding.beam.compare import Ran, greedy_path, ran, rivals, winner_candidates
 from core.decoding.beam.replay import ranked_anew
 from core.models.scripted import ScriptedModel
-from tests.decoding.beam.beams import one_thread
 from tests.figures.beams import beam_model, make_search
-
-one_thread = pytest.fixture(autouse=True)(one_thread)
 
 # Ids: 0 the end, 1 the, 2 cat, 3 dog, 4 sat, 5 ran, 6 home, 7 the full stop.
 TRAP = ScriptedModel(

@@ -12,12 +12,13 @@ from core import BeamSearch, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import DRAWN
 from core.decoding.shaping.config import PENALTIES, WARPERS
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import ARCHITECTURES, one_thread, random_case
+from tests.decoding.beam.beams import ARCHITECTURES, random_case
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge, with_shaping
 from tests.decoding.shaping.shapings import random_settings
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 RESCORED = "independent forwards give every row of the tree the same log-probabilities"
 FILTERS = {"temperature": 0.9, "repetition_penalty": 1.2}
 
@@ -38,10 +39,6 @@ def _drawn(**settings: float) -> Trace:
         num_beams=4, max_new_tokens=10, do_sample=True, shaping=Shaping(**FILTERS | settings)
     )
     return collect(_model(), "the fox had", config)
-
-
-def _failed(trace: Trace, model: TransformersModel) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
 
 
 @pytest.mark.parametrize("case", range(cases(12, 3)))
@@ -76,17 +73,13 @@ def test_forged_settings_are_refused(name: str) -> None:
     honest = _drawn(**{name: value})
     assert _failed(honest, _model()) == set()
     for other in others:
-        shaping = replace(honest.config.shaping, **{name: other})
-        forged = replace(honest, config=replace(honest.config, shaping=shaping))
-        assert _failed(forged, _model()), other
+        assert _failed(with_shaping(honest, **{name: other}), _model()), other
 
 
 def test_filters_alone_are_found_by_what_they_remove_or_leave() -> None:
     honest = _drawn(top_n_sigma=1.2)
     for other, name in ((0.3, RESCORED), (2.9, DRAWN)):
-        shaping = replace(honest.config.shaping, top_n_sigma=other)
-        forged = replace(honest, config=replace(honest.config, shaping=shaping))
-        assert name in _failed(forged, _model())
+        assert name in _failed(with_shaping(honest, top_n_sigma=other), _model())
 
 
 def test_another_seed_is_refused() -> None:
@@ -96,12 +89,9 @@ def test_another_seed_is_refused() -> None:
 
 def test_a_rank_that_no_draw_gives_is_refused() -> None:
     honest = _drawn(top_k=20)
-    step = honest.beam_steps[2]
-    last = step.candidates[-1]
-    moved = (*step.candidates[:-1], last._replace(rank=last.rank + 1))
-    where = honest.steps.index(step)
-    steps = (*honest.steps[:where], replace(step, candidates=moved), *honest.steps[where + 1 :])
-    assert _failed(replace(honest, steps=steps), _model()) == {DRAWN}
+    *others, last = honest.beam_steps[2].candidates
+    moved = (*others, last._replace(rank=last.rank + 1))
+    assert _failed(forge(honest, 2, candidates=moved), _model()) == {DRAWN}
 
 
 @pytest.mark.parametrize("groups", [1, 2])

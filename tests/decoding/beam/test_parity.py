@@ -15,13 +15,12 @@ import torch
 from core import BeamSearch, check, collect
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.models.transformers_model import TransformersModel
-from tests.decoding.beam.beams import ARCHITECTURES, answers_of, one_thread, random_case
+from tests.decoding.beam.beams import ARCHITECTURES, answers_of, random_case
 from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
 CASES_EACH = cases(40, 9)
 HALF_CASES_EACH = cases(10, 5)
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 def test_the_search_finds_what_generate_finds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
+
+from core import PromptStep, Trace, check
+from core.decoding.protocol import LanguageModel
 
 Path: TypeAlias = tuple[str | int, ...]
 Json: TypeAlias = Any
@@ -88,6 +92,7 @@ def _forged(path: Path, value: Json) -> Iterator[tuple[str, Json]]:
         yield from _other_lists(value)
     if value is None:
         yield from (("given", 0), ("given half", 0.5), ("given text", "length"))
+        yield "given two", [0.1, 0.6]
     else:
         yield "null", None
 
@@ -128,11 +133,19 @@ def together(data: Json) -> Iterator[Forgery]:
 
 def _prompts(data: Json) -> Iterator[Forgery]:
     yield Forgery("prompt step", "removed", {**data, "steps": data["steps"][1:]})
+    for step, position in ((0, -1), (-1, None)):
+        moved = deepcopy(data)
+        record = moved["steps"][step]
+        record = record if position is None else record["positions"][position]
+        record["index"] += 1
+        yield Forgery("index", f"of the last in step {step}", moved)
     for kind, change in (
         (
             "another",
             lambda text: text[::-1] if len(text) > 1 else chr(ord(text) + 1) if text else text,
         ),
+        ("cut off", lambda text: text[:-1]),
+        ("without its beginning", lambda text: text[1:]),
         ("upper case", str.upper),
         ("spaces", lambda text: text.replace(" ", "  ")),
         ("no spaces", lambda text: text.replace(" ", "")),
@@ -232,3 +245,32 @@ def _renamed_tokens(data: Json) -> Iterator[Forgery]:
         return new
 
     yield Forgery("token text", "renamed everywhere", renamed(data))
+
+
+def failed(trace: Trace, *models: LanguageModel | None) -> set[str]:
+    """Names of the checks that fail."""
+    return {outcome.name for outcome in check(trace, *models) if not outcome.passed}
+
+
+def forge(trace: Trace, at: int, **changes: Any) -> Trace:
+    """The trace with fields of one of its steps, counted without the prompt's, changed."""
+    steps = list(trace.steps)
+    where = steps.index((trace.beam_steps or trace.token_steps)[at])
+    steps[where] = replace(steps[where], **changes)
+    return replace(trace, steps=tuple(steps))
+
+
+def forge_position(trace: Trace, at: int, **changes: Any) -> Trace:
+    """The trace with fields of a position of its prompt changed."""
+    prompt = trace.steps[0]
+    assert isinstance(prompt, PromptStep)
+    positions = list(prompt.positions)
+    positions[at] = replace(positions[at], **changes)
+    return replace(trace, steps=(replace(prompt, positions=tuple(positions)), *trace.steps[1:]))
+
+
+def with_shaping(trace: Trace, **changes: Any) -> Trace:
+    """The trace with other settings of its shaping."""
+    config: Any = trace.config
+    shaping = replace(config.shaping, **changes)
+    return replace(trace, config=replace(config, shaping=shaping))

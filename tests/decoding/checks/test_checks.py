@@ -21,9 +21,11 @@ from core import (
     collect,
 )
 from core.decoding.check import verdict
-from core.decoding.shaping import stages
 from core.decoding.trace import TokenStep
 from core.models.transformers_model import TransformersModel
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge as _forge
+from tests.decoding.checks.forging import forge_position, with_shaping
 from tests.models.builders import random_language_model, random_model
 
 SHAPING = Shaping(temperature=0.8, top_k=12, top_p=0.9)
@@ -42,17 +44,6 @@ def trace(request, model) -> Trace:
     return collect(model, "the fox had", config)
 
 
-def _failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
-
-
-def _forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.token_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
-
-
 def _with_candidate(step: TokenStep, place: int, **changes) -> tuple:
     candidates = list(step.candidates)
     candidates[place] = candidates[place]._replace(**changes)
@@ -62,12 +53,6 @@ def _with_candidate(step: TokenStep, place: int, **changes) -> tuple:
 def test_an_honest_trace_passes_every_check(trace, model) -> None:
     assert _failed(trace, model) == set()
     assert len(check(trace, model)) >= 9
-
-
-def test_mass_that_is_missing_is_found(trace) -> None:
-    stages = trace.token_steps[2].stages
-    forged = _forge(trace, 2, stages=(stages[0]._replace(tail_mass=0.5), *stages[1:]))
-    assert "probabilities sum to one" in _failed(forged)
 
 
 def test_a_filter_that_favours_a_token_is_found(trace) -> None:
@@ -95,14 +80,6 @@ def test_a_uniform_number_outside_the_interval_is_found(model) -> None:
     low, high = draw.interval
     moved = draw._replace(uniform=(high + 0.05) % 1 if high < 0.94 else low - 0.05)
     assert "every token is what its draw says" in _failed(_forge(trace, 0, draw=moved))
-
-
-def test_a_wrong_surprisal_and_a_wrong_entropy_are_found(trace) -> None:
-    step = trace.token_steps[2]
-    assert "surprisal is -ln(probability)" in _failed(
-        _forge(trace, 2, surprisal=step.surprisal + 0.01)
-    )
-    assert "entropy agrees with the candidates" in _failed(_forge(trace, 2, entropy=99.0))
 
 
 def test_a_probability_that_the_model_does_not_give_is_found(trace, model) -> None:
@@ -147,17 +124,6 @@ def _forge_stage(trace: Trace, at: int, place: int, **changes) -> Trace:
     return _forge(trace, at, stages=tuple(stages))
 
 
-def _forge_position(trace: Trace, **changes) -> Trace:
-    prompt = trace.steps[0]
-    positions = (replace(prompt.positions[0], **changes), *prompt.positions[1:])
-    return replace(trace, steps=(replace(prompt, positions=positions), *trace.steps[1:]))
-
-
-def _with_shaping(trace: Trace, **changes) -> Trace:
-    shaping = replace(trace.config.shaping, **changes)
-    return replace(trace, config=replace(trace.config, shaping=shaping))
-
-
 # What a forger may do, and the check that finds it without the model.
 FORGERIES = {
     "another raw probability": (
@@ -198,7 +164,7 @@ FORGERIES = {
         "every stage and draw is what the settings ask for",
     ),
     "another penalty in the settings": (
-        lambda t: _with_shaping(t, repetition_penalty=1.5),
+        lambda t: with_shaping(t, repetition_penalty=1.5),
         "every stage and draw is what the settings ask for",
     ),
     "steps numbered otherwise": (
@@ -206,15 +172,44 @@ FORGERIES = {
         "steps make up the tokens and the text",
     ),
     "another next token in the prompt": (
-        lambda t: _forge_position(t, next_token_id=3),
+        lambda t: forge_position(t, 0, next_token_id=3),
         "prompt processing agrees with the prompt",
     ),
     "prompt candidates of too much mass": (
-        lambda t: _forge_position(
+        lambda t: forge_position(
             t,
+            0,
             candidates=tuple(c._replace(raw_prob=0.9) for c in t.steps[0].positions[0].candidates),
         ),
         "prompt processing agrees with the prompt",
+    ),
+    "missing mass": (
+        lambda t: _forge_stage(t, 2, 0, tail_mass=0.5),
+        "probabilities sum to one",
+    ),
+    "another surprisal": (
+        lambda t: _forge(t, 2, surprisal=t.token_steps[2].surprisal + 0.01),
+        "surprisal is -ln(probability)",
+    ),
+    "another entropy": (
+        lambda t: _forge(t, 2, entropy=99.0),
+        "entropy agrees with the candidates",
+    ),
+    "an entropy that is none": (
+        lambda t: _forge(t, 1, entropy=math.nan),
+        "entropy agrees with the candidates",
+    ),
+    "a step that took longer than the work": (
+        lambda t: _forge(t, 1, seconds=t.token_steps[1].seconds._replace(forward=1e6)),
+        "no part took longer than the whole",
+    ),
+    "work that took longer than the run": (
+        lambda t: replace(t, timings=t.timings._replace(decode=t.timings.decode + 1)),
+        "no part took longer than the whole",
+    ),
+    "another finish reason": (
+        lambda t: replace(t, finish_reason="stop"),
+        "the finish reason holds",
     ),
     "an end in the middle": (
         lambda t: _forge(t, 1, finish_reason="eos"),
@@ -235,8 +230,8 @@ def test_a_forged_trace_is_found_out(trace, forgery) -> None:
 
 DRAWN = {
     "another seed": lambda t: replace(t, config=replace(t.config, seed=99)),
-    "another temperature": lambda t: _with_shaping(t, temperature=0.6),
-    "another top_k": lambda t: _with_shaping(t, top_k=0),
+    "another temperature": lambda t: with_shaping(t, temperature=0.6),
+    "another top_k": lambda t: with_shaping(t, top_k=0),
     "wiped removals": lambda t: _all_candidates(t, 1, removed_by=None),
 }
 
@@ -287,7 +282,7 @@ def test_a_trace_that_cannot_be_the_model_s_fails_and_runs_nothing(trace, model,
 def test_a_prompt_position_that_the_model_does_not_give_is_found(trace, model) -> None:
     candidates = trace.steps[0].positions[0].candidates
     moved = tuple(c._replace(logit=c.logit + 1) for c in candidates)
-    failed = _failed(_forge_position(trace, candidates=moved), model)
+    failed = _failed(forge_position(trace, 0, candidates=moved), model)
     assert failed == {"an independent forward gives the same numbers"}
 
 
@@ -321,14 +316,6 @@ def test_the_tolerance_is_that_of_the_weights_type(trace, model) -> None:
     own = check(collect(half, "the fox had", Greedy(max_new_tokens=3)), half)
     assert all(o.passed for o in own)
     assert 0.03 < next(o for o in own if o.name.startswith("an independent")).tolerance < 1
-
-
-def test_a_number_that_is_none_fails(trace) -> None:
-    assert "entropy agrees with the candidates" in _failed(_forge(trace, 1, entropy=float("nan")))
-
-
-def test_a_wrong_finish_reason_is_found(trace) -> None:
-    assert "the finish reason holds" in _failed(replace(trace, finish_reason="stop"))
 
 
 def test_a_cancelled_run_is_checked_as_far_as_it_went(model) -> None:
@@ -374,34 +361,8 @@ def test_the_tail_s_tokens_are_less_probable_than_the_candidates(model) -> None:
     assert _failed(forged) == {"entropy agrees with the candidates"}
 
 
-def test_a_step_that_took_longer_than_the_work_is_found(trace) -> None:
-    step = trace.token_steps[1]
-    forged = _forge(trace, 1, seconds=step.seconds._replace(forward=step.seconds.forward + 1))
-    assert _failed(forged) == {"no part took longer than the whole"}
-
-
-def test_work_that_took_longer_than_the_run_is_found(trace) -> None:
-    longer = trace.timings._replace(decode=trace.timings.decode + 1)
-    assert _failed(replace(trace, timings=longer)) == {"no part took longer than the whole"}
-
-
 def test_only_the_model_proves(trace, model) -> None:
     assert verdict(check(trace)) == "Consistent"
     assert verdict(check(trace, model)) == "Proved by the model"
     forged = replace(trace, prompt="the dog had", rendered_prompt="the dog had")
     assert verdict(check(forged)) == "Not proved"
-
-
-def test_the_penalty_of_all_steps_is_worked_out_at_once(model, monkeypatch) -> None:
-    shaping = Shaping(temperature=0.8, repetition_penalty=1.3, logit_bias={5: 1.5})
-    run = collect(model, "the fox had", Sampling(max_new_tokens=12, seed=4, shaping=shaping))
-    calls = []
-    for name, penalty in dict(stages._PENALTIES).items():
-        counted = lambda *a, name=name, penalty=penalty: (calls.append(name), penalty(*a))[1]  # noqa: E731
-        monkeypatch.setitem(stages._PENALTIES, name, counted)
-    assert _failed(run) == set()
-    assert calls == ["logit_bias", "repetition_penalty"]
-    without = replace(run.config, shaping=replace(shaping, repetition_penalty=1.0))
-    assert "probabilities follow from the logits and the settings" in _failed(
-        replace(run, config=without)
-    )

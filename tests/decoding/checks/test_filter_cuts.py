@@ -9,6 +9,9 @@ import torch
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect, load_model, read_trace
 from core.decoding.trace import Check
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge as _forge
+from tests.decoding.checks.forging import forge_position, with_shaping
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
@@ -36,15 +39,6 @@ def _run(model, shaping: Shaping, top_candidates: int = FEW) -> Trace:
     return collect(model, "the fox had", config)
 
 
-def _failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
-
-
-def _with_setting(trace: Trace, name: str, value: float) -> Trace:
-    shaping = replace(trace.config.shaping, **{name: value})
-    return replace(trace, config=replace(trace.config, shaping=shaping))
-
-
 @pytest.mark.parametrize("top_candidates", [FEW, MANY])
 @pytest.mark.parametrize("name", CUTS)
 def test_another_value_of_a_filter_is_found_with_the_model(model, name, top_candidates) -> None:
@@ -52,7 +46,7 @@ def test_another_value_of_a_filter_is_found_with_the_model(model, name, top_cand
     trace = _run(model, shaping, top_candidates)
     assert _failed(trace, model) == set()
     for value in others:
-        failed = _failed(_with_setting(trace, name, value), model)
+        failed = _failed(with_shaping(trace, **{name: value}), model)
         assert "its logits and the settings give the same stages" in failed
 
 
@@ -62,7 +56,7 @@ def test_another_value_of_a_filter_is_found_without_the_model(model, name) -> No
     trace = _run(model, shaping, MANY)
     # Typical tokens may hide beyond the candidates: only too little mass can be told then.
     for value in others[1:] if name == "typical_p" else others:
-        failed = _failed(_with_setting(trace, name, value))
+        failed = _failed(with_shaping(trace, **{name: value}))
         assert "every filter cuts where the settings say" in failed
 
 
@@ -72,25 +66,10 @@ def test_a_floor_that_shown_tokens_contradict_is_found_without_the_model(model, 
     low, high = {"min_p": (0.001, 0.99), "epsilon_cutoff": (1e-5, 0.5), "eta_cutoff": (1e-6, 0.5)}[
         name
     ]
-    wrong = [_failed(_with_setting(trace, name, value)) for value in (low, high)]
+    wrong = [_failed(with_shaping(trace, **{name: value})) for value in (low, high)]
     found = ["every filter cuts where the settings say" in failed for failed in wrong]
     # eta's floor may lie anywhere below epsilon: a higher one can't be told from the tokens alone.
     assert found == [True, name != "eta_cutoff"]
-
-
-def _forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.token_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
-
-
-def _forge_position(trace: Trace, at: int, **changes) -> Trace:
-    positions = list(trace.steps[0].positions)
-    positions[at] = replace(positions[at], **changes)
-    return replace(
-        trace, steps=(replace(trace.steps[0], positions=tuple(positions)), *trace.steps[1:])
-    )
 
 
 def _keep_everywhere(trace: Trace, kept: int, since: int) -> Trace:
@@ -117,10 +96,10 @@ TEXTS = "the tokenizer decodes the tokens to the text"
 FORGERIES = {
     "seven kept everywhere": (lambda t: _keep_everywhere(t, 7, 2), STAGES),
     "a hundred million kept everywhere": (lambda t: _keep_everywhere(t, 10**8, 0), STAGES),
-    "a certain next token": (lambda t: _forge_position(t, 1, next_prob=0.97), NUMBERS),
-    "a next token of the first rank": (lambda t: _forge_position(t, 1, next_rank=1), NUMBERS),
-    "a prompt position without doubt": (lambda t: _forge_position(t, 1, entropy=0.0), NUMBERS),
-    "another text in the prompt": (lambda t: _forge_position(t, 1, text="lie"), TEXTS),
+    "a certain next token": (lambda t: forge_position(t, 1, next_prob=0.97), NUMBERS),
+    "a next token of the first rank": (lambda t: forge_position(t, 1, next_rank=1), NUMBERS),
+    "a prompt position without doubt": (lambda t: forge_position(t, 1, entropy=0.0), NUMBERS),
+    "another text in the prompt": (lambda t: forge_position(t, 1, text="lie"), TEXTS),
     "a rank beyond the candidates": (_rank_beyond, STAGES),
     "another prompt": (lambda t: replace(t, prompt="no", rendered_prompt="no"), TEXTS),
     "a text moved to the next step": (_move_text, TEXTS),
@@ -186,22 +165,6 @@ def test_a_check_that_measured_nothing_finite_holds_a_number() -> None:
     for value in (float("nan"), float("inf")):
         outcome = worst("a check", [0.0, value], 1.0, "")
         assert outcome == Check("a check", False, 3e38, 1.0, "")
-
-
-def test_checking_a_long_prompt_takes_no_longer_for_its_penalty() -> None:
-    from core.decoding.checks import trace_checks
-    from core.decoding.shaping import stages as shaping
-
-    assert not {"penalties", "penalties_of"} & {*vars(trace_checks)}
-    some = Shaping(repetition_penalty=1.2, no_repeat_ngram_size=3)
-    for length in range(5):
-        expected = [name for name, _ in shaping.penalties(some, [1] * length, [])]
-        assert shaping.penalty_names(some, length) == expected
-
-
-def test_a_question_that_the_model_did_not_see_is_found(model) -> None:
-    trace = _run(model, Shaping())
-    assert "prompt processing agrees with the prompt" in _failed(replace(trace, prompt="<b>no</b>"))
 
 
 @pytest.mark.parametrize("temperature", [0.001, 0.004])

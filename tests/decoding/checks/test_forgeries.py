@@ -22,18 +22,19 @@ from core import (
     Trace,
     check,
     collect,
+    load_model,
 )
 from core.decoding.check import verdict
 from core.decoding.errors import DecodingError
 from core.decoding.trace import Check
 from core.decoding.unchecked import unchecked, unchecked_words
+from core.models.transformers_model import TransformersModel
 from core.traces.file import trace_of
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
 from tests.depth import cases
+from tests.models.builders import random_model, tiny_tokenizer
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 PROMPT = "the fox had"
 FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
 RUNS = {
@@ -168,6 +169,42 @@ def test_a_run_that_went_past_its_stop_string_is_found(name: str) -> None:
     trace = run(name)
     past = replace(trace, config=replace(trace.config, stop_strings=(trace.text[0],)))
     assert "the finish reason holds" in _failed(past, name)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "proved"),
+    [
+        ("Name a red planet.", True),
+        (" Name a red planet.\n", True),
+        ("Be brief. Now.", True),
+        ("a red planet.", False),
+        ("Name a red", False),
+        ("Now.", False),
+        ("", False),
+    ],
+)
+def test_a_prompt_is_a_whole_message_of_what_the_model_saw(prompt: str, proved: bool) -> None:
+    model = load_model("embedded:draft")
+    messages = [
+        {"role": "system", "content": "Be brief. Now."},
+        {"role": "user", "content": "Name a red planet."},
+    ]
+    ids = model.encode_chat(messages)
+    trace = collect(model, ids, Greedy(max_new_tokens=1), prompt_text=prompt)
+    assert (verdict(check(trace, model)) == "Proved by the model") is proved
+
+
+def test_a_message_that_words_of_a_template_surround_is_proved() -> None:
+    tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = (
+        "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }} {% endfor %}assistant:"
+    )
+    model = TransformersModel(random_model("llama"), tokenizer, model_id="tiny")
+    messages = [{"role": "system", "content": "be"}, {"role": "user", "content": PROMPT}]
+    ids = model.encode_chat(messages)
+    trace = collect(model, ids, Greedy(max_new_tokens=1), prompt_text=PROMPT)
+    assert verdict(check(trace, model)) == "Proved by the model"
+    assert verdict(check(replace(trace, prompt=PROMPT[4:]), model)) == "Not proved"
 
 
 def test_a_hidden_token_with_a_higher_score_is_found() -> None:

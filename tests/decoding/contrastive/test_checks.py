@@ -7,6 +7,8 @@ from dataclasses import fields, replace
 import pytest
 
 from core import ContrastiveSearch, Greedy, Shaping, Trace, check, collect
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
 
 SCORES = "scores follow from probabilities and cosines"
@@ -27,17 +29,6 @@ def trace(model) -> Trace:
     shaping = Shaping(repetition_penalty=1.1)
     config = ContrastiveSearch(max_new_tokens=8, min_new_tokens=2, shaping=shaping)
     return collect(model, "the fox had", config)
-
-
-def _failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
-
-
-def _forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.token_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
 
 
 def _with(trace: Trace, at: int, place: int, *, again: bool = False, **changes) -> Trace:
@@ -66,10 +57,6 @@ def test_an_honest_trace_passes_every_check(kind, alpha) -> None:
     assert {SCORES, HIGHEST, COMPARED, COSINES, PROBABLE, TEXTS} <= {
         outcome.name for outcome in check(trace, model)
     }
-
-
-def test_the_fixture_s_trace_is_honest(trace, model) -> None:
-    assert _failed(trace, model) == set()
 
 
 def test_a_score_that_does_not_follow_is_found(trace) -> None:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from core import ContrastiveSearch, Greedy, Shaping, collect
 from core.decoding.errors import DecodingError
 from core.models.scripted import ScriptedContext, ScriptedModel
-from tests.models.builders import random_language_model
+from tests.models.builders import forward_shapes, random_language_model
 
 KINDS = ("llama", "gpt2", "qwen2")
 PROMPT = [40, 7, 133, 52, 9]
@@ -70,22 +70,9 @@ def test_without_a_penalty_for_likeness_it_is_greedy(kind) -> None:
     ]
 
 
-def test_one_candidate_is_greedy_too() -> None:
-    model = random_language_model("llama")
-    found = collect(model, PROMPT, ContrastiveSearch(contrastive_top_k=1, max_new_tokens=8))
-    assert found.token_ids == collect(model, PROMPT, Greedy(max_new_tokens=8)).token_ids
-
-
 def test_a_step_runs_its_candidates_in_one_forward_and_keeps_the_chosen_ones() -> None:
-    model, shapes = random_language_model("llama"), []
-    forward = model._forward
-
-    def counted(ids, *rest):
-        shapes.append(tuple(ids.shape))
-        return forward(ids, *rest)
-
-    model.supports_cache  # noqa: B018 - found out once, by forwards of its own
-    model._forward, model.eos_ids = counted, frozenset()
+    model = random_language_model("llama")
+    shapes, model.eos_ids = forward_shapes(model), frozenset()
     collect(model, PROMPT, ContrastiveSearch(max_new_tokens=5))
     # The prompt runs twice: its hidden states are not those of its pieces.
     assert shapes == [(1, 5), (1, 5), *[(4, 1)] * 5]

@@ -12,7 +12,7 @@ from core.decoding.config import DRAW_METHODS
 from core.decoding.lab.continuations import continue_in_batch, rows_of
 from core.decoding.lab.types import Continuation, RowToken, distinct
 from core.models.scripted import ScriptedModel
-from tests.models.builders import random_language_model
+from tests.models.builders import forward_shapes, random_language_model
 
 SEEDS = [3, 4, 5, 6, 7]
 
@@ -54,32 +54,14 @@ def test_a_row_that_ends_leaves_the_batch_and_the_others_go_on() -> None:
         assert row.finish_reason == alone.finish_reason
 
 
-def test_every_yield_is_one_forward_of_the_whole_batch(monkeypatch) -> None:
-    model, asked = random_language_model("llama"), []
-
-    class Counted:
-        """The context, and what it was extended by."""
-
-        def __init__(self, context) -> None:
-            self._context = context
-
-        def __getattr__(self, name):
-            return getattr(self._context, name)
-
-        def branch(self, rows):
-            return Counted(self._context.branch(rows))
-
-        def extend(self, ids):
-            asked.append(len(ids))
-            return self._context.extend(ids)
-
-    start = model.start
-    monkeypatch.setattr(model, "start", lambda *a, **kw: Counted(start(*a, **kw)))
+def test_every_yield_is_one_forward_of_the_whole_batch() -> None:
+    model = random_language_model("llama")
+    shapes = forward_shapes(model)
     config = Sampling(max_new_tokens=5)
     steps = list(continue_in_batch(model, [1, 2], config, [1, 2, 3], greedy=False))
     assert [[step.row for step in batch] for batch in steps] == [[0, 1, 2]] * 5
     # The first token comes of the prompt, the last one needs no forward after it.
-    assert asked == [3] * 4
+    assert shapes == [(1, 2), *[(3, 1)] * 4]
 
 
 def test_the_window_bounds_the_rows() -> None:

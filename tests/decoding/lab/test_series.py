@@ -38,13 +38,6 @@ def test_the_p_value_is_the_tabulated_one(bins, square, p_value) -> None:
     assert p == pytest.approx(p_value, abs=1e-5)
 
 
-def test_the_p_value_of_two_degrees_is_exponential() -> None:
-    """With two degrees of freedom Q(1, x / 2) = exp(-x / 2)."""
-    square, degrees, p = chi_square([(0.5, 520), (0.3, 290), (0.2, 190)])
-    assert degrees == 2 and square == pytest.approx(400 / 500 + 100 / 300 + 100 / 200)
-    assert p == pytest.approx(math.exp(-square / 2), abs=1e-12)
-
-
 def test_one_bin_has_nothing_to_test() -> None:
     assert chi_square([(1.0, 1000)]) == (0.0, 0, None)
 
@@ -102,9 +95,3 @@ def test_a_column_of_the_sweep_is_the_final_distribution_at_its_temperature(orde
         assert found.kept[at] == last.kept
         entropy = -sum(p * math.log(p) for p in last.probs.double().tolist() if p > 0)
         assert found.entropies[at] == pytest.approx(entropy, abs=1e-6)
-
-
-def test_the_sweep_is_one_hot_at_0_and_flattens_as_it_heats() -> None:
-    found = sweep(SCENE, Sampling(), TRANSFORMERS, (0.0, 0.5, 1.0, 2.0))
-    assert [row[0] for row in found.probs] == [1, 0, 0, 0, 0, 0]
-    assert list(found.entropies) == sorted(found.entropies) and found.entropies[0] == 0

@@ -7,7 +7,6 @@ import weakref
 from dataclasses import replace
 
 import pytest
-import torch
 
 from core import Sampling, Shaping, collect
 from core.decoding.config import DRAW_METHODS
@@ -83,10 +82,3 @@ def test_a_scene_outlives_its_model_and_still_names_tokens() -> None:
     assert weights() is None
     assert [scene.model.token_text(at) for at in range(20)] == names
     assert lab_step(scene, Sampling()) == lab
-
-
-def test_reading_a_scene_is_one_forward_over_the_tokens() -> None:
-    model = random_language_model("gpt2")
-    scene = read_step_logits(model, [5, 6, 7])
-    assert torch.equal(scene.logits, model.start([5, 6, 7]).logits[0])
-    assert scene.previous_ids == (5, 6, 7)

@@ -8,6 +8,7 @@ import pytest
 
 from core import Reasoning, Trace, check, collect
 from core.decoding.trace import Draw
+from tests.decoding.checks.forging import failed, forge
 from tests.evaluation.thinkers import ID, THINKS, following, thinker
 
 PROMPT = [ID["q"]]
@@ -32,17 +33,6 @@ def trace(model) -> Trace:
         "think_start", "wait", "wait", "think_end",
     ]  # fmt: skip
     return made
-
-
-def failed(trace: Trace, model=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model) if not outcome.passed}
-
-
-def forge(trace: Trace, at: int, **changes) -> Trace:
-    steps = list(trace.steps)
-    where = steps.index(trace.token_steps[at])
-    steps[where] = replace(steps[where], **changes)
-    return replace(trace, steps=tuple(steps))
 
 
 def with_config(trace: Trace, **changes) -> Trace:

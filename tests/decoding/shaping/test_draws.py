@@ -16,7 +16,6 @@ from core.decoding.shaping.draws import (
     draw,
     draw_noise,
     new_generator,
-    noise_at,
     pick_by_uniform,
 )
 from core.decoding.shaping.stages import Distribution, raw_distribution, shape, warpers
@@ -118,14 +117,6 @@ def test_a_token_without_probability_is_not_drawn_by_rounding() -> None:
 
 
 @pytest.mark.parametrize("method", DRAW_METHODS)
-def test_the_dice_of_a_step_are_those_that_a_run_throws_there(method) -> None:
-    generator = new_generator(8)
-    thrown = [draw_noise(method, generator, 6) for _ in range(5)]
-    for index in (4, 0, 2):
-        assert torch.equal(noise_at(method, 8, index, 6), thrown[index])
-
-
-@pytest.mark.parametrize("method", DRAW_METHODS)
 def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -> None:
     draws._states.cache_clear()
     walking, thrown = new_generator(21), []
@@ -136,9 +127,9 @@ def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -
     monkeypatch.setattr(draws, "draw_noise", lambda *asked: made.append(1) or real(*asked))
     for index, most in ((60, 61), (61, 8), (59, 8), (7, 8), (63, 8)):
         made.clear()
-        dice = draw_noise(method, draws.generator_at(method, 21, index, 6), 6)
+        dice = draws.noise_at(method, 21, index, 6)
         assert torch.equal(dice, thrown[index])
-        assert len(made) < most
+        assert len(made) <= most
 
 
 def test_many_exponential_numbers_are_torchs_own_and_leave_its_generator_as_they_do() -> None:

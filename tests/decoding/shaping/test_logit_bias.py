@@ -27,7 +27,9 @@ from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.shaping.filters import History, logit_bias
 from core.figures.base.labels import settings_caption
-from tests.decoding.beam.beams import ARCHITECTURES, one_thread
+from tests.decoding.beam.beams import ARCHITECTURES
+from tests.decoding.checks.forging import failed as _failed
+from tests.decoding.checks.forging import with_shaping
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
@@ -37,21 +39,11 @@ FOLLOW = "probabilities follow from the logits and the settings"
 SAME_TOKENS = "transformers' generate emits the same tokens"
 FITS = "the trace can be this model's"
 PROMPT = "the fox had"
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 @cache
 def _model(kind: str = "llama"):
     return random_language_model(kind)
-
-
-def _failed(trace: Trace, model=None, draft=None) -> set[str]:
-    return {outcome.name for outcome in check(trace, model, draft) if not outcome.passed}
-
-
-def _with_bias(trace: Trace, biases) -> Trace:
-    shaping = replace(trace.config.shaping, logit_bias=biases)
-    return replace(trace, config=replace(trace.config, shaping=shaping))
 
 
 def test_a_mapping_becomes_pairs_by_rising_id_without_zeros() -> None:
@@ -146,7 +138,7 @@ def test_another_bias_of_a_shown_token_is_found_without_the_model(config) -> Non
     honest = collect(_model(), PROMPT, replace(config, shaping=Shaping(logit_bias={65: 3.0})))
     shown = honest.token_steps[0].candidates[1].token_id
     for wrong in ({65: 2.99}, {65: 3.0, shown: 0.01}, {}):
-        assert _failed(_with_bias(honest, wrong)) & {
+        assert _failed(with_shaping(honest, logit_bias=wrong)) & {
             FOLLOW,
             "every stage and draw is what the settings ask for",
         }
@@ -161,24 +153,24 @@ def _search(**biases) -> Trace:
 def test_another_bias_of_a_candidate_of_a_search_is_found_without_the_model(wrong) -> None:
     plain = _search()
     candidate = plain.beam_steps[2].candidates[-1].token_id
-    assert ADDED in _failed(_with_bias(plain, {candidate: wrong}))
+    assert ADDED in _failed(with_shaping(plain, logit_bias={candidate: wrong}))
     biased = _search(logit_bias={candidate: wrong})
     assert _failed(biased, _model()) == set()
     listed = {c.token_id for step in biased.beam_steps for c in step.candidates}
     # A bias that kept its token out of every list left no number that only it explains.
-    assert (ADDED in _failed(_with_bias(biased, {}))) == (candidate in listed)
-    assert RESCORED in _failed(_with_bias(biased, {}), _model())
+    assert (ADDED in _failed(with_shaping(biased, logit_bias={}))) == (candidate in listed)
+    assert RESCORED in _failed(with_shaping(biased, logit_bias={}), _model())
 
 
 def test_a_bias_of_a_token_that_no_candidate_holds_takes_the_model_to_find() -> None:
     plain = _search()
     listed = {c.token_id for step in plain.beam_steps for c in step.candidates}
     hidden = next(token for token in range(1, 300) if token not in listed)
-    assert _failed(_with_bias(plain, {hidden: 100.0})) == set()
-    assert RESCORED in _failed(_with_bias(plain, {hidden: 100.0}), _model())
+    assert _failed(with_shaping(plain, logit_bias={hidden: 100.0})) == set()
+    assert RESCORED in _failed(with_shaping(plain, logit_bias={hidden: 100.0}), _model())
     # It would have kept out what is out anyhow: no number of the search, or of any other that it
     # could be compared with, differs.
-    assert _failed(_with_bias(plain, {hidden: -100.0}), _model()) == set()
+    assert _failed(with_shaping(plain, logit_bias={hidden: -100.0}), _model()) == set()
 
 
 def test_a_bias_of_an_unknown_token_is_refused_before_the_run_and_in_a_file() -> None:
@@ -189,4 +181,4 @@ def test_a_bias_of_an_unknown_token_is_refused_before_the_run_and_in_a_file() ->
         with pytest.raises(ConfigError, match=f"token #{size}, and this model's tokens go from"):
             collect(_model(), PROMPT, wrong, draft=draft)
     for trace in (_search(), collect(_model(), PROMPT, Greedy(max_new_tokens=3))):
-        assert _failed(_with_bias(trace, {size: 1.0}), _model()) >= {FITS}
+        assert _failed(with_shaping(trace, logit_bias={size: 1.0}), _model()) >= {FITS}

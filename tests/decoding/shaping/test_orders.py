@@ -106,11 +106,3 @@ def test_temperature_0_is_the_argmax_after_the_penalties_in_every_order(order) -
     stages = distributions(scene, Shaping(temperature=0, top_k=1), order)
     assert [stage.name for stage in stages] == ["raw", "argmax"]
     assert stages[-1].token_id(0) == 1 and stages[-1].probs.tolist() == [1.0]
-
-
-def test_every_order_says_where_it_was_read_and_knows_only_fields_of_shaping() -> None:
-    for order in ORDERS.values():
-        assert "/" in order.source and order.note.endswith(".")
-        assert set(order.processors) <= set(TRANSFORMERS.processors)
-        assert len(set(order.processors)) == len(order.processors)
-        assert all(hasattr(Shaping(), name) for name in order.processors)

@@ -60,36 +60,6 @@ def test_a_most_probable_token_survives_all_filters_but_typical(logits, shaping)
     assert any(tempered[token] == tempered.max() for token in kept)
 
 
-@given(LOGITS, st.integers(1, 60), st.integers(0, 20))
-@settings(deadline=None, max_examples=cases(100, 25))
-def test_a_larger_top_k_keeps_more(logits, k, more) -> None:
-    assert _kept(logits, Shaping(top_k=k)) <= _kept(logits, Shaping(top_k=k + more))
-
-
-@pytest.mark.parametrize("name", ["top_p", "typical_p", "top_n_sigma"])
-@given(LOGITS, st.floats(0.01, 1), st.floats(0.01, 1))
-@settings(deadline=None, max_examples=cases(100, 25))
-def test_a_larger_mass_or_distance_keeps_more(name, logits, a, b) -> None:
-    low, high = sorted((a, b))
-    assert _kept(logits, Shaping(**{name: low})) <= _kept(logits, Shaping(**{name: high}))
-
-
-@pytest.mark.parametrize("name", ["min_p", "epsilon_cutoff", "eta_cutoff"])
-@given(LOGITS, st.floats(0, 0.99), st.floats(0, 0.99))
-@settings(deadline=None, max_examples=cases(100, 25))
-def test_a_higher_floor_keeps_less(name, logits, a, b) -> None:
-    low, high = sorted((a, b))
-    assert _kept(logits, Shaping(**{name: high})) <= _kept(logits, Shaping(**{name: low}))
-
-
-@given(LOGITS, st.floats(0.1, 4), st.floats(0.1, 4))
-@settings(deadline=None, max_examples=cases(100, 25))
-def test_a_higher_temperature_lowers_the_top_probability(logits, a, b) -> None:
-    low, high = sorted((a, b))
-    top = [float(_shape(logits, Shaping(temperature=t))[-1].probs.max()) for t in (low, high)]
-    assert top[1] <= top[0] + 1e-6
-
-
 def test_each_stage_tells_the_mass_that_it_removed() -> None:
     logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
     raw, top_k, top_p = _shape(logits, Shaping(top_k=3, top_p=0.8))

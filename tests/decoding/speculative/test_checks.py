@@ -8,13 +8,15 @@ from functools import cache
 from typing import Any
 
 import pytest
+import torch
 
 from core import DraftRound, DraftToken, Shaping, Speculative, Trace, check, collect
+from core.decoding.speculative import engine
+from core.decoding.speculative.distributions import Drawn, Rows, residual
 from core.decoding.speculative.types import CacheSizes
-from tests.decoding.beam.beams import one_thread
+from core.decoding.speculative.verification import EmittedByTarget
 from tests.decoding.speculative.speculations import near_draft, other_draft, target
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 CONFIGS = {
     "speculative": Speculative(max_new_tokens=24, seed=5),
     "greedy": Speculative(max_new_tokens=24, shaping=Shaping(temperature=0.0)),
@@ -51,6 +53,48 @@ def test_an_honest_run_passes(name: str) -> None:
     assert _failed_by_the_models(run(name)) == []
     assert any(step.recovered for step in run(name).rounds)
     assert any(step.accepted for step in run(name).rounds)
+
+
+@pytest.mark.parametrize("drafter", ["model", "prompt_lookup"])
+def test_a_recovered_token_that_its_number_does_not_draw_is_found(
+    drafter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run takes the residual's likeliest other token, and the rest of the text follows it."""
+
+    def recovered(_: Any, __: Any, target: Rows, draft: Rows, row: int, noise: Any):
+        uniform = noise(1)[0]
+        rest = residual(target, draft, row)
+        drawn = rest.draw(0, uniform).token_id
+        assert rest.probs is not None
+        other = int(rest.probs[0].index_fill(0, torch.tensor([drawn]), 0).argmax())
+        prob = float(rest.probs[0, other])
+        low = min(uniform, 1 - prob)
+        return EmittedByTarget(Drawn(other, prob, (low, low + prob)), uniform)
+
+    config = Speculative(max_new_tokens=9, seed=5, drafter=drafter, lookup_ngram=1)
+    model, draft = target("llama"), near_draft("llama") if drafter == "model" else None
+    model.eos_ids = frozenset()
+    monkeypatch.setattr(engine, "recovered", recovered)
+    forged = collect(model, [5, 9, 2, 77, 5, 9], config, draft=draft)
+    assert any(step.recovered for step in forged.rounds) and not _failed(forged)
+    assert [found.detail for found in check(forged, model, draft) if not found.passed] == [
+        "round 1: the target's number fell elsewhere"
+    ]
+
+
+def test_a_token_that_exact_match_draws_can_not_fail_unreached() -> None:
+    trace = run("exact")
+    at, place = next(
+        (at, place)
+        for at, step in enumerate(trace.steps)
+        for place, token in enumerate(getattr(step, "drafted", ()))
+        if token.outcome == "not_reached" and token.passed
+    )
+    forged = _with_token(trace, at, place, passed=False, interval=None)
+    assert not _failed(forged)
+    assert _failed_by_the_models(forged) == [
+        "the logits and the settings give every target_prob and draft_prob"
+    ]
 
 
 def _round_with(trace: Trace, fits: Callable[[DraftRound], bool]) -> int:

@@ -14,10 +14,8 @@ from core.decoding.speculative import engine as speculative
 from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.measure import compare, losslessness, run_seeds, sweep_lengths
 from core.models.scripted import ScriptedModel
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.speculative.speculations import near_draft, scripted, target
 
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 GREEDY = Speculative(max_new_tokens=8, shaping=Shaping(temperature=0.0))
 
 
@@ -30,25 +28,6 @@ def test_the_target_alone_keeps_every_shared_setting() -> None:
         max_new_tokens=9, min_new_tokens=2, stop_strings=("x",), top_candidates=3, seed=7
     )
     assert isinstance(target_only(GREEDY), Greedy)
-
-
-def test_a_comparison_of_greedy_runs_has_the_same_tokens_and_positive_times() -> None:
-    seen: list[tuple[int, int]] = []
-    found = compare(
-        target("llama"),
-        [5, 9],
-        GREEDY,
-        near_draft("llama"),
-        repeats=3,
-        on_progress=lambda *at: seen.append(at),
-    )
-    assert found is not None
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert found.speculative.token_ids == found.target_only.token_ids
-    assert len(found.speculative_latency.seconds) == len(found.target_latency.seconds) == 3
-    assert found.speedup > 0
-    assert found.costs.draft > 0 < found.costs.target
-    assert [percent for percent, _ in found.target_latency.percentiles] == [50]
 
 
 def test_a_stopped_measurement_gives_what_it_has() -> None:
@@ -78,17 +57,6 @@ def test_a_stopped_measurement_gives_what_it_has() -> None:
         should_stop=lambda: len(runs) >= 3,
     )
     assert short.runs == 3
-
-
-def test_a_sweep_measures_and_predicts_every_length() -> None:
-    found = sweep_lengths(target("llama"), [5, 9], GREEDY, target("llama"), (4, 1), repeats=2)
-    assert found is not None
-    assert [point.draft_length for point in found.points] == [1, 4]
-    assert found.alpha == pytest.approx(1.0)
-    assert [point.acceptance_rate for point in found.points] == [1.0, 1.0]
-    assert [point.tokens_per_round for point in found.points] == [2.0, 4.0]
-    assert all(point.measured > 0 < point.predicted for point in found.points)
-    assert found.best is not None
 
 
 def test_prompt_lookup_is_measured_too() -> None:

@@ -15,7 +15,6 @@ from transformers import GenerationConfig
 from core import Shaping, Speculative, check, collect
 from core.decoding.speculative.measure import target_only
 from core.decoding.speculative.model_checks import SAME_GREEDY_TOKENS
-from tests.decoding.beam.beams import one_thread
 from tests.decoding.speculative.speculations import (
     ARCHITECTURES,
     near_draft,
@@ -28,7 +27,6 @@ from tests.depth import cases
 
 GREEDY_CASES = cases(200, 66)
 PROVED_CASES_EACH = cases(10, 5)
-_one_thread = pytest.fixture(autouse=True)(one_thread)
 
 
 def test_speculative_greedy_equals_greedy_for_random_settings() -> None:

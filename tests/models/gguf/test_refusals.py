@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from core.models.gguf import cache, source
-from core.models.gguf.header import read_header
 from core.models.loading import memory
 from tests.models.gguf.files import write_gguf
 from tests.models.loading.refusal import refusal
@@ -139,9 +138,3 @@ def test_a_folder_with_several(good: Path, tmp_path: Path) -> None:
 def test_a_file_that_isnt_there(tmp_path: Path) -> None:
     assert "There is no file" in refusal(tmp_path / "nothing.gguf")
     assert "There is no file nothing.gguf" in refusal("nothing.gguf")
-
-
-def test_the_header_of_a_good_file(good: Path) -> None:
-    header = read_header(good, "good")
-    assert (header.architecture, header.splits, len(header.tensors)) == ("llama", 1, 21)
-    assert header.largest == 300 * 64

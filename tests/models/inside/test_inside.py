@@ -10,14 +10,15 @@ from core.cli.main import main
 from core.decoding.errors import ModelError
 from core.models.inside import TOLERANCE, attention, logit_lens
 from core.models.transformers_model import TransformersModel
-from tests.models.builders import KINDS, random_model, tiny_tokenizer
+from tests.depth import mostly_slow
+from tests.models.builders import KINDS, OFTEN, random_model, tiny_tokenizer
 
 
 def loaded(kind: str) -> TransformersModel:
     return TransformersModel(random_model(kind), tiny_tokenizer(), model_id=kind)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, OFTEN))
 def test_the_last_reading_is_the_models_own(kind: str) -> None:
     model = loaded(kind)
     ids = model.encode("the fox had a hat")
@@ -63,7 +64,7 @@ def test_a_model_without_such_a_reading_is_told(monkeypatch: pytest.MonkeyPatch)
         logit_lens(model, model.encode("the fox"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, OFTEN))
 def test_attention_adds_up_to_one_and_the_model_is_as_it_was(kind: str) -> None:
     model = loaded(kind)
     before = model.hf_model.config._attn_implementation
@@ -76,11 +77,6 @@ def test_attention_adds_up_to_one_and_the_model_is_as_it_was(kind: str) -> None:
         assert sum(row) == pytest.approx(1.0, abs=1e-5)
         assert min(row) >= 0
     assert model.hf_model.config._attn_implementation == before
-
-
-def test_one_token_looks_at_itself_alone() -> None:
-    found = attention(loaded("llama"), [5, 6], 0)
-    assert found.weights[0] == ((1.0,),) * 4
 
 
 def test_the_command_prints_a_line_for_each_position(capsys: pytest.CaptureFixture[str]) -> None:

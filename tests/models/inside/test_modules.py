@@ -7,11 +7,12 @@ import torch
 
 from core.models.inside import logit_lens
 from core.models.modules import watch_forward
-from tests.models.builders import KINDS
+from tests.depth import mostly_slow
+from tests.models.builders import KINDS, OFTEN
 from tests.models.inside.test_inside import loaded
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, OFTEN))
 def test_the_prompt_and_one_token_differ_in_rows_alone(kind: str) -> None:
     model = loaded(kind)
     ids = model.encode("the fox had a hat")

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
-from core import Greedy, ModelError, Sampling, check, collect, from_transformers, load_model
+from core import (
+    Greedy,
+    ModelError,
+    PromptError,
+    Sampling,
+    TraceError,
+    check,
+    collect,
+    from_transformers,
+    load_model,
+)
 from tests.models.builders import random_model, tiny_tokenizer
 
 
@@ -41,6 +51,13 @@ def test_what_is_no_loaded_model_gets_one_sentence() -> None:
         collect(hf_model, "x", Greedy())  # type: ignore[arg-type]
     with pytest.raises(ModelError, match=r"from_transformers\(model, tokenizer\)"):
         load_model(hf_model)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="load_model"):
+        collect(None, "x", Greedy())  # type: ignore[arg-type]
+    with pytest.raises(TraceError, match=r"Trace\.load"):
+        check("run.json")  # type: ignore[arg-type]
+    adopted = from_transformers(hf_model, tokenizer)
+    with pytest.raises(PromptError, match="text or a list"):
+        collect(adopted, b"ab", Greedy())
     with pytest.raises(ModelError, match="for the tokenizer"):
         from_transformers(hf_model, hf_model)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="for the model"):

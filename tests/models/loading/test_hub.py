@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from core.decoding.errors import ModelError
-from core.models.loading import hub, inspection, load
+from core.models.loading import hub, load
 from core.models.registry import load_model
 from tests.models.loading.kinds import CONFIG, edit
 from tests.models.loading.refusal import refusal
@@ -61,32 +61,6 @@ def hub_folder(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     (cached / "refs").mkdir(parents=True)
     (cached / "refs" / "main").write_text(COMMIT)
     return Path(shutil.copytree(good, cached / "snapshots" / COMMIT))
-
-
-def test_hub_models_are_of_one_commit_and_run_no_code_of_their_own(
-    hub_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: dict[str, tuple[Path, dict[str, object]]] = {}
-    for kind in (inspection.AutoConfig, inspection.AutoTokenizer, inspection.AutoModelForCausalLM):
-        read = kind.from_pretrained
-
-        def from_pretrained(
-            where: Path,
-            *,
-            name: str = kind.__name__,
-            read: Callable[..., object] = read,
-            **options: object,
-        ) -> object:
-            asked.setdefault(name, (where, options))
-            return read(where, **options)
-
-        monkeypatch.setattr(kind, "from_pretrained", from_pretrained)
-    model = load_model("owner/name")
-    assert (model.model_id, model.revision) == ("owner/name", COMMIT)
-    assert [where for where, _ in asked.values()] == [hub_folder] * 3
-    assert all(options["trust_remote_code"] is False for _, options in asked.values())
-    assert all(options["local_files_only"] is True for _, options in asked.values())
-    assert asked["AutoModelForCausalLM"][1]["use_safetensors"] is True
 
 
 OLDER = "b" * 40

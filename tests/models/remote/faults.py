@@ -35,10 +35,7 @@ def text(content: bytes) -> Fault:
     """Something else than JSON."""
 
     def answer(handler: Handler, _: Any) -> bool:
-        handler.send_response(200)
-        handler.send_header("content-length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
+        handler.send_text(content)
         return True
 
     return answer

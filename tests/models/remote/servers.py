@@ -102,19 +102,13 @@ class Handler(BaseHTTPRequestHandler):
             if not (wrong and script.fault and script.fault(self, answer)):
                 self.send(answer)
 
-    def send_text(self, content: bytes) -> None:
-        """An answer that is no JSON."""
-        self.send_response(200)
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
     def send(self, answer: Any, status: int = 200, **headers: str) -> None:
         """An answer as JSON, unless it is none."""
-        if isinstance(answer, Text):
-            self.send_text(answer.encode())
-            return
-        content = json.dumps(answer).encode()
+        text = answer if isinstance(answer, Text) else json.dumps(answer)
+        self.send_text(text.encode(), status, **headers)
+
+    def send_text(self, content: bytes, status: int = 200, **headers: str) -> None:
+        """An answer that is no JSON."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)

@@ -25,6 +25,19 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Script]]:
         yield load_model(FORMS[request.param].format(url=url)), script
 
 
+@pytest.fixture(scope="module")
+def connected() -> Iterator[tuple[Any, Script]]:
+    with serving() as (url, script):
+        yield load_model(FORMS["vllm"].format(url=url)), script
+
+
+@pytest.fixture
+def vllm(connected: tuple[Any, Script]) -> tuple[Any, Script]:
+    """A server of vLLM's kind, without the fault of the test before."""
+    connected[1].fault = None
+    return connected
+
+
 def test_one_request_makes_a_run_whose_numbers_are_proved(served: tuple[Any, Script]) -> None:
     model, script = served
     before = script.completions
@@ -115,12 +128,13 @@ def _wrong(handler: servers.Handler, answer: Any) -> bool:
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",
 )
-def test_a_false_server_gets_one_sentence(fault: servers.Fault, sentence: str) -> None:
-    with serving() as (url, script):
-        model = load_model(FORMS["vllm"].format(url=url))
-        script.fail(fault)
-        with pytest.raises(LostModelError, match=sentence):
-            collect(model, PROMPT, ByEngine(max_new_tokens=4))
+def test_a_false_server_gets_one_sentence(
+    vllm: tuple[Any, Script], fault: servers.Fault, sentence: str
+) -> None:
+    model, script = vllm
+    script.fail(fault)
+    with pytest.raises(LostModelError, match=sentence):
+        collect(model, PROMPT, ByEngine(max_new_tokens=4))
 
 
 @pytest.mark.parametrize("said", [b"5", b'[{"id": [1], "logprob": -1}]', b'[{"id": 1}]', b"[5]"])
@@ -139,11 +153,10 @@ def _first_event_only(handler: servers.Handler, answer: Any) -> bool:
     return True
 
 
-def test_one_token_is_kept_where_the_server_breaks_off_behind_it() -> None:
-    with serving() as (url, script):
-        model = load_model(FORMS["vllm"].format(url=url))
-        script.fail(_first_event_only)
-        trace = collect(model, PROMPT, ByEngine(max_new_tokens=4))
+def test_one_token_is_kept_where_the_server_breaks_off_behind_it(vllm: tuple[Any, Script]) -> None:
+    model, script = vllm
+    script.fail(_first_event_only)
+    trace = collect(model, PROMPT, ByEngine(max_new_tokens=4))
     assert len(trace.token_ids) == 1 and trace.finish_reason == "cancelled"
     assert "ended the run before its length" in trace.notes[-1]
 
@@ -158,10 +171,8 @@ def test_numbers_after_the_server_s_own_cut_are_whole() -> None:
     assert step.tail_mass == 0 and all(one.passed for one in check(trace))
 
 
-def test_the_first_token_ends_the_time_of_the_prompt() -> None:
-    with serving() as (url, _):
-        model = load_model(FORMS["vllm"].format(url=url))
-        trace = collect(model, PROMPT, ByEngine(max_new_tokens=2))
+def test_the_first_token_ends_the_time_of_the_prompt(vllm: tuple[Any, Script]) -> None:
+    trace = collect(vllm[0], PROMPT, ByEngine(max_new_tokens=2))
     first, second = trace.token_steps
     timings = trace.timings
     assert timings.prefill >= first.seconds.total and timings.decode >= second.seconds.total > 0
@@ -173,10 +184,8 @@ def test_the_first_token_ends_the_time_of_the_prompt() -> None:
     assert "needs no forward" not in figure.to_json()
 
 
-def test_figures_say_that_the_server_drew() -> None:
-    with serving() as (url, _):
-        model = load_model(FORMS["vllm"].format(url=url))
-        trace = collect(model, PROMPT, ByEngine(max_new_tokens=2))
+def test_figures_say_that_the_server_drew(vllm: tuple[Any, Script]) -> None:
+    trace = collect(vllm[0], PROMPT, ByEngine(max_new_tokens=2))
     step = trace.token_steps[0]
     stages, bars = step_stages(step, trace), candidate_bars(step, trace)
     assert "the server's draw: by its own settings" in stages.to_json()

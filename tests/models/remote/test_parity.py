@@ -24,6 +24,7 @@ from core import (
     load_model,
 )
 from core.decoding.speculative.vocabularies import vocabulary_difference
+from tests.depth import slow
 from tests.models.remote.servers import Script, local, serving
 
 PROMPT = "Once upon a time"
@@ -75,7 +76,7 @@ def test_a_run_equals_the_local_one(remote: Any, config: Any) -> None:
         assert mine.entropy == pytest.approx(yours.entropy, abs=1e-4)
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("temperature", [slow(0.0), 1.0])
 def test_speculation_with_a_local_draft_equals_the_local_one(
     remote: Any, temperature: float
 ) -> None:

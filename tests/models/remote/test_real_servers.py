@@ -21,7 +21,7 @@ from core import (
     collect,
     load_model,
 )
-from core.decoding.errors import LostModelError, UnknownTokensError
+from core.decoding.errors import UnknownTokensError
 from core.models.remote.speculation import speculation_in_a_run
 from tests.models.remote import real_servers
 from tests.models.remote.servers import local
@@ -160,20 +160,3 @@ def test_vllm_as_it_starts_by_itself_names_20_tokens_and_speculates(tmp_path: Pa
             made = list(collect(model, asked, short).token_ids)
             thought = made.index(ids["</think>"]) - made.index(ids["<think>"]) - 1
             assert thought <= budget
-
-
-def test_llama_cpp_that_is_killed_leaves_the_steps_so_far(llamacpp: real_servers.Served) -> None:
-    where, process = llamacpp
-    model, made = load_model(where), list[Any]()
-
-    def kill(step: Any) -> None:
-        made.append(step)
-        if len(made) == 4:
-            process.kill()
-            process.wait(30)
-
-    trace = collect(model, PROMPTS[0], Greedy(max_new_tokens=12), on_step=kill)
-    assert trace.finish_reason == "cancelled" and len(trace.token_ids) == 3
-    assert "The server of" in trace.notes[0]
-    with pytest.raises(LostModelError, match="can't be reached"):
-        load_model(where)

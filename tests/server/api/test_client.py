@@ -84,13 +84,6 @@ def test_a_streamed_chat_says_what_the_whole_one_says(client: openai.OpenAI) -> 
     assert last.usage == whole.usage
 
 
-def test_the_chat_helper_collects_a_stream(client: openai.OpenAI) -> None:
-    with client.chat.completions.stream(model=MODEL, messages=ASK, temperature=0) as stream:
-        deltas = [event.delta for event in stream if event.type == "content.delta"]
-        final = stream.get_final_completion()
-    assert "".join(deltas) == final.choices[0].message.content == "The capital of France is Paris."
-
-
 def test_choices_differ_by_their_seeds_and_a_seed_repeats_them(client: openai.OpenAI) -> None:
     asked: Any = {"model": MODEL, "prompt": "Once upon a time", "n": 3, "max_tokens": 8, "seed": 9}
     one, two = client.completions.create(**asked), client.completions.create(**asked)
@@ -244,20 +237,6 @@ def test_a_response_streams_every_event_by_its_type_and_its_number(client: opena
     strictly(Response, whole)
     assert whole.output_text == text.text
     assert whole.usage == usage
-
-
-def test_the_response_helper_collects_a_stream(client: openai.OpenAI) -> None:
-    with client.responses.stream(model=MODEL, input="What is the capital of France?") as stream:
-        kinds = [event.type for event in stream]
-        final = stream.get_final_response()
-    assert kinds[:4] == [
-        "response.created",
-        "response.in_progress",
-        "response.output_item.added",
-        "response.content_part.added",
-    ]
-    assert kinds[-1] == "response.completed"
-    assert final.output_text
 
 
 def test_a_limit_leaves_a_response_incomplete_and_a_chat_at_length(client: openai.OpenAI) -> None:

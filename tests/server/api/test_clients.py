@@ -70,7 +70,11 @@ def _events(answer: httpx2.Response) -> list[dict[str, Any]]:
 
 def _text(endpoint: Served, **more: Any) -> dict[str, Any]:
     body = {"model": MODEL, "prompt": "Once upon a time", "temperature": 0, "max_tokens": 6}
-    answer = endpoint.post("/v1/completions", {**body, **more})
+    return _asked(endpoint, "/v1/completions", {**body, **more})
+
+
+def _asked(endpoint: Served, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = endpoint.post(path, body)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -78,10 +82,7 @@ def _text(endpoint: Served, **more: Any) -> dict[str, Any]:
 
 def _chat(endpoint: Served, **more: Any) -> dict[str, Any]:
     body = {"model": MODEL, "messages": ASK, "temperature": 0, "max_tokens": 40}
-    answer = endpoint.post("/v1/chat/completions", {**body, **more})
-    assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    return _asked(endpoint, "/v1/chat/completions", {**body, **more})
 
 
 @pytest.mark.parametrize("client", TEXT_BODIES)
@@ -173,18 +174,13 @@ def test_thinking_is_no_part_of_a_message(
     assert message["content"] == said == "The answer is 7."
     assert message["reasoning_content"] == message["reasoning"] == thinking == "3 + 4 = 7."
     assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] == 8
+    # A mark and three tokens.
+    cut = endpoint.post("/v1/chat/completions", {**body, "max_tokens": 4}).json()["usage"]
+    assert cut["completion_tokens_details"]["reasoning_tokens"] == 3
     chunks = _events(endpoint.post("/v1/chat/completions", {**body, "stream": True}))
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert "".join(one.get("content") or "" for one in deltas) == said
     assert "".join(one.get("reasoning", "") for one in deltas) == thinking
-
-
-def test_a_response_has_its_thinking_in_an_item(endpoint: Served) -> None:
-    body = {"model": MODEL, "input": "What is 3 + 4?", "temperature": 0}
-    answer = endpoint.post("/v1/responses", body).json()
-    assert [item["type"] for item in answer["output"]] == ["reasoning", "message"]
-    assert answer["output"][1]["content"][0]["text"] == "The answer is 7."
-    assert answer["usage"]["output_tokens_details"]["reasoning_tokens"] == 8
 
 
 def test_effort_none_closes_the_thinking_at_once(endpoint: Served) -> None:
@@ -258,3 +254,8 @@ def test_each_answer_carries_an_id_and_the_client_s_own_where_it_can(endpoint: S
     for unfit in ("two words", "x" * 129, "<b>"):
         found = httpx2.get(f"{endpoint.url}/v1/nothing", headers={"x-request-id": unfit})
         assert found.headers["x-request-id"] not in ("", unfit)
+    foreign = {"model": MODEL, "prompt": "Hi"}
+    for header in ({"host": "evil.example"}, {"origin": "https://evil.example"}):
+        answer = endpoint.post("/v1/completions", foreign, headers={**header, "x-request-id": "r1"})
+        assert answer.headers.get_list("x-request-id") == ["r1"]
+    assert httpx2.request("TRACE", f"{endpoint.url}/metrics").headers["x-request-id"]

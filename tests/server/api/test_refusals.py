@@ -76,12 +76,6 @@ CHAT_REFUSED: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), CHAT_REFUSED)
-def test_a_chat_refuses_by_name(endpoint: Served, name: str, value: Any) -> None:
-    error = error_of(endpoint.post("/v1/chat/completions", {**CHAT, name: value}))
-    assert error["param"] == name
-
-
 RESPONSE_REFUSED: list[tuple[str, Any, str]] = [
     ("background", True, "background"),
     ("conversation", "c", "conversation"),
@@ -97,20 +91,25 @@ RESPONSE_REFUSED: list[tuple[str, Any, str]] = [
     ("input", [{"type": "function_call_output", "call_id": "c", "output": ""}], "input[0].type"),
     ("input", None, "input"),
 ]
+TEXT_REFUSED: list[tuple[str, Any]] = [
+    ("best_of", 3),
+    ("suffix", "x"),
+    ("max_tokens", 0),
+    ("prompt", [[]]),
+    ("prompt", [1.5]),
+]
+REFUSED = [
+    *(("/v1/chat/completions", name, value, name) for name, value in CHAT_REFUSED),
+    *(("/v1/completions", name, value, name) for name, value in TEXT_REFUSED),
+    *(("/v1/responses", *one) for one in RESPONSE_REFUSED),
+]
 
 
-@pytest.mark.parametrize(("name", "value", "param"), RESPONSE_REFUSED)
-def test_a_response_refuses_by_name(endpoint: Served, name: str, value: Any, param: str) -> None:
-    assert error_of(endpoint.post("/v1/responses", {**RESPONSE, name: value}))["param"] == param
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("best_of", 3), ("suffix", "x"), ("max_tokens", 0), ("prompt", [[]]), ("prompt", [1.5])],
-)
-def test_a_completion_refuses_by_name(endpoint: Served, name: str, value: Any) -> None:
-    error = error_of(endpoint.post("/v1/completions", {**TEXT, name: value}))
-    assert error["param"] == name
+@pytest.mark.parametrize(("path", "name", "value", "param"), REFUSED)
+def test_a_request_is_refused_by_the_name_of_its_field(
+    endpoint: Served, path: str, name: str, value: Any, param: str
+) -> None:
+    assert error_of(endpoint.post(path, {**PATHS[path], name: value}))["param"] == param
 
 
 def test_pictures_and_calls_in_messages_are_refused(endpoint: Served) -> None:
@@ -198,7 +197,8 @@ def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(
 def test_what_the_router_refuses_and_a_crash_have_the_shape_too(
     endpoint: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert error_of(httpx2.get(f"{endpoint.url}/tokenize"), 405)
+    for path in ("/tokenize", "/tokenizer_info", "/metrics"):
+        assert error_of(httpx2.request("PUT", endpoint.url + path), 405)
     assert error_of(httpx2.request("TRACE", f"{endpoint.url}/v1/models"), 405)
     monkeypatch.setattr(routes, "read_body", Mock(side_effect=ValueError("secret")))
     error = error_of(endpoint.post("/v1/completions", TEXT), 500)

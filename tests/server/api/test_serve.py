@@ -85,6 +85,13 @@ class _Ended:
             one.close()
 
 
+@pytest.mark.parametrize("empty", ["", " , "])
+def test_an_empty_key_opens_no_endpoint(empty: str, capsys: pytest.CaptureFixture[str]) -> None:
+    # As of a variable of the shell that isn't set.
+    assert main(["serve", "--api-key", "a-key-of-many-letters", "--api-key", empty]) == 2
+    assert "--api-key is empty" in capsys.readouterr().err
+
+
 def test_a_short_key_is_refused_without_saying_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--api-key", "secret"]) == 2
     said = capsys.readouterr().err

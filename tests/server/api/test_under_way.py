@@ -21,7 +21,6 @@ from core.decoding.errors import LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
 from core.server.api import service as service_module
 from core.server.api.history import Record, RequestHistory
-from core.traces.data_path.text import as_lines
 from tests.server.api.served import Served, eventually, served
 
 MODEL = "embedded:target"
@@ -63,16 +62,21 @@ def held(models: dict[str, Any], **options: Any) -> Iterator[tuple[Served, Held]
         model.go.set()
 
 
-def hang_up_while(at: Served, model: Held, body: dict[str, Any]) -> Record:
-    """Send a request, go away at its first step, and wait for the end of its run."""
-    address = urlsplit(at.url)
-    raw = json.dumps(body).encode()
+def send_raw(connection: socket.socket, at: Served, body: dict[str, Any]) -> None:
+    """Send a request over a socket, and read nothing."""
+    address, raw = urlsplit(at.url), json.dumps(body).encode()
     head = (
         f"POST /v1/completions HTTP/1.1\r\nHost: {address.netloc}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n\r\n"
     )
-    with socket.create_connection((address.hostname, address.port)) as connection:
-        connection.sendall(head.encode() + raw)
+    connection.connect((address.hostname, address.port))
+    connection.sendall(head.encode() + raw)
+
+
+def hang_up_while(at: Served, model: Held, body: dict[str, Any]) -> Record:
+    """Send a request, go away at its first step, and wait for the end of its run."""
+    with socket.socket() as connection:
+        send_raw(connection, at, body)
         assert eventually(lambda: model.steps == 1)
     record = at.service.history.of("")[0]
     assert eventually(record.stopping.is_set)
@@ -93,7 +97,7 @@ def test_a_client_that_hangs_up_stops_its_run_at_the_next_step(
         assert eventually(lambda: at.service._under_way.total() == 0)
 
 
-def test_thirty_two_clients_at_once_get_each_their_own_text(
+def test_many_clients_at_once_get_each_their_own_text(
     endpoint: Served, models: dict[str, Any]
 ) -> None:
     from core import Sampling, collect
@@ -105,12 +109,12 @@ def test_thirty_two_clients_at_once_get_each_their_own_text(
             return client.completions.create(**asked).choices[0].text
         return "".join(c.choices[0].text for c in client.completions.create(**asked, stream=True))
 
-    with ThreadPoolExecutor(32) as pool:
-        found = list(pool.map(ask, range(32)))
-    for seed in (0, 1, 17, 30):
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(ask, range(12)))
+    for seed in (0, 1, 10, 11):
         alone = collect(models[MODEL], "Once upon a time", Sampling(max_new_tokens=12, seed=seed))
         assert found[seed] == alone.text
-    assert len(set(found)) > 16
+    assert len(set(found)) > 6
 
 
 def test_too_many_requests_get_429_and_when_to_come_back(
@@ -135,17 +139,10 @@ def test_a_client_that_reads_nothing_holds_up_nobody(
     endpoint: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.server.api.http.SEND_SECONDS", 0.5)
-    address = urlsplit(endpoint.url)
     body = {"model": MODEL, "prompt": "Once", "max_tokens": 40, "logprobs": -1, "stream": True}
-    raw = json.dumps(body).encode()
-    head = (
-        f"POST /v1/completions HTTP/1.1\r\nHost: {address.netloc}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(raw)}\r\n\r\n"
-    )
     with socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        slow.connect((address.hostname, address.port))
-        slow.sendall(head.encode() + raw)
+        send_raw(slow, endpoint, body)
         quick = {"model": MODEL, "prompt": "Once", "max_tokens": 4}
         assert endpoint.post("/v1/completions", quick).status_code == 200
         assert eventually(lambda: endpoint.service._under_way.total() == 0)
@@ -319,8 +316,3 @@ def test_a_watched_requests_data_path_begins_at_its_route(models: dict[str, Any]
         assert path is not None
         calls = [call.function for call in path.walk()]
         assert calls[0] == "Routes.read" and calls.index("submit") < calls.index("encode_prompt")
-        starts = [call.start for call in path.calls]
-        assert starts == sorted(starts) and path.calls[-1].start <= path.seconds
-        read = list(as_lines(path, 5))[:5]
-        assert read[-1].strip() == f"({sum(1 for _ in path.calls[0].walk()) - 1} calls inside)"
-        assert "Picker.pick" in "".join(as_lines(path, 5))

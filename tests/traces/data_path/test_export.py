@@ -97,6 +97,8 @@ def test_of_a_runs_steps_the_second_stands_for_all() -> None:
     ]
     text = "".join(as_lines(DataPath(tuple(steps), 0.0, 0, 0), 6))
     assert "x 3" in text and "second" in text and "first" not in text
+    text = "".join(as_lines(DataPath(tuple(steps[:2]), 0.0, 0, 0), 6))
+    assert "x 2" in text and "first" in text  # In the last one the run ends.
 
 
 def test_a_recording_goes_on_where_another_ended() -> None:
@@ -149,10 +151,9 @@ def test_the_command_prints_the_path_and_writes_its_files(tmp_path, capsys) -> N
     assert main([*arguments, *options, "--depth", "4"]) == 0
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
-    titles = [line.strip() for line in lines if line.strip().startswith("== ")]
-    for start in ("== The request", "== Model and", "== The chat", "== The text", "== The loop"):
-        assert any(title.startswith(start) for title in titles), start
-    assert any(line.strip().startswith("-> messages") for line in lines)
+    starts = ("== The request", "== Model and", "== The chat", "== The text", "== The loop")
+    for start in (*starts, "-> messages"):
+        assert any(line.strip().startswith(start) for line in lines), start
     assert "finish reason length" in printed.err
     assert all(json.loads(file.read_text()) for file in files.values())
 

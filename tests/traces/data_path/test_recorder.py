@@ -40,6 +40,11 @@ def path_of(model: ScriptedModel | TransformersModel, config: MethodConfig) -> D
     return recorder.path
 
 
+@pytest.fixture(scope="module")
+def path(model: ScriptedModel) -> DataPath:
+    return path_of(model, Greedy(max_new_tokens=TOKENS))
+
+
 def named(path: DataPath, function: str) -> list[FunctionCall]:
     return [call for call in path.walk() if call.function == function]
 
@@ -48,10 +53,7 @@ def argument(call: FunctionCall, name: str) -> str:
     return next(text for key, text in call.arguments if key == name)
 
 
-def test_n_tokens_are_one_forward_of_the_prompt_and_n_less_one_of_a_token(
-    model: ScriptedModel,
-) -> None:
-    path = path_of(model, Greedy(max_new_tokens=TOKENS))
+def test_n_tokens_are_one_forward_of_the_prompt_and_n_less_one_of_a_token(path: DataPath) -> None:
     counts = Counter(call.function for call in path.walk())
     assert counts["ScriptedModel.start"] == 1
     assert counts["Picker.pick"] == counts["Picker.record"] == counts["Ending.after"] == TOKENS
@@ -75,8 +77,7 @@ def test_no_recording_holds_a_key_or_a_setting_of_the_operator(
     assert named(recorder.path, "read_address")
 
 
-def test_what_goes_in_comes_out_again(model: ScriptedModel) -> None:
-    path = path_of(model, Greedy(max_new_tokens=TOKENS))
+def test_what_goes_in_comes_out_again(path: DataPath) -> None:
     encoded = named(path, "encode_prompt")[0]
     (started,) = named(path, "ScriptedModel.start")
     assert encoded.result == argument(started, "prompt_ids") == "list of 1: 1"
@@ -85,8 +86,7 @@ def test_what_goes_in_comes_out_again(model: ScriptedModel) -> None:
     assert argument(encoded, "prompt") == "'the'"
 
 
-def test_calls_stand_in_their_callers_and_in_order(model: ScriptedModel) -> None:
-    path = path_of(model, Greedy(max_new_tokens=TOKENS))
+def test_calls_stand_in_their_callers_and_in_order(path: DataPath) -> None:
     (whole,) = path.calls
     assert whole.function == "collect"
     for call in path.walk():
@@ -96,23 +96,17 @@ def test_calls_stand_in_their_callers_and_in_order(model: ScriptedModel) -> None
         assert sum(inner.seconds for inner in call.calls) <= call.seconds + 1e-6
         assert Path(ROOT, call.file).is_file()
     assert whole.seconds <= path.seconds
+    phases = list(dict.fromkeys(call.phase for call in path.walk()))
+    assert phases == ["loop", "ids", "answer", "finish"] and set(phases) < set(PHASES)
 
 
-def test_a_generator_goes_on_once_a_token(model: ScriptedModel) -> None:
-    path = path_of(model, Greedy(max_new_tokens=TOKENS))
+def test_a_generator_goes_on_once_a_token(path: DataPath) -> None:
     parts = named(path, "continue_from")
     # The last resumption finds that the run has ended.
     assert [call.resumed for call in parts] == [False] + [True] * TOKENS
     assert [call.result.partition("(")[0] for call in parts] == ["TokenStep"] * TOKENS + ["None"]
     assert argument(parts[0], "prompt_ids") == "list of 1: 1"
     assert parts[1].arguments == ()
-
-
-def test_the_parts_of_a_run_follow_each_other(model: ScriptedModel) -> None:
-    path = path_of(model, Greedy(max_new_tokens=2))
-    order = list(dict.fromkeys(call.phase for call in path.walk()))
-    assert order == ["loop", "ids", "answer", "finish"]
-    assert set(order) < set(PHASES)
 
 
 @pytest.mark.parametrize("place", BEGINS, ids=lambda place: place[1])
@@ -125,15 +119,10 @@ def test_every_part_begins_with_a_function_that_is_there(place: tuple[str, str])
     "config", [Sampling(shaping=Shaping(temperature=0.8, top_p=0.9)), BeamSearch(num_beams=2)]
 )
 def test_every_method_is_recorded(model: ScriptedModel, config: MethodConfig) -> None:
-    path = path_of(model, config)
-    assert "finish" in {call.phase for call in path.walk()}
-    assert path.left_out == 0
-
-
-def test_a_run_is_the_same_recorded_or_not(model: ScriptedModel) -> None:
-    config = Sampling(max_new_tokens=TOKENS, seed=3)
-    with record():
+    with record() as recorder:
         recorded = collect(model, "the", config)
+    path = recorder.path
+    assert "finish" in {call.phase for call in path.walk()} and path.left_out == 0
     assert recorded.token_ids == collect(model, "the", config).token_ids
 
 
