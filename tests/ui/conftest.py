@@ -31,18 +31,14 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_are_looked_through_once() -> Iterator[None]:
-    """Each app looks for components in all installed packages: a fifth of what a page costs."""
+def what_takes_long_is_left_out() -> Iterator[None]:
+    """Each app looks for components in all installed packages: a fifth of what a page costs.
+
+    To cut a saved page's fonts to its characters takes seconds; `tests/export` looks at them.
+    """
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def saved_pages_hold_no_fonts() -> Iterator[None]:
-    """Cutting them to a page's characters takes seconds; `tests/export` looks at them."""
-    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "font_rules", lambda _: "")
         yield
 
@@ -50,50 +46,32 @@ def saved_pages_hold_no_fonts() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def read_once() -> Callable[..., Any]:
     """`load_model` that reads an embedded model once for all tests: no run changes one."""
-    load, kept = core.load_model, {}
+    load = core.load_model
+    kept = cache(load)
 
     def loaded(where: str, **more: Any) -> Any:
-        if not where.startswith("embedded:"):
-            return load(where, **more)
-        if where not in kept:
-            kept[where] = load(where, **more)
-        return kept[where]
+        return kept(where) if where.startswith("embedded:") else load(where, **more)
 
     return loaded
 
 
 @pytest.fixture(autouse=True)
-def embedded_models_are_read_once(
-    monkeypatch: pytest.MonkeyPatch, read_once: Callable[..., Any]
-) -> None:
+def alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_once: Callable[..., Any]
+) -> Iterator[None]:
+    """A page that waits for nothing, in a session of its own."""
     monkeypatch.setattr(core, "load_model", read_once)
-
-
-@pytest.fixture(autouse=True)
-def nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page draws all its figures at once; a browser asks for those below the first one."""
+    # All figures are drawn at once; a browser asks for those below the first one.
     monkeypatch.setattr(later, "waits", lambda _: False)
-
-
-@pytest.fixture(autouse=True)
-def what_is_soon_there_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page shows what its workers were asked for, on a busy machine too."""
+    # What the workers were asked for is shown, on a busy machine too.
     monkeypatch.setattr(work, "PATIENCE_SECONDS", SECONDS / 2)
-
-
-@pytest.fixture(autouse=True)
-def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing loads torch in the background, and no cache lives from test to test."""
+    # Nothing loads torch in the background.
     monkeypatch.setattr(models, "warm_up", lambda: None)
+    # Neither converted files nor models that were used last, and no cache of a test before.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache directory without converted files and without models that were used last."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def set_example(monkeypatch: pytest.MonkeyPatch, kind: type[View], example: Trace | None) -> None:
@@ -106,11 +84,30 @@ def set_example(monkeypatch: pytest.MonkeyPatch, kind: type[View], example: Trac
     )
 
 
-def open_page(app: AppTest, script: str) -> AppTest:
-    """Draw the page of this script first, as a link to it does."""
+def open_page(script: str, state: dict[str, Any], /, **parameters: str) -> AppTest:
+    """Open the app at this page, as a link does.
+
+    Args:
+        state: of the session, before the page is drawn.
+        parameters: of the address.
+    """
+    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
+    app.query_params.update(parameters)
+    for key, value in state.items():
+        app.session_state[key] = value
     path = next(page.path for page in registry.PAGES if page.script == script)
     app._page_hash = calc_hash(path) if path else ""
-    return app.run()
+    assert not app.run().exception
+    return app
+
+
+def serve(monkeypatch: pytest.MonkeyPatch, model: Any) -> Any:
+    """Whatever model a page asks for, it gets this one."""
+    import torch
+
+    torch.set_num_threads(1)
+    monkeypatch.setattr(models, "_cached", lambda _: model)
+    return model
 
 
 @pytest.fixture
@@ -127,16 +124,12 @@ def open_app(monkeypatch: pytest.MonkeyPatch, example: Trace) -> Open:
     its test: what a page offers is gone with it.
     """
     set_example(monkeypatch, DecodeView, example)
-    sessions = []
+    sessions: list[AppTest] = []
 
     def open_it(script: str = "decode.py", /, **parameters: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
-        for name, value in parameters.items():
-            app.query_params[name] = value
         view = DecodeView.initial()
         view.painted = True
-        app.session_state["view"] = view
-        sessions.append(app)
-        return open_page(app, script)
+        sessions.append(open_page(script, {"view": view}, **parameters))
+        return sessions[-1]
 
     return open_it

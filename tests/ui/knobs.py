@@ -15,8 +15,8 @@ def shown_knobs(app: AppTest) -> dict[str, dict[str, Any]]:
     return {knob["key"]: knob for data in drawn for knob in data.get("knobs", ())}
 
 
-def move(app: AppTest, key: str, value: float) -> AppTest:
-    """Move a knob without a report from the browser; the caller runs the app."""
+def move(app: AppTest, key: str, value: object) -> AppTest:
+    """Set a knob or another control without a report from the browser; the caller runs the app."""
     app.session_state[key] = value
     return app
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import cast
 
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.decode import collect
@@ -23,7 +24,7 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.shell import models
 from tests.evaluation.thinkers import ID, thinker
 from tests.figures.reasons import make_rivalry, make_strip, make_sweep, make_vote
-from tests.ui.seen import SECONDS
+from tests.ui import seen
 
 Open = Callable[..., AppTest]
 
@@ -34,7 +35,6 @@ SETTINGS = Reasoning(max_answer_tokens=24)
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     """Every model is this one: asked anything, it thinks "abc" and answers "4."."""
-    torch.set_num_threads(1)
     model = thinker()
     model.model_id = "embedded:target"
     model.has_chat_template = True  # type: ignore[attr-defined]
@@ -78,19 +78,10 @@ def open_reason(
 
 
 def view_of(app: AppTest) -> ReasonView:
-    view: ReasonView = app.session_state["reason"]
-    return view
+    return cast(ReasonView, app.session_state["reason"])
 
 
-def settle(app: AppTest) -> AppTest:
-    """Wait for the workers and draw again, until nothing is under way."""
-    for _ in range(6):
-        jobs = list(view_of(app).jobs.values())
-        if not jobs:
-            return app
-        assert all(job.done.wait(SECONDS) for job in jobs)
-        app.run()
-    raise AssertionError("the page never comes to rest")
+settle = partial(seen.settle, key="reason")
 
 
 def run(app: AppTest) -> AppTest:

@@ -1,11 +1,12 @@
 """What a page under `AppTest` shows, for the tests of all pages."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.run.view import View
+from pages.ui.run.work import BackgroundWork
 
 SECONDS = 60.0
 
@@ -34,11 +35,35 @@ def _charts(app: AppTest) -> list[Any]:
     return [one for one in found if json.loads(one.proto.json)["figure"]]
 
 
-def settle(app: AppTest, view: View) -> AppTest:
-    """Wait for the view's workers, draw the page again."""
-    for job in list(view.jobs.values()):
-        assert job.done.wait(SECONDS)
-    return app.run()
+def markup(app: AppTest) -> str:
+    """All of the page that may be markup."""
+    drawn = [*app.title, *app.header, *app.markdown, *app.caption, *app.get("html")]
+    bodies = [element.proto.body for element in drawn]
+    return "\n".join([*bodies, *(button.label for button in app.button)])
+
+
+def settle(app: AppTest, key: str) -> AppTest:
+    """Wait for the page's workers and draw again, until nothing is under way.
+
+    Args:
+        key: under which the session keeps what the page looks at.
+    """
+    view: BackgroundWork = app.session_state[key]
+    for _ in range(8):
+        assert not app.exception
+        if not view.under_way:
+            return app
+        assert all(job.done.wait(SECONDS) for job in list(view.jobs.values()))
+        app.run()
+    raise AssertionError("the page never comes to rest")
+
+
+def looks(app: AppTest, key: str, *titles: str) -> Iterator[str]:
+    """Opens one tab after another of those that the session keeps under this key."""
+    for title in titles:
+        app.session_state[key] = title
+        assert not app.run().exception, title
+        yield title
 
 
 def strip_data(app: AppTest) -> dict[str, Any]:

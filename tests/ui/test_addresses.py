@@ -11,8 +11,11 @@ from pages.ui.shell.prompts import Example
 from pages.ui.widgets import link
 from pages.ui.widgets.control import load
 from tests.ui.conftest import Open
+from tests.ui.knobs import shown_knobs
 
 _SET = ("prompt", "chat", "system")
+# One without a chat, the first with a system prompt.
+TELLING = {0, next(at for at, one in enumerate(prompts.examples()) if one.system)}
 
 
 @pytest.fixture
@@ -28,7 +31,13 @@ def load_in_callback(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return asked
 
 
-@pytest.mark.parametrize("chosen", prompts.examples(), ids=lambda one: one.label)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        pytest.param(one, id=one.label, marks=() if at in TELLING else pytest.mark.slow)
+        for at, one in enumerate(prompts.examples())
+    ],
+)
 def test_all_that_an_example_sets_is_in_the_address(
     open_app: Open, load_in_callback: dict[str, Any], chosen: Example
 ) -> None:
@@ -36,8 +45,7 @@ def test_all_that_an_example_sets_is_in_the_address(
     app = open_app().button(key="new_seed").click().run()
     again = open_app(**app.query_params)
     held = {key: again.session_state[key] for key in _SET if key in again.session_state}
-    assert held.get("system", "") == chosen.system
-    assert (held["prompt"], held["chat"]) == (chosen.prompt, chosen.chat)
+    assert {"system": "", **held} == load_in_callback
 
 
 @pytest.mark.parametrize(
@@ -67,29 +75,26 @@ def test_what_a_link_asks_for_in_vain_is_told_with_what_is_used(
     open_app: Open, key: str, word: str, sentence: str
 ) -> None:
     app = open_app(**{key: word})
-    assert not app.exception
     assert [toast.value for toast in app.toast] == [sentence]
     assert not app.run().toast
 
 
 def test_a_link_names_the_question_of_an_evaluation(open_app: Open) -> None:
-    app = open_app("evaluate_ways.py")
-    menu = app.selectbox(key="asked_question")
-    assert menu.index == 0 and "asked_question" not in app.query_params
+    menu = open_app("evaluate_ways.py").selectbox(key="asked_question")
+    assert menu.index == 0
     app = menu.set_value(menu.options[3]).run()
     assert app.query_params["asked_question"] == "3"
-    again = open_app("evaluate_ways.py", **app.query_params).selectbox(key="asked_question")
-    assert again.index == 3
-    app = open_app("evaluate_ways.py", asked_question="999")
-    assert "“999” in the link is none of" in app.toast[0].value
-    assert app.selectbox(key="asked_question").index == 0 and not app.query_params
+    for asked, index in ((app.query_params, 3), ({"asked_question": "999"}, 0)):
+        again = open_app("evaluate_ways.py", **asked)
+        assert again.selectbox(key="asked_question").index == index
+    assert "“999” in the link is none of" in again.toast[0].value and not again.query_params
 
 
 def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None:
     app = open_app(tokens="5000", top_p="7", method="Greedy", seed="3")
     assert len(app.toast) == 2
-    assert app.number_input(key="tokens").value == 40
-    assert app.number_input(key="seed").value == 3
+    assert [app.number_input(key=key).value for key in ("tokens", "seed")] == [40, 3]
+    assert shown_knobs(app)["top_p"]["value"] == 0.95
     assert app.query_params == {"method": "Greedy", "seed": "3"}
 
 

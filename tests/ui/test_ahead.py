@@ -23,7 +23,7 @@ from pages.ui.lab import state as lab_state
 from pages.ui.shell import examples
 from pages.ui.widgets import ahead, link
 from tests.ui.conftest import Open
-from tests.ui.knobs import report
+from tests.ui.knobs import move, report
 from tests.ui.seen import settle
 
 STEP = 3
@@ -62,19 +62,19 @@ def _is_drawn(app: AppTest, found: dict[str, dict[str, str]], **inputs: Any) -> 
 
 def test_a_chosen_step(open_app: Open) -> None:
     app = open_app()
-    view = app.session_state["view"]
+    view, address = app.session_state["view"], _told(app)["stages"]["ahead"]["address"]
     assert view.selected != STEP
     found = _fetched(app, "candidates", "stages", strip=STEP)
-    address = _told(app)["stages"]["ahead"]["address"]
     view.select(STEP)
-    app.run()
-    _is_drawn(app, found, strip=STEP)
+    _is_drawn(app.run(), found, strip=STEP)
     assert _told(app)["stages"]["ahead"]["address"] == address
 
 
-@pytest.mark.parametrize(
-    ("wrong", "value"),
-    [
+def test_what_the_page_would_not_take_is_refused(open_app: Open) -> None:
+    ahead = _told(open_app())["stages"]["ahead"]
+    assert client.get(ahead["address"], params=ahead["at"]).status_code == 200
+    assert client.get("/gestures/another", params=ahead["at"]).status_code == 204
+    for wrong, value in (
         ("strip", "100000"),
         ("strip", "-1"),
         ("strip", "1e1"),
@@ -82,14 +82,9 @@ def test_a_chosen_step(open_app: Open) -> None:
         ("temperature", "-0.1"),
         ("temperature", "1" * 50),
         ("top_p", ""),
-    ],
-)
-def test_what_the_page_would_not_take_is_refused(open_app: Open, wrong: str, value: str) -> None:
-    ahead = _told(open_app())["stages"]["ahead"]
-    assert client.get(ahead["address"], params=ahead["at"]).status_code == 200
-    for asked in (ahead["at"] | {wrong: value}, {wrong: ahead["at"][wrong]}):
-        assert client.get(ahead["address"], params=asked).status_code == 204
-    assert client.get("/gestures/another", params=ahead["at"]).status_code == 204
+    ):
+        for asked in (ahead["at"] | {wrong: value}, {wrong: ahead["at"][wrong]}):
+            assert client.get(ahead["address"], params=asked).status_code == 204, asked
 
 
 def test_a_knob_of_decode(open_app: Open) -> None:
@@ -98,8 +93,7 @@ def test_a_knob_of_decode(open_app: Open) -> None:
     # The step's logits are not there yet: the page has to read them.
     asked = ahead["at"] | {"temperature": 1.3}
     assert client.get(ahead["address"], params=asked).status_code == 204
-    report(app, temperature=1.2)
-    settle(app, app.session_state["view"])
+    settle(report(app, temperature=1.2).run(), "view")
     found = _fetched(app, "candidates", "stages", temperature=1.3)
     report(app, temperature=1.3)
     _is_drawn(app, found, temperature=1.3)
@@ -107,11 +101,58 @@ def test_a_knob_of_decode(open_app: Open) -> None:
 
 def test_a_knob_of_the_lab(open_app: Open) -> None:
     app = open_app("sampling.py")
-    report(app, temperature=1.2)
-    settle(app, app.session_state["lab"])
+    settle(report(app, temperature=1.2).run(), "lab")
     found = _fetched(app, "stages", "draw", temperature=1.3, top_k=40)
     report(app, temperature=1.3, top_k=40)
     _is_drawn(app, found, temperature=1.3, top_k=40)
+
+
+def _choose_emitted(app: AppTest) -> None:
+    view = app.session_state["speculative"]
+    chosen = emitted(view.trace)[2]
+    assert view.token != (chosen.round, chosen.place)
+    view.look_at(chosen.round, chosen.place)
+
+
+@pytest.mark.parametrize(
+    ("script", "names", "inputs", "touch"),
+    [
+        ("beam.py", ["beam-text", "note"], {"length_penalty": -2.0}, None),
+        ("reasoning.py", ["whole"], {"thinking": 37}, None),
+        (
+            "beam.py",
+            ["beam-step", "node-where", "node-numbers"],
+            {"beam-node": "3.1"},
+            lambda app: app.session_state["beam"].look_at(3, 1),
+        ),
+        (
+            "speculative.py",
+            ["verification", "token-where", "token-words"],
+            {"spec-strip": 2},
+            _choose_emitted,
+        ),
+        ("decode.py", ["time"], {}, lambda app: move(app, "look", "Time")),
+        (
+            "speculative.py",
+            ["positions"],
+            {},
+            lambda app: move(app, "spec-look", "Acceptance and metrics"),
+        ),
+    ],
+)
+def test_a_knob_a_choice_or_a_closed_tab(
+    open_app: Open, script: str, names: list[str], inputs: dict[str, Any], touch: Any
+) -> None:
+    app = open_app(script)
+    before = _told(app)
+    found = _fetched(app, *names, **inputs)
+    assert all(before[name] != before[name] | part for name, part in found.items())
+    if touch:
+        touch(app)
+        app.run()
+    else:
+        report(app, **inputs)
+    _is_drawn(app, found, **inputs)
 
 
 def test_nothing_is_kept_of_a_file_that_another_has_followed(
@@ -130,60 +171,6 @@ def test_nothing_is_kept_of_a_file_that_another_has_followed(
     other = replace(stored, step=replace(stored.step, text_before="Another text"))
     assert opened(stored) == opened(stored) != opened(other)
     assert lab.shown.text_before == "Another text"
-
-
-def test_the_length_penalty(open_app: Open) -> None:
-    app = open_app("beam.py")
-    found = _fetched(app, "beam-text", "note", length_penalty=-2.0)
-    assert "Ranked anew" in found["note"]["text"]
-    report(app, length_penalty=-2.0)
-    _is_drawn(app, found, length_penalty=-2.0)
-
-
-def test_a_candidate_of_a_search(open_app: Open) -> None:
-    app = open_app("beam.py")
-    found = _fetched(app, "beam-step", "node-where", "node-numbers", **{"beam-node": "3.1"})
-    assert found["node-where"]["text"].startswith("Step 4, ")
-    app.session_state["beam"].look_at(3, 1)
-    app.run()
-    _is_drawn(app, found, **{"beam-node": "3.1"})
-
-
-def test_a_token_of_a_speculative_run(open_app: Open) -> None:
-    app = open_app("speculative.py")
-    found = _fetched(app, "verification", "token-where", "token-words", **{"spec-strip": 2})
-    view = app.session_state["speculative"]
-    chosen = emitted(view.trace)[2]
-    assert view.token != (chosen.round, chosen.place)
-    view.look_at(chosen.round, chosen.place)
-    app.run()
-    _is_drawn(app, found, **{"spec-strip": 2})
-
-
-def test_the_thinking_budget(open_app: Open) -> None:
-    app = open_app("reasoning.py")
-    found = _fetched(app, "whole", thinking=37)
-    assert "37 thinking" in found["whole"]["text"]
-    report(app, thinking=37)
-    _is_drawn(app, found, thinking=37)
-
-
-@pytest.mark.parametrize(
-    ("script", "key", "title", "names"),
-    [
-        ("decode.py", "look", "Time", ["time"]),
-        ("speculative.py", "spec-look", "Acceptance and metrics", ["positions"]),
-    ],
-)
-def test_a_tab_that_is_closed(
-    open_app: Open, script: str, key: str, title: str, names: list[str]
-) -> None:
-    app = open_app(script)
-    assert all(not _told(app)[name]["figure"] for name in names)
-    found = {name: _fetched(app, name)[name] for name in names}
-    app.session_state[key] = title
-    app.run()
-    _is_drawn(app, found)
 
 
 class _Slow:

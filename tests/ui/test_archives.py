@@ -42,18 +42,12 @@ def test_a_request_s_run_leaves_as_from_its_own_page(name: str) -> None:
     trace = Trace.from_dict(file.get("run", file))
     own = save.as_on_its_page(RequestsView(), trace)
     row = registry.page_of(trace.config.method)
-    saved = row.saved.find()
-    parts = saved.parts(own, trace, PAPER)
     assert own.trace == trace and isinstance(own, row.view.find().__self__)
+    assert save.as_on_its_page(own, trace) is own
+    parts = row.saved.find().parts(own, trace, PAPER)
     assert len({part.name for part in parts}) == len(parts)
     assert sum(part.draw is not None for part in parts) >= 5 or name in ("beam", "reasoning")
-    assert saved.tables(own, trace)
-
-
-def test_on_its_own_page_a_view_stays() -> None:
-    trace = Trace.load(STORED / "traces/beam.json")
-    view = registry.page_of("beam").view.find().__self__()
-    assert save.as_on_its_page(view, trace) is view
+    assert row.saved.find().tables(own, trace)
 
 
 @pytest.mark.parametrize(("place", "said"), [(0, "position-1"), (EXTRA, "own-token")])

@@ -3,7 +3,7 @@
 import json
 from functools import partial
 
-from streamlit.testing.v1 import AppTest
+import pytest
 
 from core.figures import probability_heatmap, settings_caption
 from core.figures.base.paper import WIDE
@@ -26,40 +26,28 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
 
 
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
-    whole = plain_values(probability_heatmap(make_trace()))
-    bare = json.loads(
-        figure.FigureLook(LIGHT, WIDE.width)
-        .drawing(partial(probability_heatmap, make_trace()))
-        .text
-    )
-    heights, margins = zip(
-        *((one["layout"]["height"], one["layout"]["margin"]) for one in (whole, bare)),
-        strict=True,
-    )
-    assert heights[0] - heights[1] == margins[0]["b"] - margins[1]["b"] > 0
-    assert margins[0]["t"] == margins[1]["t"]
+    draw = partial(probability_heatmap, make_trace())
+    on_page = figure.FigureLook(LIGHT, WIDE.width).drawing(draw).text
+    drawn = [plain_values(draw()), json.loads(on_page)]
+    whole, bare = (look["layout"] for look in drawn)
+    cut = whole["margin"]["b"] - bare["margin"]["b"]
+    assert whole["height"] - bare["height"] == cut > 0
+    assert whole["margin"]["t"] == bare["margin"]["t"]
     # The colour bar is placed from the plotting area, which is as high.
     one, other = (
         next(trace["colorbar"]["y"] for trace in look["data"] if trace["type"] == "heatmap")
-        for look in (whole, bare)
+        for look in drawn
     )
     assert one == other
-    assert any(note.get("name") == "caption" for note in whole["layout"]["annotations"])
-    assert bare["layout"]["words"]["caption"] == whole["layout"]["meta"]["caption"]
+    assert any(note.get("name") == "caption" for note in whole["annotations"])
+    assert bare["words"]["caption"] == whole["meta"]["caption"]
 
 
-def test_what_one_page_says_is_no_other_page_s() -> None:
-    def script() -> None:
-        import streamlit as st
-
-        from pages.ui.widgets import figure
-
-        st.session_state["page_before"] = ""
-        figure.said("settings")
-        figure.said_before("older settings")
-        st.text(" and ".join(figure._said()))
-        st.session_state["page_before"] = "inside"
-        st.text(len(figure._said()))
-
-    texts = [text.value for text in AppTest.from_function(script).run().text]
-    assert texts == ["settings and older settings", "0"]
+def test_what_one_page_says_is_no_other_page_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {"page_before": ""}
+    monkeypatch.setattr(figure.st, "session_state", state)
+    figure.said("settings")
+    figure.said_before("older settings")
+    assert list(figure._said()) == ["settings", "older settings"]
+    state["page_before"] = "inside"
+    assert not figure._said()

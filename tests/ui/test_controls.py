@@ -65,23 +65,13 @@ def test_the_address_sets_the_controls(open_app: Open) -> None:
     app = open_app(temperature="1.25", top_k="5", tokens="12", prompt="日本の", seed="99")
     shown = shown_knobs(app)
     assert (shown["temperature"]["value"], shown["top_k"]["value"]) == (1.25, 5)
-    assert app.number_input(key="tokens").value == 12
+    assert [app.number_input(key=key).value for key in ("tokens", "seed")] == [12, 99]
     assert app.text_area(key="prompt").value == "日本の"
-    assert app.number_input(key="seed").value == 99
 
 
 def test_a_changed_control_is_named_once_whatever_declares_it_again(open_app: Open) -> None:
     (said,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
     assert said.count("Seed") == 1
-
-
-@pytest.mark.parametrize(
-    ("key", "wrong"), [("temperature", "-3"), ("temperature", "x"), ("top_p", "1.5")]
-)
-def test_a_wrong_value_in_the_address_falls_back(open_app: Open, key: str, wrong: str) -> None:
-    app = open_app(**{key: wrong})
-    assert not app.exception
-    assert shown_knobs(app)[key]["value"] == defaults()[key]
 
 
 def test_greedy_disables_what_only_sampling_uses(open_app: Open) -> None:
@@ -116,7 +106,5 @@ def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
 
 
 def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
-    said = defaults()
-    said |= {"beam_sample": True, "beam_temperature": 0.0006}
-    found = beam_controls.config(said.__getitem__)
-    assert found.shaping.temperature == 0.001
+    said = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
+    assert beam_controls.config(said.__getitem__).shaping.temperature == 0.001

@@ -15,28 +15,27 @@ from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import link_run
 from pages.ui.run.link_run import RunLink
-from pages.ui.run.request import Request
 from pages.ui.run.view import View
-from pages.ui.shell import models
+from pages.ui.shell import examples, models
 from pages.ui.speculative.state import SpecView
 from tests.figures.beams import make_search
 from tests.figures.traces import make_trace
-from tests.ui.conftest import Open
+from tests.ui.conftest import Open, set_example
+from tests.ui.knobs import move
 
 
 def link_in(app: AppTest) -> dict[str, Any]:
     """What the button for links is told, once its menu is open."""
-    app.session_state["save"] = True
-    app.run()
+    move(app, "save", True).run()
     found = [c for c in app.get("bidi_component") if "copy_link" in c.proto.component_name]
     told: dict[str, Any] = json.loads(found[-1].proto.json)
     return told
 
 
-def link_to(trace: Trace, asked: Request | None = None) -> RunLink:
+def link_to(trace: Trace) -> RunLink:
+    """The link to a run of a file."""
     view = (BeamView if trace.config.method == "beam" else DecodeView)()
-    view.request = asked
-    view.show(trace, "run" if asked else "file")
+    view.show(trace, "file")
     found = link_run.link_to(view, trace)
     assert found is not None
     return found
@@ -44,11 +43,11 @@ def link_to(trace: Trace, asked: Request | None = None) -> RunLink:
 
 def test_the_link_is_to_the_run_shown_when_knobs_were_moved_since(open_app: Open) -> None:
     app = open_app(**_given(link_in(open_app())["parameters"]))
-    assert not link_in(app)["changed"] and link_in(app)["lost"] == ""
-    app.number_input(key="seed").set_value(99).run()
-    app.number_input(key="tokens").set_value(7).run()
+    told, run = link_in(app), app.session_state["view"].trace
+    assert not told["changed"] and told["lost"] == ""
+    for key, value in (("seed", 99), ("tokens", 7)):
+        app.number_input(key=key).set_value(value).run()
     told = link_in(app)
-    run = app.session_state["view"].trace
     assert told["changed"] and f"seed {run.config.seed}" in told["which"]
     again = open_app(**_given(told["parameters"]))
     assert not link_in(again)["changed"]
@@ -60,70 +59,48 @@ def _given(parameters: dict[str, str | None]) -> dict[str, str]:
     return {key: said for key, said in parameters.items() if said is not None}
 
 
-@pytest.mark.parametrize("kind", [DecodeView, BeamView, SpecView])
-def test_the_stored_examples_are_what_an_empty_address_describes(kind: type[View]) -> None:
-    view = kind()
-    trace = kind.load_example()
-    assert trace is not None
+@pytest.mark.parametrize(
+    ("kind", "page"),
+    [(DecodeView, "decode.py"), (BeamView, "beam.py"), (SpecView, "speculative.py")],
+)
+def test_a_stored_example_is_proved_and_what_an_empty_address_and_its_citation_describe(
+    kind: type[View], page: str, open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link of a citation says every setting, so that other defaults change nothing."""
+    view, trace = kind(), Trace.load(examples.FOLDER / kind.example)
+    assert trace.checks and all(check.passed for check in trace.checks)
+    assert (examples.FOLDER / kind.example).stat().st_size < 250_000
     view.show(trace, "example")
     found = link_run.link_to(view, trace)
     assert found is not None and not found.lost
-    assert _given(found.parameters) == {}
-
-
-@pytest.mark.parametrize(
-    ("kind", "page"), [(BeamView, "beam.py"), (SpecView, "speculative.py")], ids=["beam", "spec"]
-)
-def test_a_citation_s_link_says_every_setting_so_that_other_defaults_change_nothing(
-    kind: type[View], page: str, open_app: Open
-) -> None:
-    view, trace = kind(), kind.load_example()
-    assert trace is not None
-    view.show(trace, "example")
-    found = link_run.link_to(view, trace)
-    assert found is not None and len(found.whole) > 8
+    assert _given(found.parameters) == {} and len(found.whole) > 8
     assert (found.whole["model"], found.whole["prompt"]) == (trace.model_id, trace.prompt)
+    set_example(monkeypatch, kind, trace)
     app = open_app(page, **found.whole)
     told = link_in(app)
-    assert _given(told["parameters"]) == {} and not told["changed"]
-    assert not app.toast and not app.exception
-
-
-def test_a_run_made_here_keeps_its_chat_in_the_link() -> None:
-    trace = replace(make_trace(4), prompt="Who?", rendered_prompt="<|user|>Who?")
-    asked = Request(trace.model_id, "Who?", trace.config, chat=True, system="One word.")
-    said = link_to(trace, asked)
-    assert said.lost == ""
-    assert {key: said.parameters[key] for key in ("prompt", "chat", "system")} == {
-        "prompt": "Who?",
-        "chat": "true",
-        "system": "One word.",
-    }
-    assert "messages of its chat" in link_to(trace).lost
+    assert _given(told["parameters"]) == {} and not told["changed"] and not app.toast
 
 
 def test_what_no_control_reaches_is_said() -> None:
-    trace = make_trace(4)
+    trace = replace(make_trace(4), prompt="Who?", rendered_prompt="<|user|>Who?")
     config = replace(trace.config, shaping=Shaping(no_repeat_ngram_size=3), min_new_tokens=2)
-    said = link_to(replace(trace, config=config))
-    assert "no repeat ngram size 3" in said.lost.lower() or "n-gram 3" in said.lost
-    assert "min new tokens 2" in said.lost and said.lost.startswith("This link can't carry: ")
+    lost = link_to(replace(trace, config=config)).lost
+    assert lost.startswith("This link can't carry: ") and "messages of its chat" in lost
+    assert "no repeat ngram size 3" in lost.lower() or "n-gram 3" in lost
+    assert "min new tokens 2" in lost
 
 
 def test_a_file_s_search_takes_its_penalty_and_least_length_along() -> None:
-    search = make_search(3, 8, shaping=Shaping(repetition_penalty=1.3), min_new_tokens=2)
-    said = link_to(search)
+    said = link_to(make_search(3, 8, shaping=Shaping(repetition_penalty=1.3), min_new_tokens=2))
     assert said.lost == "" and said.changed
     assert (said.parameters["penalty"], said.parameters["beam_least"]) == ("1.3", "2")
-    assert said.parameters["beam_stop"] is None or search.config.stop_strings
 
 
 def test_the_link_names_the_model_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(make_trace(4), model_id="someone/model")
-    assert link_to(other).parameters["model"] == "someone/model"
-    of_the_hub = replace(other, model_revision="c" * 40)
-    assert link_to(of_the_hub).parameters["model"] == f"someone/model@{'c' * 40}"
-    assert link_to(other).lost == ""
+    for revision, named in (("", "someone/model"), ("c" * 40, f"someone/model@{'c' * 40}")):
+        said = link_to(replace(other, model_revision=revision))
+        assert said.parameters["model"] == named and said.lost == ""
     monkeypatch.setattr(models.reach, "shared", lambda: True)
     said = link_to(other)
     assert said.parameters["model"] is None and "the model someone/model" in said.lost

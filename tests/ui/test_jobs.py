@@ -19,37 +19,21 @@ def finished(work: object) -> jobs.Job:
     return job
 
 
-def test_what_the_work_returns_is_the_result() -> None:
-    job = finished(lambda _: 42)
-    assert job.result == 42 and not job.error and not job.active
-
-
-def test_an_error_of_ours_shows_its_own_sentence() -> None:
-    def work(_: jobs.Job) -> None:
-        raise ModelError("There is no such model.")
-
-    assert finished(work).error == "There is no such model."
-
-
-def test_any_other_error_shows_one_sentence_and_logs_the_rest(
-    capfd: pytest.CaptureFixture[str],
+@pytest.mark.parametrize(
+    ("fault", "said", "logged"),
+    [
+        (ModelError("There is no such model."), "There is no such model.", False),
+        (ZeroDivisionError("secret detail"), jobs.UNEXPECTED, True),
+    ],
+)
+def test_an_error_of_ours_shows_its_own_sentence_and_any_other_is_logged(
+    capfd: pytest.CaptureFixture[str], fault: Exception, said: str, logged: bool
 ) -> None:
     def work(_: jobs.Job) -> None:
-        raise ZeroDivisionError("secret detail")
+        raise fault
 
-    assert finished(work).error == jobs.UNEXPECTED
-    assert "secret detail" in capfd.readouterr().err
-
-
-def test_stop_is_seen_by_the_work() -> None:
-    def work(job: jobs.Job) -> str:
-        job.stopping.wait(SECONDS)
-        return "stopped" if job.should_stop() else "went on"
-
-    job = jobs.start(work)
-    job.stop()
-    assert job.done.wait(SECONDS)
-    assert job.result == "stopped"
+    assert finished(work).error == said
+    assert (str(fault) in capfd.readouterr().err) == logged
 
 
 def test_what_the_work_calls_sees_the_stop_and_waits_for_its_turn() -> None:
@@ -69,24 +53,17 @@ def test_what_the_work_calls_sees_the_stop_and_waits_for_its_turn() -> None:
     assert job.result is None and not job.error
 
 
-def test_a_run_that_nobody_watches_ends_by_itself() -> None:
-    job = jobs.Job()
-    assert not job.should_stop()
-    job.watched -= jobs.ABANDONED_SECONDS + 1
-    assert job.should_stop()
-
-
 def test_a_session_has_so_much_work_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_session", lambda: "greedy")
     begun = [jobs.start(lambda job: job.stopping.wait(SECONDS)) for _ in range(jobs.MOST_JOBS)]
     refused = jobs.start(lambda _: 1)
-    assert not refused.active and refused.error == jobs.TOO_MANY and refused.result is None
-    monkeypatch.setattr(jobs, "_session", lambda: "other")
-    assert finished(lambda _: 1).result == 1
+    assert (refused.active, refused.error, refused.result) == (False, jobs.TOO_MANY, None)
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "_session", lambda: "other")
+        assert finished(lambda _: 1).result == 1
     for job in begun:
         job.stop()
         assert job.done.wait(SECONDS)
-    monkeypatch.setattr(jobs, "_session", lambda: "greedy")
     assert finished(lambda _: 1).result == 1
 
 
@@ -94,37 +71,43 @@ def test_work_that_was_stopped_makes_room_but_not_for_threads_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(jobs, "_session", lambda: "restless")
-    over = Event()
-    begun = []
+    over, begun = Event(), list[jobs.Job]()
     for _ in range(jobs.MOST_THREADS):
         begun.append(jobs.start(lambda _: over.wait(SECONDS)))
         begun[-1].stop()
-    assert not any(job.error for job in begun)
-    assert jobs.start(lambda _: 1).error == jobs.TOO_MANY
+    refused = jobs.start(lambda _: 1)
     over.set()
+    assert [job.error for job in (*begun, refused)] == [""] * len(begun) + [jobs.TOO_MANY]
     assert all(job.done.wait(SECONDS) for job in begun)
 
 
-def test_work_of_a_browser_that_went_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    connected = {"here"}
-    monkeypatch.setattr(jobs, "_is_connected", connected.__contains__)
-    here, gone, back = jobs.Job(session="here"), jobs.Job(session="gone"), jobs.Job(session="gone")
-    for job in (here, gone):
-        job.watched -= jobs.GONE_SECONDS + 1
-    assert gone.should_stop() and not here.should_stop() and not back.should_stop()
+def test_work_that_nobody_watches_or_whose_browser_went_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "_is_connected", {"here"}.__contains__)
+    for session, unwatched, ends in (
+        ("here", jobs.GONE_SECONDS, False),
+        ("here", jobs.ABANDONED_SECONDS, True),
+        ("gone", jobs.GONE_SECONDS, True),
+        ("gone", -1.0, False),
+    ):
+        job = jobs.Job(session=session)
+        job.watched -= unwatched + 1
+        assert job.should_stop() == ends
 
 
 def test_pages_look_more_seldom_while_many_sessions_are_busy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(jobs, "_active", set())
-    assert jobs.poll_seconds() == jobs.POLL_SECONDS
-    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 4)
-    assert jobs.poll_seconds() == 4 * jobs.POLL_SECONDS
-    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 15)
-    assert jobs.poll_seconds() == jobs.SELDOM_POLL_SECONDS
-    monkeypatch.setattr(type(jobs.QUEUE), "sessions", 50)
-    assert jobs.poll_seconds() == 50 * jobs.CROWDED_POLL_SECONDS
+    for sessions, seconds in (
+        (0, jobs.POLL_SECONDS),
+        (4, 4 * jobs.POLL_SECONDS),
+        (15, jobs.SELDOM_POLL_SECONDS),
+        (50, 50 * jobs.CROWDED_POLL_SECONDS),
+    ):
+        monkeypatch.setattr(type(jobs.QUEUE), "sessions", sessions)
+        assert jobs.poll_seconds() == seconds
 
 
 def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:

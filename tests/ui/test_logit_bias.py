@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.bias import bias_lines
@@ -63,20 +60,14 @@ def test_a_text_is_the_token_that_adds_just_it() -> None:
             lines.token_of(model, " cats", "logit_bias")
 
 
-def bias_of(app: AppTest) -> object:
-    trace = view_of(app).trace
-    assert trace is not None
-    return trace.config.shaping.logit_bias
-
-
 @pytest.mark.usefixtures("scripted")
 @pytest.mark.parametrize("method", ["greedy", "sampling"])
 def test_the_loaded_model_looks_up_the_text_at_run(open_app: Open, method: str) -> None:
     app = open_app(prompt=PROMPT, method=method, tokens="3", bias=" cat = 100\n#6 = -2")
-    assert not app.exception and LOOKED_UP in texts(app)
-    app = run(app)
-    assert bias_of(app) == ((2, 100.0), (6, -2.0))
-    assert view_of(app).trace.text == " cat cat cat"  # type: ignore[union-attr]
+    assert LOOKED_UP in texts(app)
+    trace = view_of(run(app)).trace
+    assert trace is not None and trace.text == " cat cat cat"
+    assert trace.config.shaping.logit_bias == ((2, 100.0), (6, -2.0))
     assert LOOKED_UP not in texts(app) and "under the new knobs" not in texts(app)
     app.text_area(key="bias").set_value("#6 = -2").run()
     assert "under the new knobs" in texts(settle(app))
@@ -96,11 +87,9 @@ def test_what_is_no_token_of_the_model_gets_a_sentence(
 
 
 def test_a_file_s_bias_goes_back_into_the_control(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace, said = make_trace(), dict[str, object]()
-    shaping = Shaping(logit_bias={383: -5, 7: 0.1234567})
-    trace = replace(trace, config=replace(trace.config, shaping=shaping))
+    said, shaping = defaults(), Shaping(logit_bias={383: -5, 7: 0.1234567})
     monkeypatch.setattr(controls, "load", said.update)
+    trace = make_trace(shaping=shaping)
     controls.load_controls(trace)
     assert said["bias"] == "#7 = 0.1234567\n#383 = -5"
-    again = controls.config({**defaults(), **said}.__getitem__)
-    assert again.shaping.logit_bias == shaping.logit_bias
+    assert controls.config(said.__getitem__).shaping.logit_bias == shaping.logit_bias

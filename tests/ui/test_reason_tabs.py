@@ -22,29 +22,22 @@ from pages.ui.shell import models
 from tests.evaluation.thinkers import ID, following, thinker
 from tests.figures.reasons import make_sweep
 from tests.ui.conftest import Open
+from tests.ui.knobs import move
 from tests.ui.reason_app import PROBLEM, SETTINGS, own, run_of, settle, sweep_of, view_of
 from tests.ui.seen import SECONDS, charts, texts
 
 
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
-    seen = {
-        "Same bound, other ways": "ways-compared",
-        "What a level is": "accuracy",
-        "A calculator": "accuracy",
-    }
-    for look, chart in seen.items():
-        app.session_state["reason_look"] = look
-        app.run()
-        assert not app.exception, look
-        assert chart in charts(app)
+    for look, chart in (
+        ("Same bound, other ways", "ways-compared"),
+        ("A calculator", "accuracy"),
+        ("What a level is", "accuracy"),
+    ):
+        assert chart in charts(move(app, "reason_look", look).run()), look
+        assert not app.exception
     assert "Wrong: 4. The right answer is 5." in texts(app)
-
-
-def test_the_loop_counts_the_forwards_of_the_shown_run(open_reason: Open) -> None:
-    app = open_reason()
-    app.session_state["reason_look"] = "What a level is"
-    app.run()
+    # The loop counts the forwards of the shown run.
     tokens = len(view_of(app).trace.token_steps)  # type: ignore[union-attr]
     assert f"{tokens}: 1 reads the prompt, {tokens - 1} one token each" in texts(app)
     assert "3 times, not to its bound" in texts(app)
@@ -70,27 +63,9 @@ def test_the_loop_s_code_runs_as_many_forwards_as_the_count_says(budget: int) ->
     assert len(forwards) == len(trace.token_steps)
 
 
-def test_a_sweep_runs_every_problem_at_every_budget(open_reason: Open) -> None:
-    app = open_reason(many_problems="3", budgets="5, 1 1")
-    app = settle(app.button(key="start_sweep").click().run())
-    assert not app.exception
-    sweep = sweep_of(app)
-    assert sweep.complete and len(sweep.rows) == 6
-    assert {row.budget for row in sweep.rows} == {1, 5}
-    assert "Your sweep" in texts(app) and "6 of 6 runs" in texts(app)
-    assert app.query_params["sweep"] == "1"
-
-
-def test_a_sweep_calls_where_the_one_run_would(open_reason: Open) -> None:
-    app = open_reason(many_problems="1", budgets="5", use_tool="true")
-    app = settle(app.button(key="start_sweep").click().run())
-    assert sweep_of(app).plan.config.calculator and "greedy · calculator" in texts(app)
-
-
 def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     app = open_reason(**own(voters="3", thinking="2"))
-    app.session_state["reason_look"] = "Same bound, other ways"
-    app.run()
+    move(app, "reason_look", "Same bound, other ways").run()
     assert "4 ×2, 5 ×1, of 3 samples" in texts(app) and "1 of 3 votes" in texts(app)
     app = settle(app.button(key="run_vote").click().run())
     vote = view_of(app).vote
@@ -98,8 +73,7 @@ def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     assert all(attempt.thinking_tokens == 2 for attempt in vote.attempts)
     assert "4 ×3, of 3 samples" in texts(app) and "4 ✓" in texts(app)
     # What is stored says its own settings, whatever the controls say by now.
-    app.session_state["thinking"] = 32
-    app.run()
+    move(app, "thinking", 32).run()
     assert "Next: 3 samples, each with the thinking budget of 32" in texts(app)
     made = [text for text in texts(app).splitlines() if "(your own)" in text]
     assert len(made) == 1 and "max thinking tokens 2 " in made[0] and "temperature 1 " in made[0]
@@ -134,30 +108,35 @@ def test_a_split_mark_is_told_from_one_of_one_token() -> None:
     assert "several tokens" in told(replace(split, max_thinking_tokens=1), "q <think>")
 
 
-def test_a_stopped_sweep_stays_and_goes_on_where_it_was(open_reason: Open) -> None:
-    app = open_reason(many_problems="3", budgets="1, 5")
+def test_a_sweep_runs_every_problem_at_every_budget_and_goes_on_where_it_stopped(
+    open_reason: Open,
+) -> None:
+    app = open_reason(many_problems="3", budgets="5, 1 1")
     app = settle(app.button(key="start_sweep").click().run())
     view, whole = view_of(app), sweep_of(app)
+    assert (
+        whole.complete and [row.budget for row in whole.rows].count(1) == 3 == len(whole.rows) / 2
+    )
+    assert "Your sweep" in texts(app) and "6 of 6 runs" in texts(app)
+    assert app.query_params["sweep"] == "1"
     view.sweeps["max_thinking_tokens"] = part = replace(whole, rows=whole.rows[:2])
     app.run()
     assert "Your sweep, stopped" in texts(app) and "2 of 6 runs" in texts(app)
     assert app.button(key="start_sweep").label == "Resume"
-    app = settle(app.button(key="start_sweep").click().run())
-    assert sweep_of(app).rows[:2] == part.rows
-    assert {(r.problem, r.budget) for r in sweep_of(app).rows} == {
-        (r.problem, r.budget) for r in whole.rows
-    }
+    rows = sweep_of(settle(app.button(key="start_sweep").click().run())).rows
+    assert rows[:2] == part.rows and len(rows) == 6
+    assert {(r.problem, r.budget) for r in rows} == {(r.problem, r.budget) for r in whole.rows}
     app.text_input(key="budgets").set_value("1, 6").run()
     assert app.button(key="start_sweep").label == "Run sweep"
 
 
 def test_a_link_makes_the_sweep_again_under_its_own_settings(open_reason: Open) -> None:
-    app = settle(
-        open_reason(many_problems="2", budgets="1, 5", bound="Cuts the run off", sweep="1")
-    )
-    sweep = view_of(app).sweeps["max_new_tokens"]
+    bound = "Cuts the run off"
+    app = open_reason(many_problems="2", budgets="1, 5", bound=bound, use_tool="true", sweep="1")
+    sweep = view_of(settle(app)).sweeps["max_new_tokens"]
     assert sweep.complete and sweep.plan.budgets == (1, 5) and len(sweep.rows) == 4
-    assert "Your sweep" in texts(app)
+    assert sweep.plan.config.calculator
+    assert "Your sweep" in texts(app) and "greedy · calculator" in texts(app)
 
 
 def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() -> None:
@@ -170,12 +149,14 @@ def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() ->
 
 def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
     app = open_reason(budgets="1, two")
-    assert "Budgets must be whole numbers" in texts(app)
-    assert app.button(key="start_sweep").disabled
-    app.text_input(key="budgets").set_value(" ".join(map(str, range(100)))).run()
-    assert "Give 1 to 40 budgets" in texts(app) and app.button(key="start_sweep").disabled
-    app.text_input(key="budgets").set_value("1 2; 3").run()
-    assert "udgets" not in texts(app) and not app.button(key="start_sweep").disabled
+    for budgets, said in (
+        ("1, two", "Budgets must be whole numbers"),
+        (" ".join(map(str, range(100))), "Give 1 to 40 budgets"),
+        ("1 2; 3", ""),
+    ):
+        app.text_input(key="budgets").set_value(budgets).run()
+        assert said in texts(app) and ("udgets" in texts(app)) == bool(said)
+        assert app.button(key="start_sweep").disabled == bool(said)
     assert reason_many.budgets("0;3 2,2", least=1) == (2, 3)
     for wrong in ("", "-1", "1.5", "²", "0"):
         with pytest.raises(ConfigError):
@@ -184,8 +165,6 @@ def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
 
 def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: Open) -> None:
     app = open_reason(budgets="1, 5", many_problems="2")
-    app = settle(app.button(key="start_sweep").click().run())
-    assert app.query_params["sweep"] == "1"
     good = b"question,answer\nq,4\nqq,5\n"
     app.file_uploader(key="problem_file").upload("mine.csv", good, "text/csv").run()
     assert "2 problems: mine.csv" in texts(app)
@@ -199,26 +178,25 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
 
 
 def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
-    app = open_reason(**own(total="96", voters="2", vote_problems="2", answer_tokens="8"))
-    app.session_state["reason_look"] = "Same bound, other ways"
-    app.run()
-    app = settle(app.button(key="compare_ways").click().run())
+    app = open_reason(**own(total="32", voters="8", vote_problems="2", answer_tokens="8"))
+    app = settle(
+        move(app, "reason_look", "Same bound, other ways")
+        .run()
+        .button(key="compare_ways")
+        .click()
+        .run()
+    )
+    assert "leave no room to think" in texts(app)
+    app.number_input(key="total").set_value(96)
+    app.number_input(key="voters").set_value(2)
+    app = settle(app.run().button(key="compare_ways").click().run())
     rivalry = view_of(app).rivalry
     assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 1, 2, 2, 2]
-    app.session_state["reason_look"] = "A calculator"
-    app.run()
-    app = settle(app.button(key="run_tools").click().run())
-    tools = view_of(app).tools
-    assert tools is not None and [run.config.calculator for run in tools] == [False, True]
-    assert [run.problem.question for run in tools] == ["q", "q"]
-
-
-def test_too_few_tokens_for_so_many_samples_are_a_sentence(open_reason: Open) -> None:
-    app = open_reason(total="32", voters="8")
-    app.session_state["reason_look"] = "Same bound, other ways"
-    app.run()
-    app = settle(app.button(key="compare_ways").click().run())
-    assert "leave no room to think" in texts(app)
+    app = settle(
+        move(app, "reason_look", "A calculator").run().button(key="run_tools").click().run()
+    )
+    asked = [(run.config.calculator, run.problem.question) for run in view_of(app).tools or ()]
+    assert asked == [(False, "q"), (True, "q")]
 
 
 def test_with_the_calculator_the_model_calls_instead_of_thinking_and_all_else_is_alike() -> None:
@@ -249,9 +227,7 @@ def test_what_was_miscopied_around_the_calculator_is_said(open_reason: Open) -> 
     chain = {"q": "<call>", "<call>": "4", "4": "*", "*": "2", "2": "<result>", "</result>": "1"}
     settings = replace(SETTINGS, calculator=True, think_start="", think_end="")
     called = collect(following({**chain, "1": END}), [ID["q"]], settings, prompt_text="q")
-    app = open_reason()
+    app = open_reason(reason_look="A calculator")
     view_of(app).tools = (transcript_of(PROBLEM, run_of()), transcript_of(PROBLEM, called))
-    app.session_state["reason_look"] = "A calculator"
-    app.run()
-    assert "Called with what is not in the question: 4, 2." in texts(app)
+    assert "Called with what is not in the question: 4, 2." in texts(app.run())
     assert "The answer, 1, is not what the calculator gave." in texts(app)

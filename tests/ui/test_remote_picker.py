@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import ModelError
 from core.export.web.run_page import PAPER
@@ -11,9 +10,8 @@ from core.models.remote import keys
 from pages.ui.shell import models
 from pages.ui.speculative import save
 from tests.models.remote.servers import Script, serving
-from tests.ui.conftest import ROOT, Open, open_page
-from tests.ui.seen import SECONDS, charts, settle, texts
-from tests.ui.test_decode_page import markup
+from tests.ui.conftest import Open, open_page
+from tests.ui.seen import charts, markup, settle, texts
 
 KEY = "sk-0123456789abcdefghij"
 WHERE = "vllm:http://127.0.0.1:9/?tokenizer=embedded:target#target"
@@ -54,11 +52,8 @@ def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
     offered = [option.content for option in app.button_group(key="method").proto.options]
     assert "By the engine" in offered and "Contrastive" not in offered, "no hidden states there"
     assert not app.session_state["view"].jobs
-    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=SECONDS)
-    app.query_params["model"] = f"vllm:{url}#target"
-    app.session_state["as-code"] = True
-    open_page(app, "api_requests.py")
-    assert f"DECODING_EXPLORER_MODELS=large=vllm:{url}#target" in str(texts(app))
+    app = open_page("api_requests.py", {"as-code": True}, model=f"vllm:{url}#target")
+    assert f"DECODING_EXPLORER_MODELS=large=vllm:{url}#target" in texts(app)
 
 
 def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(
@@ -71,8 +66,8 @@ def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(
         monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"big={place}")
         app = open_app("speculative.py", model="big", spec_tokens="3", **{"spec-look": look})
         app = app.button(key="start-server").click().run()
-        view = app.session_state["speculative"]
-        app = settle(app, view)
+        app = settle(app, "speculative")
+    view = app.session_state["speculative"]
     assert view.failures["server"] == "" and view.server.found.rounds == ((4, 3),)
     assert "server-speculation" in charts(app) and url not in view.server.caption
     assert "server-speculation" in {part.name for part in save.parts(view, view.trace, PAPER)}
@@ -82,16 +77,16 @@ def test_a_typed_key_is_kept_by_its_server_and_shown_nowhere(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(Script(key=KEY)) as (url, _):
-        where, place = "big", f"vllm:{url}?tokenizer=embedded:target#target"
-        monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"{where}={place}")
-        app = open_app(model=where)
+        place = f"vllm:{url}?tokenizer=embedded:target#target"
+        monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"big={place}")
+        app = open_app(model="big")
         with pytest.raises(ModelError, match="wants a key"):
-            models.load(where)
+            models.load("big")
         field = app.text_input(key="server_key")
         assert field.proto.type == field.proto.PASSWORD
         app = field.input(KEY).run()
-        assert keys.key_for(url) == KEY and models.has_key(where)
-        model = models.load(where)
-    assert model.model_id == where and models.hint(where) == model.described
-    shown = (*texts(app), markup(app), app.query_params, app.text_input(key="server_key").value)
+        assert keys.key_for(url) == KEY and models.has_key("big")
+        model = models.load("big")
+    assert model.model_id == "big" and models.hint("big") == model.described
+    shown = (texts(app), markup(app), app.query_params, app.text_input(key="server_key").value)
     assert KEY not in str(shown)

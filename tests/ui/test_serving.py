@@ -6,8 +6,10 @@ import asyncio
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 import streamlit as st
@@ -73,23 +75,20 @@ def test_a_wrong_setting_stops_the_start_with_one_sentence() -> None:
 
 @pytest.mark.parametrize(("kind", "named"), [("text/html; charset=utf-8", 6), ("text/css", 0)])
 def test_a_page_names_the_scripts_of_its_first_elements(kind: str, named: int) -> None:
-    headers: list[tuple[bytes, bytes]] = []
+    start = {"type": "http.response.start", "headers": [(b"Content-Type", kind.encode())]}
+    send = AsyncMock()
 
     async def answer(scope: object, receive: object, send: Any) -> None:  # noqa: ARG001
-        start = {"type": "http.response.start", "headers": [(b"Content-Type", kind.encode())]}
         await send({**start, "status": 200})
 
-    async def send(message: Any) -> None:
-        headers.extend(message["headers"])
-
     asyncio.run(EarlyScripts(answer)({"type": "http"}, None, send))  # type: ignore[arg-type]
+    headers = send.call_args.args[0]["headers"]
     links = [value.decode() for name, value in headers if name == b"link"]
     assert len(links) == named
-    *modules, charts = links or [""]
-    for link in modules:
+    for link in links[:-1]:
         assert Path(get_static_dir(), link[1 : link.index(">")]).is_file()
         assert link.endswith("rel=modulepreload; crossorigin")
-    assert not links or charts == f"<{chart_script.SCRIPT}>; rel=preload; as=script"
+    assert links[-1:] == [f"<{chart_script.SCRIPT}>; rel=preload; as=script"][:named]
 
 
 @pytest.mark.parametrize("encoding", ["gzip, br", "identity"])
@@ -104,20 +103,6 @@ def test_the_charts_script_is_kept_for_good_and_sent_compressed(encoding: str) -
 
 @pytest.mark.parametrize(("fault", "kept"), [(WebSocketDisconnected, False), (TypeError, True)])
 def test_a_visitor_who_has_gone_is_no_fault(fault: type[Exception], kept: bool) -> None:
-    async def gone(*_: object) -> None:
-        raise fault
-
-    told = asyncio.run(_outcome(QuietDepartures(gone)))
-    assert isinstance(told, fault) is kept
-
-
-async def _outcome(app: QuietDepartures) -> Exception | None:
-    try:
-        await app({"type": "websocket"}, _nothing, _nothing)
-    except Exception as error:
-        return error
-    return None
-
-
-async def _nothing(*_: object) -> Any:
-    return {}
+    app = QuietDepartures(AsyncMock(side_effect=fault))
+    with pytest.raises(fault) if kept else nullcontext():
+        asyncio.run(app({"type": "websocket"}, AsyncMock(), AsyncMock()))

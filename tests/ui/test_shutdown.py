@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,11 +18,10 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.sync.client import connect
 
+from tests.app_server import ROOT, START_SECONDS, free_port, wait_until_ready
 from tests.models.isolation.asking import LOOP, is_alive
 from tests.models.loading.kinds import make_good
 
-ROOT = Path(__file__).parents[2]
-START_SECONDS = 120.0
 STOP_SECONDS = 3.0
 # A page that loads a model in a job, as Run does, and says how far it has come.
 PAGE = """
@@ -54,8 +51,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     def start(model: Path) -> tuple[subprocess.Popen[bytes], Path]:
         page, said = tmp_path / "page.py", tmp_path / "said"
         page.write_text(PAGE.format(said=str(said), model=str(model)))
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "streamlit", "run", str(page)),
@@ -67,6 +63,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
             stderr=subprocess.DEVNULL,
         )
         processes.append(process)
+        wait_until_ready(f"http://127.0.0.1:{port}", process)
         open_page(port, pages)
         return process, said
 
@@ -79,24 +76,12 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 def open_page(port: int, pages: ExitStack) -> None:
     """Open the page as a browser does, so that its script runs; its work ends with it."""
-    health = f"http://127.0.0.1:{port}/_stcore/health"
-    wait_for(lambda: answers(health))
-    address = f"ws://127.0.0.1:{port}/_stcore/stream"
     message = BackMsg()
     message.rerun_script.query_string = ""
-    page = pages.enter_context(
-        connect(address, origin=f"http://127.0.0.1:{port}", subprotocols=["streamlit"])
-    )
+    address, origin = f"ws://127.0.0.1:{port}/_stcore/stream", f"http://127.0.0.1:{port}"
+    page = pages.enter_context(connect(address, origin=origin, subprotocols=["streamlit"]))
     page.send(message.SerializeToString())
     page.recv(timeout=START_SECONDS)
-
-
-def answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(address, timeout=1) as reply:
-            return bool(reply.status == 200)
-    except OSError:
-        return False
 
 
 def wait_for(reached: Callable[[], bool], seconds: float = START_SECONDS) -> None:

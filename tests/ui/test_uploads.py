@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 from uuid import uuid4
 
 import pytest
@@ -26,25 +29,15 @@ from pages.ui.hosting.uploads import (
 from tests.ui.conftest import Open
 
 
-class Server:
-    """Streamlit's runtime, with every session at work."""
-
-    def __init__(self) -> None:
-        self.uploaded_file_mgr = MemoryUploadedFileManager("")
-
-    def is_active_session(self, session: str) -> bool:
-        return session != "unknown"
-
-    def hold(self, session: str, size: int, name: str = "") -> None:
-        files = self.uploaded_file_mgr
-        files.add_file(session, UploadedFileRec(str(uuid4()), name, "", bytes(size)))
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Server:
-    found = Server()
-    monkeypatch.setattr(uploads.runtime, "get_instance", lambda: found)
-    return found
+def hold(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Has a session hold a file of so many bytes; every session but "unknown" is at work."""
+    files = MemoryUploadedFileManager("")
+    server = SimpleNamespace(uploaded_file_mgr=files, is_active_session="unknown".__ne__)
+    monkeypatch.setattr(uploads.runtime, "get_instance", lambda: server)
+    return lambda session, size, name="": files.add_file(
+        session, UploadedFileRec(str(uuid4()), name, "", bytes(size))
+    )
 
 
 def put(session: str, size: int) -> AsgiMessage:
@@ -77,65 +70,65 @@ def statuses(bounds: UploadBounds, *asked: AsgiMessage) -> list[int]:
     return asyncio.run(ask_all())
 
 
-def test_names_and_empty_files_count(server: Server) -> None:
-    server.hold("a", 0, "n" * 1000)
-    server.hold("a", 10)
+def test_names_and_empty_files_count(hold: Callable[..., None]) -> None:
+    hold("a", 0, "n" * 1000)
+    hold("a", 10)
     assert uploads.held_bytes() == {"a": 1010 + 2 * FILE_BYTES}
 
 
-def test_a_session_and_all_together_are_bounded(server: Server) -> None:
-    server.hold("a", SESSION_BYTES - 3 * FILE_BYTES)
+def test_a_session_and_all_together_are_bounded(hold: Callable[..., None]) -> None:
+    hold("a", SESSION_BYTES - 3 * FILE_BYTES)
     bounds = UploadBounds(nothing)
     assert statuses(bounds, put("a", FILE_BYTES), put("a", FILE_BYTES + 1)) == [200, 202]
     for session in range(TOTAL_BYTES // SESSION_BYTES - 1):
-        server.hold(str(session), SESSION_BYTES - FILE_BYTES)
-    server.hold("late", 0)
+        hold(str(session), SESSION_BYTES - FILE_BYTES)
+    hold("late", 0)
     assert statuses(bounds, put("late", 2 * FILE_BYTES), put("late", 0)) == [202, 200]
 
 
-def test_what_is_larger_than_any_file_is_refused_unread(server: Server) -> None:
-    server.hold("a", SESSION_BYTES)
-    assert statuses(UploadBounds(nothing), put("a", MOST_BYTES), put("a", MOST_BYTES + 1)) == [
-        202,
-        413,
+def test_what_is_larger_than_any_file_is_refused_unread_and_other_requests_go_on(
+    hold: Callable[..., None],
+) -> None:
+    hold("a", SESSION_BYTES)
+    other = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asked = [
+        put("a", MOST_BYTES),
+        put("a", MOST_BYTES + 1),
+        other,
+        put("a", 1) | {"method": "DELETE"},
     ]
+    assert statuses(UploadBounds(nothing), *asked) == [202, 413, 200, 200]
 
 
 def test_no_upload_is_put_on_the_disk() -> None:
     """Starlette would write a file there that is larger than `spool_max_size`."""
     limit = 2**20 * int(st.get_option("server.maxUploadSize"))
+    assert limit < MOST_BYTES
     body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
-    body += bytes(limit) + b"\r\n--b--\r\n"
-
-    async def receive() -> AsgiMessage:
-        return {"type": "http.request", "body": body, "more_body": False}
+    message = {"type": "http.request", "body": body + bytes(limit) + b"\r\n--b--\r\n"}
+    headers = [(b"content-type", b"multipart/form-data; boundary=b")]
 
     async def rolled() -> bool:
-        headers = [(b"content-type", b"multipart/form-data; boundary=b")]
-        form = await Request({"type": "http", "headers": headers}, receive).form()
-        file: Any = form["file"].file  # type: ignore[union-attr]
+        request = Request({"type": "http", "headers": headers}, AsyncMock(return_value=message))
+        file: Any = (await request.form())["file"].file  # type: ignore[union-attr]
         return bool(file._rolled)
 
-    assert limit < MOST_BYTES
     assert not asyncio.run(rolled())
 
 
 def test_a_file_that_the_server_does_not_hold_is_one_sentence(
-    open_app: Open,
-    open_reason: Open,
-    monkeypatch: pytest.MonkeyPatch,
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There was no room for it, or it was forgotten while the page was away."""
-    app = open_app()
     monkeypatch.setattr(MemoryUploadedFileManager, "get_files", lambda *_, **__: [])
-    app.file_uploader[0].upload("run.json", b"{}", "application/json").run()
-    assert [text.value for text in app.text].count(NO_ROOM) == 1
-    app = open_reason()
-    app.file_uploader(key="problem_file").upload("mine.csv", b"", "text/csv").run()
-    assert [text.value for text in app.text].count(NO_ROOM) == 1
+    for script, key in (("decode.py", "trace_file"), ("reasoning.py", "problem_file")):
+        app = open_app(script)
+        app.file_uploader(key=key).upload("run.json", b"{}", "application/json").run()
+        assert [text.value for text in app.text].count(NO_ROOM) == 1
 
 
-def test_what_is_still_arriving_counts_once_and_is_forgotten(server: Server) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("hold")
+def test_what_is_still_arriving_counts_once_and_is_forgotten() -> None:
     async def wait(*_: Any) -> None:
         await asyncio.sleep(0)
 
@@ -146,7 +139,8 @@ def test_what_is_still_arriving_counts_once_and_is_forgotten(server: Server) -> 
     assert statuses(bounds, *[put("unknown", third)] * 3) == [200] * 3
 
 
-def test_one_that_trickles_in_is_dropped(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("hold")
+def test_one_that_trickles_in_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     async def forever(*_: Any) -> None:
         await asyncio.sleep(60)
 
@@ -154,8 +148,3 @@ def test_one_that_trickles_in_is_dropped(server: Server, monkeypatch: pytest.Mon
     bounds = UploadBounds(forever)
     assert statuses(bounds, put("a", 1)) == [408]
     assert bounds.arriving.total() == 0
-
-
-def test_other_requests_go_on(server: Server) -> None:  # noqa: ARG001
-    other = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    assert statuses(UploadBounds(nothing), other, {**put("a", 1), "method": "DELETE"}) == [200, 200]
