@@ -116,7 +116,7 @@ def test_any_classifier_with_two_labels_takes_its_place(tmp_path: Path) -> None:
     config.num_labels = 2
     model = AutoModelForSequenceClassification.from_config(config).eval()
     model.save_pretrained(tmp_path)
-    tokenizer = tiny_tokenizer()
+    tokenizer = tiny_tokenizer.__wrapped__()  # Other tests change the shared one.
     tokenizer.save_pretrained(tmp_path)
     (score,) = load_reward_model(tmp_path).score("1 + 1", ["2"])
     ids = torch.tensor([tokenizer("1 + 1", "2")["input_ids"]])
