@@ -107,6 +107,9 @@ def test_a_step_that_is_too_wide_alone_loses_its_last_pruned_ones():
     left_out = {(1, place) for place in range(last + 1)} - drawn
     gone = [step.candidates[place] for _, place in left_out]
     assert {c.fate for c in gone} == {"pruned"} and (1, last) in drawn
+    pruned_ranks = sorted(c.rank for c in step.candidates if c.fate == "pruned" and c not in gone)
+    # The selected one is the last of all.
+    assert pruned_ranks[-2] < min(c.rank for c in gone)
     told = " ".join(strings(figure)).replace("<br>", " ")
     assert f"{len(gone)} more pruned ones are not drawn" in told
 
@@ -201,7 +204,8 @@ def test_a_click_and_the_hover_tell_the_node():
             assert told[4] == f"{candidate.logprob:.3f}".replace("-", "\u2212")
             assert told[5] == f"{candidate.cum_logprob:.3f}".replace("-", "\u2212")
             assert f"row {candidate.parent + 1}" in told[7]
-            assert told[8].startswith(candidate.fate)
+            row = f" as row {(candidate.row or 0) + 1}" if candidate.fate == "kept" else ""
+            assert told[8].startswith(f"{candidate.fate}{row}")
 
 
 def test_a_run_without_a_step_is_a_sentence():

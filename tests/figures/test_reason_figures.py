@@ -185,6 +185,13 @@ def test_many_stops_are_a_window_around_the_first_right_one() -> None:
     assert len(reason_stops_data(make_strip(outcomes))) == 80
 
 
+def test_a_token_is_not_cut_into_parts() -> None:
+    strip = make_strip(("wrong", "wrong"))
+    short = replace(strip, points=(strip.points[0], replace(strip.points[1], tokens=1)))
+    axis = reason_stops(short, caption=CAPTION).layout.xaxis
+    assert (axis.dtick, axis.range) == (1, (0, 1))
+
+
 @pytest.mark.parametrize(("count", "gaps"), [(1, 0), (16, 0), (17, 1), (18, 1), (40, 1)])
 def test_the_stop_where_the_run_really_ended_is_always_drawn(count: int, gaps: int) -> None:
     strip = make_strip(("wrong",) * count)
