@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 import torch
 
-from core import Greedy, ModelError, collect, load_model
+from core import BeamSearch, Greedy, ModelError, collect, load_model
 from core.decoding.trace import Trace
 from core.models.packaged import PACKAGED
+from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import install_model, outside
 from pages.ui.run.jobs import Job, StoppedError
 from pages.ui.run.request import Request
 from pages.ui.shell import models, prompts
-from tests.ui.conftest import Open
+from tests.ui.conftest import Open, open_page, set_example
 from tests.ui.seen import texts
 
 CAKE = "How do I bake a cake?"
@@ -55,6 +56,19 @@ def test_the_page_offers_what_works(
     assert ("Install smollm2 (93 MB)" in {button.label for button in app.button}) is not shared
     app.button(key="outside_example").click().run()
     assert app.text_area(key="prompt").value == prompts.examples()[0].prompt
+
+
+def test_the_sentence_stands_between_the_text_and_the_figures_of_a_search(
+    target: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = collect(target, CAKE, BeamSearch(max_new_tokens=2, num_beams=2))
+    set_example(monkeypatch, BeamView, search)
+    drawn = repr(open_page("beam.py", {}, prompt=CAKE).main)
+    places = [
+        drawn.index(words)
+        for words in ("Check against the model", "Show an example", "Wrong guesses")
+    ]
+    assert places == sorted(places)
 
 
 def test_a_shared_server_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

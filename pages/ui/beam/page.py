@@ -46,6 +46,8 @@ def draw(view: BeamView) -> None:
     )
     if view.trace is None or "decode" in view.jobs:
         panel.watch(view)
+    else:
+        tabs.draw(view)
 
 
 def redraw() -> None:
@@ -88,12 +90,11 @@ def _draw_live(view: BeamView, job: Job) -> None:
 
 
 def _finished(view: BeamView, trace: Trace) -> None:
-    """The text with its proof and its files, and the figures; both of the search as the controls
-    rank it, but for the trace file."""
+    """The text with its proof and its files, of the search as the controls rank it, but for the
+    trace file."""
     with panel.box():
         panel.head(view, trace, *_summary(trace), shown=lambda: tabs.as_ranked(view)[0])
         fragments.mount(_words, key=WORDS)(view, trace)
-    tabs.draw(view)
 
 
 def _words(view: BeamView, trace: Trace) -> None:
