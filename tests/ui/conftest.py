@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -69,6 +70,8 @@ def alone(
     monkeypatch.setattr(models, "warm_up", lambda: None)
     # Neither converted files nor models that were used last, and no cache of a test before.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # A page is run as the main module, which a process that a later test spawns would run again.
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     st.cache_resource.clear()
     yield
     st.cache_resource.clear()
