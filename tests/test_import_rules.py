@@ -21,8 +21,8 @@ ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py
 BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
 # What a stored trace is read and drawn with; relative to core/decoding.
 NO_TORCH = {
-    *("__init__", "bounds", "config", "errors", "files", "layout", "serial", "steps", "trace"),
-    *("validation", "loop.compared"),
+    *("__init__", "config", "errors", "files", "serial", "validation"),
+    *(f"record.{name}" for name in ("__init__", "bounds", "compared", "layout", "steps", "trace")),
     *("method", "methods"),
     *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
     *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
@@ -68,7 +68,7 @@ FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
         *(
-            "trace",
+            "record.trace",
             "config",
             "methods",
             "validation",
@@ -77,7 +77,7 @@ FIGURES_MAY_READ = {
             "errors",
             "inside.types",
         ),
-        *("shaping.config", "shaping.spec", "loop.compared"),
+        *("shaping.config", "shaping.spec", "record.compared"),
         *(f"{room}.config" for room in ROOMS),
         *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare", "by_engine.speculation"),
         *("speculative.types", "speculative.metrics", "speculative.acceptance"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.cli.method import MethodOptions
 from core.decoding.beam.config import BeamSearch
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 
 _EARLY_STOPPING: dict[str, bool | str] = {"true": True, "false": False, "never": "never"}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.cli.loading import load
 from core.decoding.errors import ConfigError
-from core.decoding.trace import Check
+from core.decoding.record.trace import Check
 from core.decoding.unchecked import unchecked_words
 from core.decoding.validation import brief
 from core.models.remote.address import is_remote

@@ -16,7 +16,7 @@ from core.cli.options import add_options, config_of, method_of
 from core.cli.output import require_writable, say, say_written, written
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, PromptError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.traces.bounded_file import text_of, unwritable
 
 # Of characters on stdin, which may never end.

@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
 from core.decoding.method import Method
+from core.decoding.record.trace import PromptStep, Step, Trace
 from core.decoding.shaping.config import SETTINGS, WARPERS
-from core.decoding.trace import PromptStep, Step, Trace
 
 # What stands for a setting's value in the help, where its type says too little.
 _PLACEHOLDERS = {

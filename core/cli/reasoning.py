@@ -11,7 +11,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.reasoning.calculator import CALL_MARKS
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.trace import Phase, Step, TokenStep, Trace
+from core.decoding.record.trace import Phase, Step, TokenStep, Trace
 
 _MARKS_HELP = {
     "think_start": "the mark that opens the thinking (default: the model's own)",

@@ -6,8 +6,8 @@ from argparse import SUPPRESS, Namespace, _ArgumentGroup
 
 from core.cli.method import MethodOptions
 from core.decoding.errors import ConfigError
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
-from core.decoding.trace import Trace
 from core.models.places import DEFAULT_DRAFT
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from core.decoding.errors import TraceError
 from core.decoding.methods import method_of
-from core.decoding.trace import Check, Trace
+from core.decoding.record.trace import Check, Trace
 from core.decoding.validation import brief
 
 if TYPE_CHECKING:  # It imports torch, and a page's badge names its verdict before torch is there.

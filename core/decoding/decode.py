@@ -26,8 +26,8 @@ from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
+from core.decoding.record.trace import FinishReason, PromptStep, Step, Timings, Trace
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
-from core.decoding.trace import FinishReason, PromptStep, Step, Timings, Trace
 from core.decoding.validation import brief
 
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.config import MethodConfig
-from core.decoding.trace import PromptStep, Step, TokenStep
+from core.decoding.record.trace import PromptStep, Step, TokenStep
 
 Config = TypeVar("Config", bound=MethodConfig)
 

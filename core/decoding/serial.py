@@ -11,9 +11,9 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.layout import Codec, Codecs, RecordLayout
 from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.trace import Trace
+from core.decoding.record.layout import Codec, Codecs, RecordLayout
+from core.decoding.record.trace import Trace
 from core.decoding.validation import brief
 
 CODECS: Codecs = {MethodConfig: Codec(config_to_dict, config_from_dict)}

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.decoding.by_engine.config import ByEngine
+from core.decoding.record.trace import Check, Trace
 from core.decoding.speculative.config import Speculative
-from core.decoding.trace import Check, Trace
 
 
 class Unchecked(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.decoding.reasoning.transcript import read_run
-from core.decoding.trace import FinishReason
+from core.decoding.record.trace import FinishReason
 from core.evaluation.answers import judge
 from core.evaluation.ballots import vote
 from core.evaluation.best_of import SampledProblems

@@ -10,7 +10,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
-from core.decoding.trace import FinishReason, Trace
+from core.decoding.record.trace import FinishReason, Trace
 from core.evaluation.answers import judge
 from core.evaluation.types import Attempt, Problem, Transcript
 

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 from core.decoding.errors import DecodingError, SweepError
 from core.decoding.files import write_file
 from core.decoding.reasoning.config import Reasoning
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
-from core.decoding.trace import Trace
 from core.decoding.validation import ShortRepr
 from core.evaluation.anew import (
     best_of_anew,

@@ -13,7 +13,7 @@ import core.figures as figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep

@@ -13,7 +13,7 @@ import core.figures as figures
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.decoding.version import VERSION
 from core.evaluation.example import SCHEMA as REASONING
 from core.evaluation.example import example_from_dict

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 from core.decoding.config import MethodConfig
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.decoding.version import VERSION
 from core.figures.base.labels import plain_name, settings_caption
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.beam.compare import greedy_path
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node
 from core.figures.speculative.words import EXTRA
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import TraceError
+from core.decoding.record.trace import Trace
 from core.decoding.serial import require_header
-from core.decoding.trace import Trace
 from core.traces.bounded_file import file_bytes, require_sparse, within
 from core.traces.schema.trace import trace_layout
 

@@ -15,13 +15,13 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
 from core.decoding.files import write_file
 from core.decoding.lab.types import Continuations, LabExample
-from core.decoding.layout import Codec, Codecs, RecordLayout
 from core.decoding.methods import config_from_dict, config_to_dict
+from core.decoding.record.layout import Codec, Codecs, RecordLayout
+from core.decoding.record.trace import Trace
 from core.decoding.serial import CODECS as TRACE_CODECS
 from core.decoding.serial import require_header
 from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
-from core.decoding.trace import Trace
 from core.traces.bounded_file import unwritable
 
 # So often dice can be rolled again: each throw has to be thrown.

@@ -9,9 +9,9 @@ from typing import Any
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import TraceError
 from core.decoding.lab.types import LabExample
+from core.decoding.record.trace import Trace
 from core.decoding.serial import require_header
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
-from core.decoding.trace import Trace
 from core.traces.file import parsed, trace_of
 from core.traces.schema.lab import lab_layout
 

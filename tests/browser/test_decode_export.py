@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from tests.browser.decode_page import DecodePage
 
 pytestmark = pytest.mark.browser

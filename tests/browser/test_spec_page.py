@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from tests.browser.spec_page import SpecPage
 
 pytestmark = pytest.mark.browser

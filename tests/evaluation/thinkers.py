@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.decoding.reasoning.calculator import CALL_MARKS
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.scripted import END, ScriptedModel
 
 WORDS = "q a b c d Wait , . 4 2 1 8 0 / * error".split()

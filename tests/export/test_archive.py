@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.decoding.version import VERSION
 from core.export import latex
 from core.export.archive import Archive

@@ -15,10 +15,10 @@ from core.decoding.beam.compare import Rival
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.lab.types import LabExample
-from core.decoding.loop.compared import Compared
+from core.decoding.record.compared import Compared
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.acceptance import acceptance_table
-from core.decoding.trace import Trace
 from core.evaluation.best_of import Sample, Sampled
 from core.evaluation.example import load_example
 from core.evaluation.plan.files import read_evaluation

@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 import core.figures
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures import LIGHT, Theme, probability_heatmap
 
 # Tags that the figures write themselves, and the sign before a share that is nearly nothing.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from core import Shaping, Speculative, Trace, check, collect
+from core.decoding.record.trace import StepSeconds
 from core.decoding.speculative.metrics import Costs, VerifyCost
 from core.decoding.speculative.report import (
     Comparison,
@@ -18,7 +19,6 @@ from core.decoding.speculative.report import (
     TextCount,
 )
 from core.decoding.speculative.types import DraftRound, RoundSeconds
-from core.decoding.trace import StepSeconds
 from core.models.scripted import END, ScriptedModel
 from tests.figures.traces import HOSTILE, WORDS
 

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 import core.figures
+from core.decoding.record.trace import PromptStep
 from core.decoding.shaping.config import Shaping
-from core.decoding.trace import PromptStep
 from core.figures import (
     DARK,
     LIGHT,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.loop.compared import Compared
-from core.decoding.trace import Trace
+from core.decoding.record.compared import Compared
+from core.decoding.record.trace import Trace
 from core.figures import DARK, LIGHT, contrast_bars, contrast_bars_data
 from tests.figures.looking import annotations, assert_sound, trace_named
 from tests.figures.traces import HOSTILE, make_trace

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.trace import Timings
+from core.decoding.record.trace import Timings
 from core.figures import timing, timing_data
 from pages.ui.decode.state import median_run
 from tests.figures.looking import annotations, strings, trace_named

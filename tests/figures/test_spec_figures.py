@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core import Greedy, collect
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.metrics import (
     acceptance_by_position,
@@ -17,7 +18,6 @@ from core.decoding.speculative.metrics import (
     expected_tokens,
 )
 from core.decoding.speculative.report import SweepPoint, TextCount
-from core.decoding.trace import Trace
 from core.figures import (
     DARK,
     LIGHT,

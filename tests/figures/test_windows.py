@@ -13,7 +13,7 @@ from plotly.graph_objects import Figure
 
 from core import figures
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.catalog import Entry, entries_of
 from core.export.part import Part, of_figure
 from core.figures import LIGHT, printed

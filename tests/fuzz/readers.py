@@ -23,9 +23,9 @@ from core.decoding.errors import (
 from core.decoding.lab.types import LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.calculator import result_of
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.bias import bias_lines, biases_in
 from core.decoding.shaping.config import Shaping
-from core.decoding.trace import Trace
 from core.evaluation.answers import judge
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.files import read_evaluation
@@ -254,7 +254,7 @@ READERS = (
     Reader("lab file", lambda data: _check(read_any(data)), TraceError, _of("lab", "greedy"),
         "core/traces/file.py"),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
-        "core/decoding/trace.py"),
+        "core/decoding/record/trace.py"),
     Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),
         "core/traces/lab.py"),
     Reader("file with figures", _draw, DecodingError,

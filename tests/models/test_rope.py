@@ -15,7 +15,7 @@ from core.decoding.autoregressive.reshape import logits_at
 from core.decoding.lab.continuations import continue_in_batch, rows_of
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.trace import RECOMPUTED
+from core.decoding.record.trace import RECOMPUTED
 from core.evaluation.scoring.reference import score_reference
 from core.models import transformers_model
 from core.models.inside import attention, logit_lens

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 import core
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.web import page
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView

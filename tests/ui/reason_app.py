@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.decode import collect
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.attempts import transcript_of
 from core.evaluation.example import ReasoningExample
 from core.evaluation.sweep.types import BudgetSweep

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.lab.types import LabExample
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.speculative.words import emitted
 from pages.ui.decode.state import DecodeView
 from pages.ui.hosting import gestures

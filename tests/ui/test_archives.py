@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.plan.files import file_of, read_evaluation
 from core.export.archive import Archive
 from core.export.part import Part

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
-from core.decoding.trace import Trace
 from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import link_run

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ModelError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.scripted import ScriptedModel
 from pages.ui.beam.state import BeamView
 from pages.ui.decode import controls

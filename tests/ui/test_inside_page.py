@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import Greedy, Sampling, Shaping, check, collect, load_model
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.scripted import ScriptedModel
 from pages.ui.decode.state import DecodeView
 from pages.ui.inside import boxes, save, work

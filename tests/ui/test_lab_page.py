@@ -13,9 +13,9 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.decode import collect
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.lab.types import LabExample
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.decoding.shaping.draws import noise_at
-from core.decoding.trace import Trace
 from core.models.scripted import ScriptedModel
 from core.traces.lab import lab_bytes, load_lab, telling_step
 from pages.ui.decode.state import DecodeView

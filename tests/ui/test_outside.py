@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core import BeamSearch, Greedy, ModelError, collect, load_model
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED
 from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView

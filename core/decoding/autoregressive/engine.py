@@ -14,6 +14,7 @@ from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
+from core.decoding.record.trace import Draw, Phase, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
 from core.decoding.shaping.known import require_drawable, shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum, ranked
@@ -25,7 +26,6 @@ from core.decoding.shaping.stages import (
     shape,
     warpers,
 )
-from core.decoding.trace import Draw, Phase, Step, StepSeconds, TokenStep
 
 
 def generate(

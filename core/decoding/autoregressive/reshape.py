@@ -12,8 +12,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import TokenStep, Trace
 from core.decoding.shaping.draws import noise_at
-from core.decoding.trace import TokenStep, Trace
 
 
 def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:

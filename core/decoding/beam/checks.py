@@ -19,9 +19,9 @@ from core.decoding.checks.common import (
     worst,
 )
 from core.decoding.counting import nth
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import penalties_of, penalty_names
-from core.decoding.trace import Check, Trace
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:

@@ -13,7 +13,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import best_row, lineage, replay
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 
 GreedyEnd: TypeAlias = Literal["pruned", "unseen", "finished", "kept"]
 

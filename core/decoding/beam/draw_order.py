@@ -10,8 +10,8 @@ from torch import Tensor
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.types import BeamStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import draw_noise, new_generator
-from core.decoding.trace import Trace
 
 # Nats below the best candidate; sums further below may have no probability in float32.
 _FAINT = 45.0

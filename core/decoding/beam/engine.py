@@ -34,8 +34,8 @@ from core.decoding.errors import DecodingError
 from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import Step
 from core.decoding.shaping.draws import new_generator
-from core.decoding.trace import Step
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> Iterator[Step]:

@@ -9,7 +9,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
 from core.decoding.method import Method, RunTokens
-from core.decoding.trace import Step
+from core.decoding.record.trace import Step
 
 
 def _outcome(steps: Sequence[Step], config: BeamSearch) -> RunTokens:

@@ -19,8 +19,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel, offers
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
-from core.decoding.trace import Check, Trace
 
 DRAWN = "the seed's noise draws the candidates from what the settings leave"
 SAME_HYPOTHESES = "transformers' generate finds the same hypotheses, scores and parents"

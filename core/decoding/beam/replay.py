@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import BeamHypotheses, EarlyStopping, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 
 
 def lineage(

@@ -19,7 +19,7 @@ from core.decoding.checks.forwards import entropy_of, largest_logit, logit_toler
 from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 
 # A row of the beam of a step.
 _Place = tuple[int, int]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
 from core.decoding.beam.config import MAX_BEAMS
-from core.decoding.bounds import (
+from core.decoding.config import MAX_NEW_TOKENS, Ended
+from core.decoding.record.bounds import (
     Bounds,
     ByColumn,
     FiniteNumber,
@@ -22,7 +23,6 @@ from core.decoding.bounds import (
     ShortText,
     TokenId,
 )
-from core.decoding.config import MAX_NEW_TOKENS, Ended
 from core.decoding.validation import ShortRepr
 
 # K of the largest beam, of a model with some sixty end-of-sequence tokens.

@@ -8,7 +8,7 @@ from core.decoding.checks.model_checks import asked_again, ending_faults, fit_fa
 from core.decoding.checks.trace_checks import NUMBER_CHECKS, whole
 from core.decoding.counting import nth
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import Check, TokenStep, Trace
+from core.decoding.record.trace import Check, TokenStep, Trace
 
 _STAGES = ["raw", "server", "final"]
 

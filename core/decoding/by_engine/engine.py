@@ -15,7 +15,7 @@ from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import token_limit
 from core.decoding.loop.recording import least_entropy_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
+from core.decoding.record.trace import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
 
 
 class ServerToken(NamedTuple):

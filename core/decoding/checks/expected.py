@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.counting import nth
+from core.decoding.record.trace import Candidate, Origin, TokenStep, Trace
 from core.decoding.shaping.stages import penalty_names, warpers
-from core.decoding.trace import Candidate, Origin, TokenStep, Trace
 
 
 def expected_draw(trace: Trace) -> tuple[str, str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Stage, Trace
 from core.decoding.shaping.config import SETTINGS, Shaping
 from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
-from core.decoding.trace import Stage, Trace
 
 # Sums of float32 probabilities over a vocabulary stay within this of the truth.
 MASS_TOLERANCE = 1e-4

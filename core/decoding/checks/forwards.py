@@ -12,7 +12,7 @@ from core.decoding.checks.common import TINY, worst
 from core.decoding.loop.prompt import read_again
 from core.decoding.loop.recording import PROMPT_CANDIDATES, rank_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import Candidate, Check, PromptPosition, Trace
+from core.decoding.record.trace import Candidate, Check, PromptPosition, Trace
 
 # Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
 # measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.

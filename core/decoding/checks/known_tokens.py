@@ -8,7 +8,7 @@ from torch import Tensor
 
 from core.decoding.checks.common import worst
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import Candidate, Check, Trace
+from core.decoding.record.trace import Candidate, Check, Trace
 
 
 def candidates_again(trace: Trace, model: LanguageModel, tolerance: float) -> Check:

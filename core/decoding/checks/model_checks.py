@@ -30,8 +30,8 @@ from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
 from core.decoding.loop.prompt import read_again, token_limit
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import LanguageModel, offers
+from core.decoding.record.trace import Check, TokenStep, Trace
 from core.decoding.shaping.draws import draw_noise, new_generator
-from core.decoding.trace import Check, TokenStep, Trace
 from core.decoding.validation import brief
 
 _COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}

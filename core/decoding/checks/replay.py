@@ -18,10 +18,10 @@ from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.forwards import rank_fits, rival_is_missing
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.decoding.record.trace import Stage, TokenStep
 from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
 from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
 from core.decoding.shaping.stages import penalties, warpers
-from core.decoding.trace import Stage, TokenStep
 
 # Probabilities smaller than this are compared with a floor no further.
 _LEAST = 1e-12

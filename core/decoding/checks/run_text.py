@@ -11,7 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.loop.text import encode_plain, join_prompt, join_text
 from core.decoding.protocol import Chats, Decodes, LanguageModel, offers
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 
 _LOST = re.compile("\ufffd+")
 # Conversations that show what a template puts around each message; how much of it is compared.

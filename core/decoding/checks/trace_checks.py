@@ -28,11 +28,11 @@ from core.decoding.checks.expected import (
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
+from core.decoding.record.trace import Check, TokenStep, Trace
 from core.decoding.shaping.config import RESCALING, Shaping
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.filters import History
 from core.decoding.shaping.stages import rescaled
-from core.decoding.trace import Check, TokenStep, Trace
 
 
 def self_checks(trace: Trace) -> list[Check]:

@@ -9,7 +9,7 @@ from core.decoding.checks.trace_checks import NUMBER_CHECKS, STAGE_CHECKS, whole
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import score, winner
 from core.decoding.counting import nth
-from core.decoding.trace import Check, TokenStep, Trace
+from core.decoding.record.trace import Check, TokenStep, Trace
 
 
 def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:

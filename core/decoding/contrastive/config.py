@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.decoding.config import MethodConfig, setting
-from core.decoding.loop.compared import MAX_COMPARED
+from core.decoding.record.compared import MAX_COMPARED
 from core.decoding.validation import require_number, require_whole
 
 

@@ -24,9 +24,9 @@ from core.decoding.contrastive.scoring import (
 from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import HiddenContext, LanguageModel
+from core.decoding.record.trace import Step, TokenStep
 from core.decoding.shaping.draws import Pick
 from core.decoding.shaping.stages import only
-from core.decoding.trace import Step, TokenStep
 
 
 def generate(

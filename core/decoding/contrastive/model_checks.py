@@ -17,10 +17,10 @@ from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
-from core.decoding.loop.compared import Compared
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import Check, Trace
+from core.decoding.record.compared import Compared
+from core.decoding.record.trace import Check, Trace
 
 
 class _Deviation(NamedTuple):

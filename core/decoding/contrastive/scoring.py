@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.errors import DecodingError
-from core.decoding.loop.compared import Compared
 from core.decoding.protocol import Context, HiddenContext, LanguageModel, offers
+from core.decoding.record.compared import Compared
 from core.decoding.shaping.stages import Distribution
 
 

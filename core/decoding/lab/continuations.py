@@ -16,7 +16,7 @@ from core.decoding.loop.ending import Ending
 from core.decoding.loop.prompt import token_limit
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import FinishReason
+from core.decoding.record.trace import FinishReason
 
 
 class RowStep(NamedTuple):

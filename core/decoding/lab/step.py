@@ -20,6 +20,15 @@ from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.record.trace import (
+    Candidate,
+    Draw,
+    Stage,
+    StepSeconds,
+    Timings,
+    TokenStep,
+    Trace,
+)
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order
@@ -31,7 +40,6 @@ from core.decoding.shaping.stages import (
     shape,
     warpers,
 )
-from core.decoding.trace import Candidate, Draw, Stage, StepSeconds, Timings, TokenStep, Trace
 
 
 class StepLogits(NamedTuple):

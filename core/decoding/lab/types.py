@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.bounds import (
+from core.decoding.config import MAX_CANDIDATES, DrawMethod, MethodConfig
+from core.decoding.record.bounds import (
     MAX_COUNT,
     Bounds,
     Index,
@@ -24,9 +25,8 @@ from core.decoding.bounds import (
     ShortText,
     TokenId,
 )
-from core.decoding.config import MAX_CANDIDATES, DrawMethod, MethodConfig
+from core.decoding.record.trace import Candidate, FinishReason, TokenStep, Trace
 from core.decoding.shaping.orders import Order
-from core.decoding.trace import Candidate, FinishReason, TokenStep, Trace
 from core.decoding.validation import ShortRepr
 
 _Temperatures = Bounds(max_length=201)

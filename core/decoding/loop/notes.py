@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
-from core.decoding.trace import RECOMPUTED
+from core.decoding.record.trace import RECOMPUTED
 from core.decoding.validation import brief
 
 

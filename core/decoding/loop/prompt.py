@@ -10,7 +10,7 @@ from torch import Tensor
 from core.decoding.config import MethodConfig
 from core.decoding.loop.recording import read_prompt
 from core.decoding.protocol import Context, LanguageModel, OnLogits
-from core.decoding.trace import PromptPosition, PromptStep, Trace
+from core.decoding.record.trace import PromptPosition, PromptStep, Trace
 
 
 def process_prompt(

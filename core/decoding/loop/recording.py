@@ -11,6 +11,7 @@ from torch import Tensor
 
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.record.trace import Candidate, PromptPosition, Stage
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.known import known_distribution
 from core.decoding.shaping.long_rows import (
@@ -21,7 +22,6 @@ from core.decoding.shaping.long_rows import (
     ranked_rows,
 )
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
-from core.decoding.trace import Candidate, PromptPosition, Stage
 
 PROMPT_CANDIDATES = 5
 _AT_ONCE = 5 * 2**17  # logits of a prompt's positions

@@ -16,7 +16,7 @@ from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_o
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController
 from core.decoding.reasoning.transcript import Piece, ReasoningSummary, pieces_of, read_run
-from core.decoding.trace import Check, Trace
+from core.decoding.record.trace import Check, Trace
 
 
 class _Run(NamedTuple):

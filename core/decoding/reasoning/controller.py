@@ -12,7 +12,7 @@ from core.decoding.loop.text import TextStream, encode_continuation, join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.trace import ForcedAs, Phase
+from core.decoding.record.trace import ForcedAs, Phase
 from core.decoding.validation import brief
 
 

@@ -18,9 +18,9 @@ from core.decoding.loop.recording import read_step
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController, TokenDecision, cannot_force
+from core.decoding.record.trace import Draw, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.stages import Distribution, raw_distribution
-from core.decoding.trace import Draw, Step, StepSeconds, TokenStep
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> Iterator[Step]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from core.decoding.bounds import MAX_COUNT
 from core.decoding.errors import ConfigError
+from core.decoding.record.bounds import MAX_COUNT
 from core.decoding.validation import brief, require_number, require_whole
 
 MAX_BIAS = 100.0

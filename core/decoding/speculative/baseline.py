@@ -13,11 +13,11 @@ from core.decoding.config import MethodConfig
 from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import StepSeconds
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper
 from core.decoding.speculative.report import TargetRun
-from core.decoding.trace import StepSeconds
 
 
 def target_only(config: Speculative) -> Greedy | Sampling:

@@ -18,6 +18,7 @@ from core.decoding.checks.common import (
 )
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.counting import nth
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
@@ -30,7 +31,6 @@ from core.decoding.speculative.types import (
     ExtraToken,
     PairCandidate,
 )
-from core.decoding.trace import Check, Trace
 
 Column = Callable[[PairCandidate], float | None]
 

@@ -17,6 +17,7 @@ from core.decoding.config import Ended
 from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.protocol import Context, LanguageModel
+from core.decoding.record.trace import Step
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.candidates import Position, read_positions
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
@@ -40,7 +41,6 @@ from core.decoding.speculative.verification import (
     verify_all,
 )
 from core.decoding.speculative.vocabularies import require_same_vocabulary
-from core.decoding.trace import Step
 
 
 def generate(

@@ -15,6 +15,7 @@ from core.decoding.decode import collect, encode_prompt
 from core.decoding.errors import ConfigError
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative
@@ -43,7 +44,6 @@ from core.decoding.speculative.report import (
 )
 from core.decoding.speculative.types import DraftRound
 from core.decoding.speculative.vocabularies import require_same_vocabulary
-from core.decoding.trace import Trace
 from core.decoding.validation import MAX_SEED
 
 OnProgress = Callable[[int, int], object]

@@ -29,6 +29,7 @@ from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
 from core.decoding.speculative.acceptance import typical_threshold
@@ -38,7 +39,6 @@ from core.decoding.speculative.drafting import fit
 from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound, PairCandidate
 from core.decoding.speculative.whole_rows import candidate_faults, draw_faults
-from core.decoding.trace import Check, Trace
 
 SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from core.decoding.checks.common import count
 from core.decoding.counting import nth
+from core.decoding.record.trace import Check, Trace
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.types import DraftRound, PairCandidate
-from core.decoding.trace import Check, Trace
 
 
 def whole_rounds(trace: Trace[Speculative]) -> Check:

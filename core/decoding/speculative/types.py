@@ -9,8 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.bounds import Bounds, ByColumn, Index, Prob, Seconds, ShortText, TokenId, Uniform
 from core.decoding.config import MAX_CANDIDATES, Ended
+from core.decoding.record.bounds import (
+    Bounds,
+    ByColumn,
+    Index,
+    Prob,
+    Seconds,
+    ShortText,
+    TokenId,
+    Uniform,
+)
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH
 from core.decoding.validation import ShortRepr
 

@@ -19,8 +19,8 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.split import split_reply
 from core.decoding.reasoning.transcript import pieces_of, read_run
+from core.decoding.record.trace import Step, Trace
 from core.decoding.speculative.config import Speculative
-from core.decoding.trace import Step, Trace
 from core.decoding.validation import brief
 from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for, text_for
 from core.evaluation.plan.counted import Counted, OwnPrompt

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
+from core.decoding.record.trace import FinishReason
 from core.decoding.speculative.config import Speculative
-from core.decoding.trace import FinishReason
 from core.decoding.validation import ShortRepr, brief
 from core.evaluation.questions.types import Question, QuestionSet
 from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics

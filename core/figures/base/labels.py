@@ -10,8 +10,8 @@ from dataclasses import fields
 from functools import lru_cache
 
 from core.decoding.config import MethodConfig
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
-from core.decoding.trace import Trace
 from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"

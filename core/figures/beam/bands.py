@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.beam.columns import Columns, column_width, columns_of, node_width, rows_of
 from core.figures.beam.graph import BeamLayout, best_path, lay_out_beams, node_of, path_to
 from core.figures.beam.window import Node

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.beam.compare import Rival
 from core.decoding.counting import counted
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair

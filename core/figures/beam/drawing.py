@@ -11,7 +11,7 @@ import networkx as nx
 
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import escaped, show_token
 from core.figures.base.marks import CLEAR, INSIDE

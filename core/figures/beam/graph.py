@@ -9,7 +9,7 @@ from typing import NamedTuple
 import networkx as nx
 
 from core.decoding.beam.types import BeamStep, Hypothesis
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.beam.window import MOST_NODES, Node
 
 # How strongly a node pulls itself to the height of its parent.

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token

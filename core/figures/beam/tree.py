@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import plain_name, visible_token

@@ -12,7 +12,7 @@ from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import RANKED_ANEW, guess_parents, lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.window import numbered

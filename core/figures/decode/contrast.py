@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.counting import nth
-from core.decoding.loop.compared import Compared
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.record.compared import Compared
+from core.decoding.record.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,

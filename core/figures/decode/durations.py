@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import RECOMPUTED, Trace
+from core.decoding.record.trace import RECOMPUTED, Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import (
     NBSP,

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.record.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import (
     NBSP,

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.record.trace import TokenStep, Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.grid import (
     GRID_LEFT,

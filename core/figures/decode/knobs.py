@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from itertools import takewhile
 
+from core.decoding.record.trace import Candidate, Stage, TokenStep, Trace
 from core.decoding.shaping.config import SETTINGS
-from core.decoding.trace import Candidate, Stage, TokenStep, Trace
 from core.figures.base.labels import percent_ticks
 
 NAMES = ("temperature", "top_k", "top_p")

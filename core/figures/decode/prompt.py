@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.trace import Candidate, PromptPosition, PromptStep, TokenStep, Trace
+from core.decoding.record.trace import Candidate, PromptPosition, PromptStep, TokenStep, Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.grid import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.record.trace import TokenStep, Trace
 from core.figures.base.theme import LIGHT, Theme
 
 By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]

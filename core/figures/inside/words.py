@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption
 
 

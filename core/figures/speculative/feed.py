@@ -10,9 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import counted, nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
-from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import (
     NBSP,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import plotly.graph_objects as go
 
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, TextCount
-from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
     escaped,

@@ -8,6 +8,7 @@ from statistics import median
 import pandas as pd
 
 from core.decoding.counting import counted
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.metrics import (
     acceptance_rate,
@@ -22,7 +23,6 @@ from core.decoding.speculative.metrics import (
     vllm_system_efficiency,
 )
 from core.decoding.speculative.report import Comparison, LengthSweep
-from core.decoding.trace import Trace
 from core.figures.base.labels import milliseconds
 from core.figures.speculative.same import same_rounds_words
 from core.figures.speculative.words import rule_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
-from core.decoding.trace import Trace
 from core.figures.speculative.words import EXTRA, Kind, extra_kind, rule_of, token_at
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
-from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
 from core.figures.base.marks import OUTSIDE, add_line, hover_texts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 
 # Two forwards of different shape differ by so many nats: 1e-5 of a largest logit of about 50 in

@@ -9,13 +9,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.report import (
     Comparison,
     speculative_token_seconds,
     stage_shares,
 )
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import hover_texts

@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, top_axis
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid

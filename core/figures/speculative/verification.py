@@ -8,8 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
-from core.decoding.trace import Trace
 from core.figures.base.axes import add_key, axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,

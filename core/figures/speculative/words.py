@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Acceptance, Speculative
 from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken
-from core.decoding.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, percent, visible_token
 from core.figures.base.theme import LIGHT, Theme

@@ -9,7 +9,7 @@ from typing import Any
 from openai.types import Completion, CompletionChoice
 from openai.types.completion_create_params import CompletionCreateParamsBase
 
-from core.decoding.bounds import MAX_COUNT
+from core.decoding.record.bounds import MAX_COUNT
 from core.decoding.validation import Interval
 from core.server.api import vllm_fields
 from core.server.api.answer import DONE, Choices, StreamUsage, data, plain

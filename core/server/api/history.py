@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
+from core.decoding.record.trace import PromptStep, Step, TokenStep, Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import PromptStep, Step, TokenStep, Trace
 from core.server.api.endpoints import Endpoint
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from openai.types import Model
 
-from core.decoding.bounds import MAX_COUNT
 from core.decoding.loop.text import join_prompt
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.bounds import MAX_COUNT
 from core.server.api.answer import plain
 from core.server.api.errors import ApiError
 from core.server.api.fields import MAX_TEXT, Fields

@@ -11,8 +11,8 @@ from core.decoding.loop.text import Cutter
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.split import ThinkingSplit
 from core.decoding.reasoning.transcript import pieces_of, read_run
+from core.decoding.record.trace import Phase, Step, TokenStep, Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Phase, Step, TokenStep, Trace
 from core.server.api.errors import ApiError
 from core.server.api.logprobs import TokenLogprobs
 

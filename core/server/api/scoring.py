@@ -10,7 +10,7 @@ from torch import Tensor
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
 from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
-from core.decoding.trace import TokenStep
+from core.decoding.record.trace import TokenStep
 from core.server.api.final import Final
 from core.server.api.logprobs import TokenLogprobs, Wanted
 from core.server.api.reading import certain, read, read_raw

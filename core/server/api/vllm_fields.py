@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.bounds import MAX_COUNT
 from core.decoding.config import MAX_NEW_TOKENS
+from core.decoding.record.bounds import MAX_COUNT
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import Interval
 from core.server.api.endpoints import Endpoint

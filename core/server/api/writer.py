@@ -11,8 +11,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.loop.text import TextStream, join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
+from core.decoding.record.trace import PromptStep, Step, TokenStep, Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import PromptStep, Step, TokenStep, Trace
 from core.server.api.final import Taken, final_of
 from core.server.api.history import Record
 from core.server.api.logprobs import TokenLogprobs, Wanted

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.layout import Rules
-from core.decoding.trace import Trace
+from core.decoding.record.layout import Rules
+from core.decoding.record.trace import Trace
 
 
 def _listed_once(candidates: Sequence[BeamCandidate]) -> None:

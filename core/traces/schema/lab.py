@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
-from core.decoding.layout import RecordLayout, Rules
+from core.decoding.record.layout import RecordLayout, Rules
+from core.decoding.record.trace import TokenStep, Trace
 from core.decoding.shaping.config import KNOB_RANGES
-from core.decoding.trace import TokenStep, Trace
 from core.traces.lab import CODECS, MAX_ROLL
 from core.traces.schema.trace import RULES_IN_ANY_ORDER
 

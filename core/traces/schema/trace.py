@@ -1,7 +1,7 @@
-"""What a stranger's trace file must keep to beyond its fields' types: its parts fit together.
+"""Rules of a stranger's trace file beyond the types of its fields: its parts fit together.
 
-The fields and their bounds are declared with the records themselves, in `core.decoding.trace` and
-in the methods' `types`; a method's settings are checked by its config class.
+The fields and their bounds are declared with the records, in `core.decoding.record.trace` and in
+the methods' `types`. A method's config class checks its settings.
 """
 
 from __future__ import annotations
@@ -10,11 +10,19 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from core.decoding.layout import RecordLayout, Rules
 from core.decoding.methods import method_of
+from core.decoding.record.layout import RecordLayout, Rules
+from core.decoding.record.trace import (
+    Candidate,
+    Draw,
+    PromptPosition,
+    PromptStep,
+    Step,
+    TokenStep,
+    Trace,
+)
 from core.decoding.serial import CODECS
 from core.decoding.shaping.config import STAGES
-from core.decoding.trace import Candidate, Draw, PromptPosition, PromptStep, Step, TokenStep, Trace
 from core.traces.schema import beam, speculative
 
 _DRAW_FIELDS: dict[str, set[str]] = {

@@ -12,7 +12,7 @@ from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, w
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import counted, nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.window import Node

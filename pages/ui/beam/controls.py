@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.beam.config import BeamSearch
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.shell import sidebar

@@ -16,7 +16,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
 from pages.ui import registry

@@ -10,7 +10,7 @@ from core import figures
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words

@@ -6,7 +6,7 @@ from functools import partial
 
 from core import figures
 from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.loop.compared import MAX_COMPARED
+from core.decoding.record.compared import MAX_COMPARED
 from core.export.part import of_figure
 from pages.ui.decode.strategy import Strategy
 from pages.ui.shell import models, sidebar

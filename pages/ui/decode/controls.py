@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.config import MethodConfig
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from pages.ui.decode import lines
 from pages.ui.decode.strategies import STRATEGIES, strategy_of
 from pages.ui.run.request import Request, RunControls, from_sidebar

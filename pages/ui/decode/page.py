@@ -11,7 +11,7 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.counting import counted
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from pages.ui import registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from core import figures
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure, window_name
 from core.export.tables import tables_of
 from core.export.web.run_page import PAPER

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 
 import streamlit as st
 
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.record.trace import TokenStep, Trace
 from core.figures.opening import most_open_step
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address

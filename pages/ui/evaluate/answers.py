@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.decoding.counting import counted
-from core.decoding.trace import Timings, Trace
+from core.decoding.record.trace import Timings, Trace
 from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
 from core.evaluation.questions.types import Question
 from core.figures.base.labels import table_text

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from core.decoding.counting import counted, duration, place_of
-from core.decoding.trace import Candidate, TokenStep, Trace
+from core.decoding.record.trace import Candidate, TokenStep, Trace
 from core.figures.base.labels import (
     percent,
     settings_caption,

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import MethodConfig
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.shell import sidebar
 from pages.ui.widgets import control

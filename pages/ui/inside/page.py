@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.counting import counted
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.traces.data_path.source import source_of
 from pages.ui import registry
 from pages.ui.inside import boxes, save, state, tabs, way, work

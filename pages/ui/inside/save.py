@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part
 from core.export.subject import Subject
 from core.traces.data_path import export

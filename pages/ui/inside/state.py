@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import streamlit as st
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView, follow_link

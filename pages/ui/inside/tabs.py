@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core import figures
-from core.decoding.trace import Check, Trace
+from core.decoding.record.trace import Check, Trace
 from core.export.part import Part, of_figure
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import streamlit as st
 
 from core.decoding.lab.types import Continuations, LabExample, LabStep
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui.decode.sampling import DRAWS
 from pages.ui.decode.state import DecodeView

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS, Reasoning
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
-from core.decoding.trace import Trace
 from core.evaluation.chains import MOST_STEPS
 from core.evaluation.example import (
     ANSWER,

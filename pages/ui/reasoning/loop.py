@@ -7,7 +7,7 @@ import streamlit as st
 from core.decoding.counting import counted, duration
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from pages.ui.reasoning import state
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.widgets import closed

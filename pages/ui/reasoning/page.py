@@ -12,7 +12,7 @@ from core import figures
 from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import Problem
 from core.export.part import of_figure

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ProblemError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.answers import MAX_DIGITS, normal_number
 from core.evaluation.chains import MOST_STEPS
 from core.evaluation.problems import THINKING_SYSTEM, make_hard_sums, make_problems

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core import figures
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure
 from core.export.stored_parts import samples_caption, sweep_parts
 from core.export.tables import tables_of

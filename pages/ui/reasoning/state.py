@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.answers import judge
 from core.evaluation.best_of import SampledProblems
 from core.evaluation.example import ReasoningExample

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import ReasoningSummary
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.types import AttemptOutcome, Problem
 from core.figures.reasoning.words import OUTCOME_WORDS
 from pages.ui.reasoning.state import RunVerdict

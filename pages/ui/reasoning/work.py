@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.evaluation.best_of import SampledProblems, of_votes
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote

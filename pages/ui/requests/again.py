@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.methods import config_to_dict
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.places import DEFAULT_DRAFT
 from core.server.api import vllm_fields
 from core.server.api.endpoints import ENDPOINTS

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from core.decoding.errors import ConfigError, ModelError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.server.api.endpoints import ENDPOINTS
 from core.server.settings import variable
 from pages.ui.shell import models, sidebar

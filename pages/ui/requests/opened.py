@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.counting import counted, nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.decoding.validation import shortened
 from core.export.part import of_figure
 from core.figures.base.grid import columns_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from core.decoding.trace import Timings, TokenStep, Trace
+from core.decoding.record.trace import Timings, TokenStep, Trace
 from core.server.api.history import Record
 from core.traces.foreign import ForeignAnswer
 from pages.ui.run import jobs

@@ -11,8 +11,8 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from pages.ui.registry import Page
 from pages.ui.run.request import Request, RunControls

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import streamlit as st
 
 from core.decoding.counting import counted, nth
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from core.decoding.trace import Trace
 from pages.ui import registry
 from pages.ui.registry import Page
 from pages.ui.run.request import Request

@@ -18,8 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core import DecodingError, ModelError
 from core.decoding.beam.types import BeamStep
 from core.decoding.errors import LoadingStoppedError
+from core.decoding.record.trace import Step, TokenStep, Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Step, TokenStep, Trace
 from core.models.stopping import stoppable
 from core.server.queue import QUEUE, Turn
 from pages.ui.run.request import Request

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
 from core.models.hub_id import pinned
 from core.server.settings import settings

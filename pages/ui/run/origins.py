@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.decoding.counting import nth
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import Theme
 from core.figures.speculative.timeline import key_words

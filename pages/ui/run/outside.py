@@ -7,7 +7,7 @@ from math import log
 
 import streamlit as st
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED, is_installed
 from pages.ui import registry
 from pages.ui.run import install_model

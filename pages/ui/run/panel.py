@@ -8,7 +8,7 @@ from typing import TypeVar
 import streamlit as st
 
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
 from pages.ui.registry import Page
 from pages.ui.run import history, jobs, outside, plain_text, proof, save

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 
 # A longer text scrolls, px.
 _HEIGHT = 420

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.decoding.check import Verdict, verdict
 from core.decoding.methods import method_of
-from core.decoding.trace import Check, Trace
+from core.decoding.record.trace import Check, Trace
 from core.decoding.unchecked import unchecked_words
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job

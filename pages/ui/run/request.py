@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import PromptError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from pages.ui.shell import sidebar
 from pages.ui.widgets.control import Control, Read, value
 

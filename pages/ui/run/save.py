@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part, stem
 from core.export.subject import Subject
 from core.figures.base.labels import settings_caption

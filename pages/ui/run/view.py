@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Self
 import streamlit as st
 
 from core.decoding.methods import method_of
+from core.decoding.record.trace import RECOMPUTED, Step, Timings, TokenStep, Trace
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import RECOMPUTED, Step, Timings, TokenStep, Trace
 from core.figures.base.grid import columns_for
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
 from pages.ui.shell import figure_choices, models, prompts

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
-from core.decoding.trace import Trace
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
 from pages.ui.run.request import Request, RunControls, from_sidebar

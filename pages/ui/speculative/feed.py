@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import of_figure
 from core.figures.speculative.feed import feed_words
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.report import Losslessness
-from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words

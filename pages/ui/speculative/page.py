@@ -11,8 +11,8 @@ from functools import partial
 import streamlit as st
 
 from core.decoding.counting import counted
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import counts
-from core.decoding.trace import Trace
 from core.figures.speculative.words import emitted
 from pages.ui import registry
 from pages.ui.run import changed, origins, panel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core import figures
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
-from core.decoding.trace import Trace
 from core.export.part import Part, of_figure, window_name
 from core.export.web.run_page import PAPER, Note
 from core.figures.base.paper import WIDE, Paper

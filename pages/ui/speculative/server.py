@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.by_engine.config import ByEngine
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.labels import config_caption
 from pages.ui.run import jobs

@@ -8,11 +8,11 @@ from typing import ClassVar, NamedTuple, Self
 import streamlit as st
 
 from core.decoding.by_engine.speculation import ServerSpeculation
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
-from core.decoding.trace import Trace
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at

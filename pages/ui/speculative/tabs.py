@@ -8,9 +8,9 @@ import streamlit as st
 
 from core import figures
 from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
-from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.speculative.words import (

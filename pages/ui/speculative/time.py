@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core import figures
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.report import Comparison, LengthSweep
-from core.decoding.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict

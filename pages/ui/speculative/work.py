@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.decoding.counting import place_of
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS
-from core.decoding.trace import Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.counting import nth
-from core.decoding.trace import TokenStep, Trace
+from core.decoding.record.trace import TokenStep, Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
 from core.figures.base.theme import Theme

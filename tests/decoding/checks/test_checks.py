@@ -21,7 +21,7 @@ from core import (
     collect,
 )
 from core.decoding.check import verdict
-from core.decoding.trace import TokenStep
+from core.decoding.record.trace import TokenStep
 from core.models.transformers_model import TransformersModel
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect, load_model, read_trace
-from core.decoding.trace import Check
+from core.decoding.record.trace import Check
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.decoding.checks.forging import forge_position, with_shaping

@@ -26,7 +26,7 @@ from core import (
 )
 from core.decoding.check import verdict
 from core.decoding.errors import DecodingError
-from core.decoding.trace import Check
+from core.decoding.record.trace import Check
 from core.decoding.unchecked import unchecked, unchecked_words
 from core.models.transformers_model import TransformersModel
 from core.traces.file import trace_of

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core.decoding.checks.statistics import chi_square, homogeneity
+from core.decoding.record.trace import StepSeconds
 from core.decoding.speculative.measure import measured_costs
 from core.decoding.speculative.metrics import (
     Costs,
@@ -37,7 +38,6 @@ from core.decoding.speculative.types import (
     ExtraToken,
     RoundSeconds,
 )
-from core.decoding.trace import StepSeconds
 
 _OUTCOMES = {"a": "accepted", "r": "rejected", "p": "not_reached", "n": "not_reached"}
 

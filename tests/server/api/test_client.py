@@ -14,7 +14,7 @@ from openai.types.responses.response_stream_event import ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from core.decoding.checks.forwards import logit_tolerance
-from core.decoding.trace import Trace
+from core.decoding.record.trace import Trace
 from tests.server.api.served import Served
 
 MODEL = "embedded:target"

@@ -177,8 +177,8 @@ def test_a_pause_is_neither_recorded_nor_timed(model: ScriptedModel) -> None:
 
 
 def test_a_class_statement_is_no_call() -> None:
-    source = (ROOT / "core/decoding/bounds.py").read_text(encoding="utf-8")
-    code = compile(source, str(ROOT / "core/decoding/bounds.py"), "exec")
+    source = (ROOT / "core/decoding/record/bounds.py").read_text(encoding="utf-8")
+    code = compile(source, str(ROOT / "core/decoding/record/bounds.py"), "exec")
     with record() as recorder:
         exec(code, {"__name__": "again"})
     assert "class Bounds" in source

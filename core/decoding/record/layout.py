@@ -28,8 +28,8 @@ from typing import (
 from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
-from core.decoding.bounds import Bounds, ByColumn, LeftOut, OneOf
 from core.decoding.errors import ConfigError, TraceError
+from core.decoding.record.bounds import Bounds, ByColumn, LeftOut, OneOf
 from core.decoding.validation import brief, shortened
 
 _CONSTANTS = ("schema", "version", "kind")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from core.decoding.bounds import (
+from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
+from core.decoding.record.bounds import (
     MAX_NUMBER,
     MAX_STEPS,
     Bounds,
@@ -22,8 +23,7 @@ from core.decoding.bounds import (
     TokenId,
     Uniform,
 )
-from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
-from core.decoding.loop.compared import ComparedTokens
+from core.decoding.record.compared import ComparedTokens
 from core.decoding.shaping.config import STAGES
 from core.decoding.validation import ShortRepr
 

@@ -15,7 +15,10 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeAlias, Typ
 
 from core.decoding.beam.config import MAX_BEAMS
 from core.decoding.beam.types import BeamStep, Hypothesis
-from core.decoding.bounds import (
+from core.decoding.config import ConfigT_co, MethodConfig
+from core.decoding.errors import TraceError
+from core.decoding.files import write_file
+from core.decoding.record.bounds import (
     MAX_STEPS,
     Bounds,
     FiniteNumber,
@@ -26,25 +29,22 @@ from core.decoding.bounds import (
     ShortText,
     TokenIds,
 )
-from core.decoding.config import ConfigT_co, MethodConfig
-from core.decoding.errors import TraceError
-from core.decoding.files import write_file
-from core.decoding.speculative.types import DraftRound
 
 # A trace and its steps are read from here.
-from core.decoding.steps import Candidate as Candidate
-from core.decoding.steps import Candidates as Candidates
-from core.decoding.steps import Draw as Draw
-from core.decoding.steps import FinishReason as FinishReason
-from core.decoding.steps import ForcedAs as ForcedAs
-from core.decoding.steps import Origin as Origin
-from core.decoding.steps import Phase as Phase
-from core.decoding.steps import PromptPosition as PromptPosition
-from core.decoding.steps import PromptStep as PromptStep
-from core.decoding.steps import Stage as Stage
-from core.decoding.steps import StageName as StageName
-from core.decoding.steps import StepSeconds as StepSeconds
-from core.decoding.steps import TokenStep as TokenStep
+from core.decoding.record.steps import Candidate as Candidate
+from core.decoding.record.steps import Candidates as Candidates
+from core.decoding.record.steps import Draw as Draw
+from core.decoding.record.steps import FinishReason as FinishReason
+from core.decoding.record.steps import ForcedAs as ForcedAs
+from core.decoding.record.steps import Origin as Origin
+from core.decoding.record.steps import Phase as Phase
+from core.decoding.record.steps import PromptPosition as PromptPosition
+from core.decoding.record.steps import PromptStep as PromptStep
+from core.decoding.record.steps import Stage as Stage
+from core.decoding.record.steps import StageName as StageName
+from core.decoding.record.steps import StepSeconds as StepSeconds
+from core.decoding.record.steps import TokenStep as TokenStep
+from core.decoding.speculative.types import DraftRound
 from core.decoding.validation import brief
 
 # What makes a file of a trace imports the methods, and they import this file.
