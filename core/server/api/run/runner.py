@@ -1,0 +1,190 @@
+"""Work of a request's job: load the models, wait for the turn, run one choice after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from core.decoding.beam.config import BeamSearch
+from core.decoding.decode import collect, decode, encode_prompt
+from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
+from core.decoding.protocol import LanguageModel
+from core.models.threads import leave_a_processor
+from core.server.api.answer.logprobs import MAX_ENTRIES
+from core.server.api.answer.parts import AnswerPart, Started
+from core.server.api.errors import ApiError, as_api_error
+from core.server.api.history import Record
+from core.server.api.request.config import NO_WINDOW
+from core.server.api.request.plan import Chat, LogprobsOptions, Plan, encode
+from core.server.api.run.emitter import Emitter, RequestRun
+from core.server.job import StoppedError
+from core.server.queue import FairQueue, Turn
+from core.traces.data_path.recorder import record as data_path
+
+# Of one request's data path; a token of the embedded model takes about 140.
+MOST_CALLS = 20_000
+
+
+class Load(Protocol):
+    """Gives a model by its name.
+
+    Raises ModelError, or LoadingStoppedError where `should_stop` said so.
+    """
+
+    def __call__(self, where: str, should_stop: Callable[[], bool]) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Makes the answer of one request, as the work of its job.
+
+    Args:
+        put: takes the parts of the answer; called from the job's thread.
+    """
+
+    plan: Plan
+    record: Record
+    load: Load
+    queue: FairQueue
+    put: Callable[[AnswerPart], None]
+
+    def run(self) -> None:
+        """Make the whole answer.
+
+        Raises:
+            ApiError: the request can't be answered.
+            StoppedError, LoadingStoppedError: the job was stopped.
+        """
+        try:
+            models = [self.load(name, self.record.should_stop) for name in self.plan.models]
+            leave_a_processor()
+            # Where models lie is their operator's matter.
+            with self._watched():
+                self._run_loaded(*models)
+        except LoadingStoppedError:
+            raise
+        except DecodingError as error:
+            raise as_api_error(error, self.plan.blamed(error)) from error
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Record the data path, where it was asked for."""
+        if not self.record.watched:
+            yield
+            return
+        with data_path(MOST_CALLS) as recorder:
+            yield
+        before = self.record.path
+        self.record.path = before.then(recorder.path) if before else recorder.path
+
+    def _run_loaded(self, model: LanguageModel, draft: LanguageModel | None = None) -> None:
+        plan, record = self.plan, self.record
+        runs = list(self._prepare(model))
+        record.configs = tuple(run.config for run in runs)
+        self._require_bounds(model, runs)
+        for run in runs:
+            # Says what is wrong before the answer begins, and starts nothing.
+            decode(model, run.prompt_ids, run.config, draft=draft)
+        firsts = [run for run in runs if run.choices[0] % plan.n == 0]
+        prompts = tuple(tuple(run.prompt_ids) for run in firsts)
+        version = f"{model.model_id} {model.revision} {model.dtype}"
+        fingerprint = f"fp_{hashlib.sha256(version.encode()).hexdigest()[:12]}"
+        started = Started(model.vocabulary, record.configs, prompts, fingerprint)
+        record.prompt_tokens = started.prompt_tokens
+        self.put(started)
+        with record.turn_in(self.queue) as turn:
+            for run in runs:
+                record.begin_run()
+                self._decode(model, draft, run, turn)
+                if record.should_stop():
+                    raise StoppedError
+
+    def _prepare(self, model: LanguageModel) -> Iterator[RequestRun]:
+        """Yield the runs of the request, in order of their choices.
+
+        Raises:
+            ApiError, PromptError, ConfigError: what the model can't be asked for.
+        """
+        plan = self.plan
+        for at, prompt in enumerate(plan.prompts):
+            ids = encode_prompt(model, encode(model, prompt, plan.settings.effort))
+            room = NO_WINDOW if model.context_window is None else model.context_window - len(ids)
+            text = plan.prompt_text if isinstance(prompt, Chat) else None
+            config = plan.settings.config(model, room)
+            choices = tuple(range(at * plan.n, (at + 1) * plan.n))
+            if isinstance(config, BeamSearch):
+                # A search finds all choices.
+                yield RequestRun(choices, ids, text, _with_paths(config, plan.n))
+                continue
+            for n, choice in enumerate(choices):
+                seeded = {"seed": config.seed + n} if hasattr(config, "seed") else {}
+                yield RequestRun((choice,), ids, text, replace(config, **seeded))
+
+    def _require_bounds(self, model: LanguageModel, runs: Sequence[RequestRun]) -> None:
+        """Raises ApiError for more log-probabilities than an answer may hold, or a server names."""
+        plan = self.plan
+        name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
+        if plan.logprobs:
+            tokens = [run.config.max_new_tokens + plan.echo * len(run.prompt_ids) for run in runs]
+            _require_bound(model, plan.logprobs, sum(tokens), name)
+        if plan.prompt_logprobs is not None:
+            tokens = [len(run.prompt_ids) for run in runs]
+            _require_bound(
+                model, LogprobsOptions(plan.prompt_logprobs), sum(tokens), "prompt_logprobs"
+            )
+
+    def _decode(
+        self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun, turn: Turn
+    ) -> None:
+        """Make one run; its parts go out as they come, and its trace is kept."""
+        emitter = Emitter(self.plan, self.record, model, run, self.put)
+
+        def should_stop() -> bool:
+            # RequestSettings before the first step too, and the prompt is one.
+            return turn.should_stop() or (self.plan.only_prompt and bool(self.record.steps))
+
+        trace = collect(
+            emitter.model,
+            run.prompt_ids,
+            run.config,
+            draft=draft,
+            on_step=emitter.on_step,
+            should_stop=should_stop,
+            prompt_text=run.prompt_text,
+        )
+        self.record.traces.append(trace)
+        self.record.steps = []
+        emitter.finish(trace)
+        if trace.finish_reason == "cancelled" and not should_stop() and trace.notes:
+            # Its model's server broke off, or draws what it doesn't name.
+            raise LostModelError(trace.notes[-1])
+
+
+def _require_bound(
+    model: LanguageModel, options: LogprobsOptions, positions: int, param: str
+) -> None:
+    known, count = getattr(model, "known", None), options.count(model.vocab_size)
+    if known is not None and not 0 <= options.top <= known:
+        raise ApiError(
+            f"The server of {model.model_id} names {known} tokens of each step: ask for the "
+            f"log-probabilities of at most {known}.",
+            param=param,
+        )
+    if positions * (1 + count) > MAX_ENTRIES:
+        raise ApiError(
+            f"{positions:,} tokens with {count:,} log-probabilities each are more than the "
+            f"{MAX_ENTRIES:,} of one answer; ask for fewer tokens, or for fewer of each.",
+            param=param,
+        )
+
+
+def _with_paths(config: BeamSearch, count: int) -> BeamSearch:
+    """Return the config of a search that finds so many paths, or more where it says so."""
+    try:
+        return replace(config, num_return_sequences=max(count, config.num_return_sequences))
+    except ConfigError as error:
+        sentence = error.plain.replace("num_return_sequences", "n")
+        raise ApiError(sentence, param="n", code="invalid_value") from None
