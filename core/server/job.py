@@ -15,8 +15,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.errors import LoadingStoppedError
-from core.decoding.record.trace import Step, TokenStep
-from core.decoding.speculative.types import DraftRound
+from core.decoding.record.steps import Step
 from core.models.stopping import stoppable
 from core.server.queue import FairQueue, Turn
 
@@ -123,6 +122,4 @@ class ModelJob(ABC):
 
 def tokens_in(step: Step) -> int:
     """Count the tokens that a step emits; of a beam search the one of its longest path."""
-    if isinstance(step, DraftRound):
-        return len(step.token_ids)
-    return int(isinstance(step, TokenStep | BeamStep))
+    return 1 if isinstance(step, BeamStep) else len(step.token_ids)

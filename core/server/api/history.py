@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
-from core.decoding.record.trace import PromptStep, Step, TokenStep, Trace
+from core.decoding.record.steps import PromptStep, Step, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
 from core.server.api.endpoints import Endpoint
 from core.server.api.job import RequestJob

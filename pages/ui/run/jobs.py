@@ -134,37 +134,37 @@ def start(work: Callable[[Job], Any]) -> Job:
 
 
 def _session() -> str | None:
-    """The session whose page is being drawn; None outside of one."""
+    """Return the session whose page is being drawn; None outside of one."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else None
 
 
 def _is_connected(session: str | None) -> bool:
-    """Whether a browser shows the session; taken for granted outside of a server."""
+    """Return whether a browser shows the session; always true outside of a server."""
     if session is None or not runtime.exists():
         return True
     return runtime.get_instance().is_active_session(session)
 
 
 def poll_seconds() -> float:
-    """How often a page should look at its work, by how many sessions are busy."""
+    """Return the interval at which a page looks at its work; longer while many are busy."""
     busy = max(1, _busy_sessions())
     return max(min(SELDOM_POLL_SECONDS, POLL_SECONDS * busy), CROWDED_POLL_SECONDS * busy)
 
 
 def is_quiet() -> bool:
-    """Whether there is time for what nobody has asked for yet."""
+    """Return whether there is time for work that nobody has asked for yet."""
     return _busy_sessions() <= 2
 
 
 def _busy_sessions() -> int:
-    """How many sessions, and keys of the endpoint, have work under way; loading a model counts."""
+    """Count the sessions, and keys of the endpoint, with work under way; loading a model counts."""
     with _lock:
         return max(QUEUE.sessions, len({job.session for job in _active}))
 
 
 def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
-    """A function of a job and more as one of the rest, which starts it and returns the job."""
+    """Decorate a function of a job: called without it, it starts one and returns it."""
 
     @wraps(work)
     def begin(*args: P.args, **named: P.kwargs) -> Job:
@@ -217,17 +217,17 @@ def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
 
 
 def load_for(job: Job, trace: Trace) -> Any:
-    """The model that made the trace, and no other version of it."""
+    """Load the model that made the trace, and no other version of it."""
     return load(job, trace.model_id, trace.model_revision)
 
 
 def load_draft_for(job: Job, trace: Trace) -> Any:
-    """The draft model of a speculative run, and no other version of it; None where it had none."""
+    """Load the draft model of a speculative run, and no other version; None where it had none."""
     return load(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
 
 
 def load_rewards(job: Job, where: str) -> Any:
-    """The reward model of this name.
+    """Load the reward model of this name.
 
     Raises:
         ModelError: it can't be found, or isn't offered here.
@@ -238,7 +238,7 @@ def load_rewards(job: Job, where: str) -> Any:
 
 
 def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> Any:
-    """The model in this version, or in any where none is named.
+    """Load the model in this version, or in any where none is named.
 
     Raises:
         ModelError: it can't be found, or is another version now.

@@ -11,7 +11,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.loop.text import TextStream, join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of, special_name
-from core.decoding.record.trace import PromptStep, Step, TokenStep, Trace
+from core.decoding.record.steps import PromptStep, Step, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
 from core.server.api.answer.logprobs import TokenLogprobs
 from core.server.api.answer.parts import (

@@ -143,7 +143,7 @@ class Runner:
         emitter = Emitter(self.plan, self.record, model, run, self.put)
 
         def should_stop() -> bool:
-            # RequestSettings before the first step too, and the prompt is one.
+            # Asked before the first step too, and the prompt is one.
             return turn.should_stop() or (self.plan.only_prompt and bool(self.record.steps))
 
         trace = collect(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from core.decoding.config import MethodConfig
 from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
-from core.decoding.record.trace import TokenStep
+from core.decoding.record.steps import TokenStep
 from core.server.api.answer.logprobs import TokenLogprobs
 from core.server.api.request.plan import LogprobsOptions
 from core.server.api.run.reading import TokenReader, certain, read_raw, reader_of
@@ -64,11 +64,12 @@ class StepReader:
         """Read a step before the next one is made."""
         row, token_id = self._tap.row, step.token_id
         assert row is not None
-        before = self._ids[:]
-        self._ids.append(token_id)
         if self._options.mode == "final" and step.origin in ("forced", "server"):
-            return certain(token_id, self._options.count(self._tap.vocab_size))
-        return self._read(step.index, row, before, token_id)
+            scored = certain(token_id, self._options.count(self._tap.vocab_size))
+        else:
+            scored = self._read(step.index, row, self._ids, token_id)
+        self._ids.append(token_id)
+        return scored
 
 
 class Scorer:

@@ -7,7 +7,8 @@ from core.decoding.loop.text import Cutter
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.split import ThinkingSplit
 from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.trace import Phase, TokenStep, Trace
+from core.decoding.record.steps import Phase, TokenStep
+from core.decoding.record.trace import Trace
 from core.server.api.answer.parts import PartPhase
 
 
