@@ -96,20 +96,6 @@ def test_work_that_nobody_watches_or_whose_browser_went_ends(
         assert job.should_stop() == ends
 
 
-def test_pages_look_more_seldom_while_many_sessions_are_busy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(jobs, "_active", set())
-    for sessions, seconds in (
-        (0, jobs.POLL_SECONDS),
-        (4, 4 * jobs.POLL_SECONDS),
-        (15, jobs.SELDOM_POLL_SECONDS),
-        (50, 50 * jobs.CROWDED_POLL_SECONDS),
-    ):
-        monkeypatch.setattr(type(jobs.QUEUE), "sessions", sessions)
-        assert jobs.poll_seconds() == seconds
-
-
 def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any of them stands in line for its time."""
     monkeypatch.setattr(jobs, "_active", set())  # An earlier test's page may still be at work.

@@ -14,7 +14,7 @@ from core.decoding.decode import collect
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import KNOB_RANGES, Shaping
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import noise_at
 from core.models.scripted import ScriptedModel
 from core.traces.lab import lab_bytes, load_lab, telling_step
@@ -30,7 +30,6 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.shell import examples, models
 from pages.ui.widgets.control import defaults
-from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
@@ -90,11 +89,6 @@ def test_the_stored_example_was_made_with_the_default_controls() -> None:
     assert (len(grown.sampled), grown.config.max_new_tokens) == (said["ways"], said["length"])
 
 
-def test_the_knobs_reach_what_the_flips_search() -> None:
-    reach = {knob.field: (knob.low, knob.high) for knob in LAB_KNOBS}
-    assert reach == KNOB_RANGES
-
-
 def test_without_any_example_the_page_stands_and_reads_the_prompt(scripted) -> None:
     app = open_lab(prompt="the cat")
     assert charts(app)[:3] == FIGURES
@@ -120,18 +114,6 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(monkeypatch) -> None:
         settle(app.run())
         assert whole
         whole.clear()
-
-
-@pytest.mark.usefixtures("scripted")
-def test_what_was_measured_before_has_a_mark_that_makes_it_pale(monkeypatch) -> None:
-    app, real, ready = open_lab(prompt="the cat"), lab_work.measured, {"rolls": True}
-    monkeypatch.setattr(
-        lab_work, "measured", lambda *asked: real(*asked)._replace(ready=ready[asked[1]])
-    )
-    for ready["flips"] in (True, False):
-        bodies = [element.proto.body for element in app.run().get("html")]
-        marks = [body for body in bodies if body.startswith("<i hidden")]
-        assert [mark.count("de-before") for mark in marks] == [not ready["flips"], False]
 
 
 def refuse(*_: object) -> None:

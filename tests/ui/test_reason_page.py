@@ -166,16 +166,6 @@ def test_without_a_right_answer_nothing_is_judged(open_reason: Open) -> None:
         assert ("The right answer must be a number" in texts(app)) == (right == "four")
 
 
-def test_other_settings_and_another_model_ask_for_another_run(open_reason: Open) -> None:
-    app = run(open_reason(**own()))
-    assert "Changed since this run" not in texts(app)
-    assert "Changed since this run: Model. Press Run." in texts(
-        move(app, "model", "embedded:draft").run()
-    )
-    move(app, "thinking", 1).run()
-    assert "Changed since this run: Model, Thinking" in texts(app)
-
-
 def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open) -> None:
     app = open_reason(**own())
     assert "max_new_tokens = 168: 128 thinking + 24 answer + 16 for the marks." in texts(app)
