@@ -37,6 +37,10 @@ class ByColumn(NamedTuple):
     """A tuple of records is stored as a list for each of their fields, which keeps files small."""
 
 
+class Spread(NamedTuple):
+    """A field whose record is stored as fields of the outer object, each only if it has a value."""
+
+
 class LeftOut(NamedTuple):
     """A field that a file may lack; `when` says of a record whether its file does."""
 
