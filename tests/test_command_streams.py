@@ -59,10 +59,8 @@ def test_a_prompt_that_never_ends_is_refused(decode, monkeypatch, capsys) -> Non
 
 
 def test_an_error_that_no_stream_raised_is_not_hidden(monkeypatch) -> None:
-    def run(_: object) -> int:
-        raise FileNotFoundError(2, "No such file", "weights")
-
-    monkeypatch.setattr(command.check, "run", run)
+    missing = FileNotFoundError(2, "No such file", "weights")
+    monkeypatch.setattr(command.check, "run", Mock(side_effect=missing))
     with pytest.raises(FileNotFoundError):
         main(["check", "x"])
 

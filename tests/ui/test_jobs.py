@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,10 +30,7 @@ def finished(work: object) -> jobs.Job:
 def test_an_error_of_ours_shows_its_own_sentence_and_any_other_is_logged(
     capfd: pytest.CaptureFixture[str], fault: Exception, said: str, logged: bool
 ) -> None:
-    def work(_: jobs.Job) -> None:
-        raise fault
-
-    assert finished(work).error == said
+    assert finished(Mock(side_effect=fault)).error == said
     assert (str(fault) in capfd.readouterr().err) == logged
 
 

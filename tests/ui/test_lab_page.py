@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -116,14 +117,11 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(monkeypatch) -> None:
         whole.clear()
 
 
-def refuse(*_: object) -> None:
-    raise ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
-
-
 @pytest.mark.usefixtures("scripted")
 def test_a_value_that_no_config_takes_is_one_sentence_while_work_goes_on(monkeypatch) -> None:
     app = open_lab(prompt="the cat", lab_look="Temperature")
-    monkeypatch.setattr(lab_controls, "settings", refuse)
+    wrong = ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
+    monkeypatch.setattr(lab_controls, "settings", Mock(side_effect=wrong))
     move(app, "temperature", 0.5).run()
     assert not app.exception
     assert "Top-p must lie in" in texts(app)
@@ -412,10 +410,8 @@ def test_a_broken_file_says_why_and_a_forged_one_is_told_from_the_model_s_number
 
 
 def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeypatch) -> None:
-    def never(_: str) -> None:
-        raise AssertionError("the model of a stranger's file was loaded")
-
-    monkeypatch.setattr(models, "_cached", never)
+    never = AssertionError("the model of a stranger's file was loaded")
+    monkeypatch.setattr(models, "_cached", Mock(side_effect=never))
     example = replace(make_lab(Shaping(temperature=1.5), name="stranger/model"), rolls=None)
     app = open_file(open_lab(make_trace(3)), example)
     assert "From a file: not proved without its model" in texts(app)
@@ -470,8 +466,7 @@ def test_work_that_was_abandoned_is_not_taken_for_whole_when_somebody_looks_agai
     assert lab.later("flips", 1, lambda _: "whole") == (None, False)
 
 
-def fail(_: object) -> None:
-    raise ModelError("The disk is away.")
+fail = Mock(side_effect=ModelError("The disk is away."))
 
 
 @pytest.mark.usefixtures("scripted")
