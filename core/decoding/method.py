@@ -1,4 +1,4 @@
-"""What the program must know of a decoding method; each method's row is in its own folder."""
+"""Row of a decoding method in the registry; each method's row is in its own folder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Method(Generic[Config]):
 
     @property
     def name(self) -> str:
-        """As in a config's `method`, a trace file and `--method`."""
+        """Name as in a config's `method`, a trace file and `--method`."""
         return self.config.method
 
     @property

@@ -13,8 +13,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
 from core.decoding.methods import METHODS, config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, Kinds, RecordLayout
-from core.decoding.record.steps import PromptStep, Step
-from core.decoding.record.trace import MethodRecord, Trace
+from core.decoding.record.steps import MethodRecord, PromptStep, Step
+from core.decoding.record.trace import Trace
 from core.decoding.validation import brief
 
 CODECS: Codecs = {MethodConfig: Codec(config_to_dict, config_from_dict)}
@@ -50,9 +50,9 @@ def require_header(data: Any, record: Any) -> None:
     """Raises TraceError unless the file says that it holds such a record in its version."""
     if not isinstance(data, dict) or data.get("schema") != record.schema:
         raise TraceError("This JSON is no trace file of Decoding Explorer: its schema differs.")
-    found = data.get("version")
-    if type(found) is not int or found != record.version:
+    version = data.get("version")
+    if type(version) is not int or version != record.version:
         raise TraceError(
-            f"The trace file has version {brief(found)}, this program reads version "
+            f"The trace file has version {brief(version)}, this program reads version "
             f"{record.version}."
         )

@@ -1,4 +1,4 @@
-"""What a stored field may hold, and how it is stored: types whose annotations `layout` reads.
+"""Bounds of stored fields and marks of their storage, as annotations that `layout` reads.
 
 The records that bear them are plain: nothing is checked where a step is made, everything where a
 file is read.

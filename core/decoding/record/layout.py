@@ -61,14 +61,14 @@ Kinds = Mapping[Any, Sequence[Any]]
 
 
 class _Part(NamedTuple):
-    """How a type is read, and what makes a value of it plain; None where it is so already."""
+    """Schema that reads a type, and a function that makes its values plain (None if they are)."""
 
     schema: CoreSchema
     plain: Plain | None = None
 
 
 class RecordLayout:
-    """How a record is stored.
+    """Layout of a record in a file.
 
     Args:
         record: its class.
@@ -148,7 +148,9 @@ class RecordLayout:
             )
             return _Part(cs.nullable_schema(schema), plain and _unless_none(plain))
         if all(get_origin(member) is Literal for member in members):
-            return _Part(cs.literal_schema([name for one in members for name in get_args(one)]))
+            return _Part(
+                cs.literal_schema([name for member in members for name in get_args(member)])
+            )
         if all(member in _SCALARS for member in members):
             return _Part(cs.union_schema([self._of(member, marks).schema for member in members]))
         parts = {member: self._record(member) for member in members}
@@ -171,7 +173,9 @@ class RecordLayout:
             **_bounds(marks),
         )
         item = items[0].plain
-        return _Part(schema, list if item is None else lambda value: [item(one) for one in value])
+        return _Part(
+            schema, list if item is None else lambda value: [item(element) for element in value]
+        )
 
     def _table(self, record: Any, marks: Sequence[Any]) -> _Part:
         """Records by column; all their fields are scalars."""
@@ -319,8 +323,8 @@ def _marks(hint: Any, kind: type) -> list[Any]:
 
 
 def _bounds(marks: Sequence[Any]) -> dict[str, Any]:
-    found = (mark._asdict() for mark in marks if isinstance(mark, Bounds))
-    return {name: value for own in found for name, value in own.items() if value is not None}
+    bounds = (mark._asdict() for mark in marks if isinstance(mark, Bounds))
+    return {name: value for bound in bounds for name, value in bound.items() if value is not None}
 
 
 def _unless_none(plain: Plain) -> Plain:
@@ -333,8 +337,8 @@ def _first_fault(error: ValidationError) -> str:
     if isinstance(cause, ConfigError):
         return f"The trace file's settings are invalid: {cause.plain}"
     where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
-    said = fault["msg"].removeprefix("Value error, ")
-    what = shortened(said.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
+    message = fault["msg"].removeprefix("Value error, ")
+    what = shortened(message.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
     more = error.error_count() - 1
     others = f" (and {more} more)" if more else ""
     return f"The trace file is invalid at {where}: {what}{others}."

@@ -73,7 +73,7 @@ class Stage(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """How the token was picked.
+    """Draw of the token.
 
     `argmax` has no numbers. `inverse_cdf` has the `uniform` number in [0, 1) and the `interval`
     of the cumulative distribution (tokens by falling probability, ties by id) that it fell into.
@@ -89,7 +89,7 @@ class Draw(NamedTuple):
 
 
 class StepSeconds(NamedTuple):
-    """Where a step's time went; `forward` of the first is 0 where the prompt step paid for it."""
+    """Seconds of a step's parts; `forward` of the first is 0 where the prompt step paid for it."""
 
     forward: Seconds
     shaping: Seconds
@@ -134,7 +134,7 @@ NO_RECORD = MethodRecord()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PromptPosition(ShortRepr):
-    """What the model predicted after one prompt token.
+    """Prediction of the model after one prompt token.
 
     `next_*` tell of the token that really follows in the prompt, None at the last position.
     """
