@@ -1,4 +1,4 @@
-"""What holds for the project's own texts."""
+"""The project's own texts: no placeholders, a notebook that is up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a browser for the tests is found or set up, with a machine that isn't real."""
+"""The browser for the tests is found or installed, on a simulated machine."""
 
 from __future__ import annotations
 

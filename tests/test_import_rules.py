@@ -132,7 +132,7 @@ def file_of(module: str) -> Path:
 
 
 def decoding_of(path: Path) -> set[str]:
-    """What a file imports of `core.decoding`, relative to it."""
+    """Return the modules of `core.decoding` that a file imports, relative to it."""
     prefix = "core.decoding."
     return {n.removeprefix(prefix) for n in imports_of(path) if n.startswith(prefix)}
 

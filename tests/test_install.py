@@ -1,4 +1,4 @@
-"""What `make` installs and says, with a false pip and a small server for PyTorch's index."""
+"""Installation by `make`, with a simulated pip and a small server for PyTorch's index."""
 
 from __future__ import annotations
 

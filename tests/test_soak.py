@@ -1,4 +1,4 @@
-"""What counts as growth in a soak."""
+"""Memory growth in a soak test."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the controls hold is in the address, and the address says so in a new session."""
+"""Controls write their values to the address, and read them from it in a new session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def example() -> None:
 
 @pytest.fixture
 def load_in_callback(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a press on "New seed" sets, as a choice in the menu of examples would."""
+    """Let a press on "New seed" set these controls, as a choice in the menu of examples does."""
     asked: dict[str, Any] = {}
     monkeypatch.setattr(sidebar, "_new_seed", lambda: load(asked))
     return asked

@@ -375,7 +375,7 @@ def open_file(app: AppTest, example: LabExample) -> AppTest:
 
 
 def saved(app: AppTest) -> LabExample:
-    """What the page's menu would save."""
+    """Return the example that the page's menu saves."""
     lab = lab_of(app)
     ref, *settings = lab.step_of
     return lab_share.shown(lab, ref, lab_controls.LabSettings(*settings), lab.step)

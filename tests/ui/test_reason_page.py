@@ -148,7 +148,7 @@ def test_what_to_try_next_follows_from_what_became_of_the_run(
 
 
 def judged(app: AppTest) -> str:
-    """What is said of the run's answer; its place is above the tabs, which tell of other runs."""
+    """Return the verdict on the run's answer, above the tabs, which show other runs."""
     lines = texts(app).splitlines()
     return next(line for line in lines if line.startswith(("Correct", "It answers")))
 
