@@ -45,8 +45,7 @@ def test_numbers_and_answers_are_found_in_replies() -> None:
     [((0.1, 0.09, 0.9), True), ((0.1, 0.9, 0.8), False), ((0.6, 0.7, 0.8), False)],
 )
 def test_budgets_that_rise_reach_the_goal_and_those_that_fall_do_not(shares, reached) -> None:
-    measure = arithmetic.measure_budget(list(zip((0, 8, 16), shares, strict=True)))
-    assert measure.reached == reached
+    assert arithmetic.measure_budget([*zip((0, 8, 16), shares, strict=True)]).reached == reached
 
 
 @pytest.mark.parametrize(
