@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.decoding.errors import ModelError
-from core.models.gguf.header import kind_of_path
 from core.models.importing import without_collections
 from core.models.isolation.client import prepare
 from core.models.packaged import PACKAGED, packaged_file
 from core.models.places import (
     EMBEDDED_PREFIX,
     embedded_folder,
+    kind_of_path,
     list_embedded,
     list_stored,
     looks_like_path,

@@ -187,9 +187,9 @@ def _see_folder(where: str, place: str) -> None:
     Raises:
         ModelError: it is none of them, or a folder with several GGUF files.
     """
-    from core.models.gguf.header import begins_as_gguf
     from core.models.gguf.source import gguf_in
     from core.models.loading.folder import check_folder
+    from core.models.places import begins_as_gguf
 
     try:
         folder = Path(place).expanduser()
