@@ -86,7 +86,7 @@ def encode_chat(
 
 @contextmanager
 def panics_told(model_id: str) -> Iterator[None]:
-    """Where a tokenizer breaks off, such as at an expression that takes too long, say so.
+    """Turn a panic of the tokenizer, such as at an expression that takes too long, into a sentence.
 
     Raises:
         PromptError: it did. What the library in Rust raises is no `Exception`.

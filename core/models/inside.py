@@ -20,7 +20,7 @@ MOST_BYTES = 2**30
 
 
 class _Reader(NamedTuple):
-    """What turns hidden states into logits."""
+    """Last norm and head of a model, which turn hidden states into logits."""
 
     layers: nn.ModuleList
     norm: nn.Module
@@ -52,7 +52,7 @@ def logit_lens(
     prompt_length: int | None = None,
     use_cache: bool = True,
 ) -> Lens:
-    """What the model would say after every layer, at each position of `ids`.
+    """Compute the tokens that the model would choose after every layer, at each position of `ids`.
 
     One forward of the whole sequence; a layer's logits are held at a time.
 
@@ -162,7 +162,7 @@ def attention(
     prompt_length: int | None = None,
     use_cache: bool = True,
 ) -> Attention:
-    """How much a position looks at each position up to itself, by layer and head.
+    """Compute a position's attention to each position up to itself, by layer and head.
 
     Args:
         prompt_length: how many of the tokens the run read as its prompt; by default all.

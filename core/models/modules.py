@@ -107,7 +107,7 @@ def context_over(
 
 
 def size_of(context: CachedContext | UncachedContext | None) -> CacheSize:
-    """What the context's cache holds."""
+    """Return tokens and bytes that the context's cache holds."""
     if not isinstance(context, CachedContext):
         return CacheSize(0, 0)
     return CacheSize(context.length, context.bytes_held)
@@ -179,7 +179,7 @@ def _watch(places: Sequence[_Place], hooks: ExitStack) -> dict[str, _Seen]:
 
 
 def _shape(values: Sequence[object]) -> tuple[int, ...]:
-    """Of the first tensor."""
+    """Return the shape of the first tensor."""
     found = next((value for value in values if isinstance(value, Tensor)), None)
     return () if found is None else tuple(found.shape)
 

@@ -17,7 +17,7 @@ _LOCK = Lock()
 
 
 def recent_file() -> Path:
-    """Where they are kept; it may not be there."""
+    """Return the file that lists them; it may not be there."""
     return user_cache() / "recent.json"
 
 

@@ -55,7 +55,7 @@ class ScriptedModel:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are."""
+        """Number of tokens."""
         return len(self._tokens)
 
     @property
@@ -115,7 +115,7 @@ class ScriptedModel:
         return context
 
     def logits_after(self, ids: Sequence[int]) -> torch.Tensor:
-        """What the script says after `ids`, as logits `[vocab]`; a probability of 0 is -inf.
+        """Return the script's logits `[vocab]` after `ids`; a probability of 0 is -inf.
 
         Raises:
             ModelError: the script has no row for them, or one that is no distribution.
@@ -158,12 +158,12 @@ class ScriptedContext:
 
     @property
     def rows(self) -> int:
-        """How many sequences the context holds."""
+        """Number of sequences that the context holds."""
         return len(self._ids)
 
     @property
     def length(self) -> int:
-        """How many tokens each row holds."""
+        """Number of tokens that each row holds."""
         return len(self._ids[0])
 
     @property

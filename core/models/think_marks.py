@@ -1,4 +1,4 @@
-"""How a model marks its thinking, read from its tokenizer and its chat template."""
+"""Marks of a model's thinking, read from its tokenizer and its chat template."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class TokenTexts:
         self._texts: dict[int, str] = {}
 
     def bytes_of(self, token_id: int) -> bytes:
-        """What the token adds to the running text; empty for special and unknown tokens."""
+        """Return the bytes that the token adds to a text; none for special and unknown tokens."""
         if token_id not in self._bytes:
             piece = self._piece(token_id)
             plain = piece is not None and token_id not in self._special
@@ -112,7 +112,7 @@ class TokenTexts:
 
     @cached_property
     def _marks_ends(self) -> bool:
-        """Whether pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
+        """True where pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
         if self._decoder is not None or self._joins_by_spaces:
             return "BPEDecoder" in self._steps
         after = self._join([_OTHER, _OTHER]).removeprefix(self._join([_OTHER]))

@@ -90,7 +90,7 @@ class TransformersModel(Tokenizing):
 
     @property
     def device(self) -> torch.device:
-        """Where the forwards run."""
+        """Device of the forwards."""
         device: torch.device = self.hf_model.device
         return device
 
@@ -205,7 +205,7 @@ class TransformersModel(Tokenizing):
     def reference_token_ids(
         self, prompt_ids: Sequence[int], config: MethodConfig
     ) -> list[int] | None:
-        """What transformers' own `generate` emits for `Greedy`, or `Sampling` by multinomial.
+        """Run transformers' own `generate` for `Greedy`, or `Sampling` by multinomial.
 
         None where there is nothing to compare with: another method, another draw.
         """
@@ -214,7 +214,7 @@ class TransformersModel(Tokenizing):
     def reference_paths(
         self, prompt_ids: Sequence[int], config: MethodConfig
     ) -> list[ReferencePath] | None:
-        """What transformers' own beam search finds, best first; None where it has no such one."""
+        """Run transformers' own beam search, best path first; None where it has no such one."""
         return reference_paths(self, prompt_ids, config)
 
     def _forward(
@@ -259,7 +259,7 @@ class TransformersModel(Tokenizing):
 
     @staticmethod
     def _is_short(added: int, cache: GrowingCache, step: FusedStep) -> bool:
-        """Whether the fused step takes so many tokens."""
+        """Return True where the fused step takes so many tokens."""
         held = cache.get_seq_length()
         if step.body.most_length is not None and held + added > step.body.most_length:
             return False

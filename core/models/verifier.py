@@ -56,7 +56,7 @@ class Verifier(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """Device of the target."""
         device: torch.device = self.target.device
         return device
 
@@ -67,7 +67,7 @@ class Verifier(nn.Module):
 
 @torch.inference_mode()
 def read(target: LlamaForCausalLM, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """What a head reads of ids `[rows, n]`: hidden states and logprobs, 0 for the first token."""
+    """Return a head's inputs for ids `[rows, n]`: hidden states and logprobs, 0 for the first."""
     hidden = target.model(input_ids=ids, use_cache=False).last_hidden_state
     logprobs = target.lm_head(hidden[:, :-1]).log_softmax(-1)
     given = logprobs.gather(-1, ids[:, 1:, None])[..., 0]
@@ -75,7 +75,7 @@ def read(target: LlamaForCausalLM, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def is_verifier(folder: Path) -> bool:
-    """Whether a folder holds a head."""
+    """Return True for a folder with a head."""
     return (folder / WEIGHTS).is_file()
 
 

@@ -30,7 +30,7 @@ def activation_of(config: Any) -> str:
 
 
 class Body:
-    """What a step needs of a model."""
+    """Weights and settings of a model that a step needs."""
 
     def __init__(self, model: Any, layer_types: list[str]) -> None:
         config, body = model.config, model.base_model
@@ -62,7 +62,7 @@ class Body:
         self.most_length: int | None = config.sliding_window if sliding else None
 
     def matrices(self) -> list[Tensor]:
-        """What a step multiplies by, `[in, out]` each, in order: the least that it can cost."""
+        """Return the matrices of a step, `[in, out]` each, in order: the least that it can cost."""
         of_layers = [(one.qkv, one.out, one.gate_up, one.down) for one in self.layers]
         return [*(matrix for own in of_layers for matrix in own), self.head]
 

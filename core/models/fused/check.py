@@ -1,9 +1,6 @@
-"""Which models have a fused step: those whose logits it gave."""
+"""Choice of the models that have a fused step: those whose logits it gave."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
 
 import torch
 from transformers import PreTrainedModel
@@ -12,6 +9,7 @@ from core.models.cache import GrowingCache
 from core.models.fused.body import ACTIVATIONS, activation_of
 from core.models.fused.families import FAMILIES
 from core.models.fused.step import FusedStep
+from core.models.window import rope_parameters
 
 # Position embeddings that depend on the position alone, not on how long the sequence is.
 _ROPE_TYPES = {"default", "linear", "llama3"}
@@ -41,16 +39,9 @@ def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
         and bool(layer_types)
         and _KINDS.issuperset(layer_types)
         and activation_of(config) in ACTIVATIONS
-        and _ROPE_TYPES.issuperset(_rope_types(getattr(config, "rope_parameters", None) or {}))
+        and _ROPE_TYPES.issuperset(rope["rope_type"] for rope in rope_parameters(config))
         and not getattr(config, "use_bidirectional_attention", None)
     )
-
-
-def _rope_types(parameters: dict[str, Any]) -> Iterator[str]:
-    """Of all layers, or of each kind of layer."""
-    inner = [value for value in parameters.values() if isinstance(value, dict)]
-    for own in inner or [parameters]:
-        yield own.get("rope_type", "default")
 
 
 @torch.inference_mode()

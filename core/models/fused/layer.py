@@ -77,7 +77,7 @@ class RootMeanSquare:
 
 
 def norm_of(norm: Any, family: Family, eps: float) -> Norm | None:
-    """What a module of transformers does, None where there is none."""
+    """Return the norm that a module of transformers computes; None where there is none."""
     if norm is None:
         return None
     weight: Tensor = norm.weight.detach()

@@ -56,7 +56,7 @@ class OneToken:
 
     @staticmethod
     def fits(body: Body) -> bool:
-        """Whether this model's steps can be taken here."""
+        """Return True where this model's steps can be taken here."""
         return (
             body.embedding.device.type == "cpu"
             and not body.cap
@@ -66,10 +66,12 @@ class OneToken:
         )
 
     def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
-        """What the last layer gives `[1, width]` for a token `[1, 1]`, which the cache takes in."""
+        """Return the last layer's output `[1, width]` for one token, which the cache takes in."""
         body, start = self._body, cache.get_seq_length()
         hidden, place = body.embedded(ids, start), torch.tensor((start,))
-        self._turn_to(start)
+        cos, sin = body.rotation(body.layers[0].kind, start, 1)
+        # The matrix that a head is multiplied by at this position.
+        torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
             add_product(hidden, self._attend(layer, cached, place), layer.out, out=hidden)
@@ -77,11 +79,6 @@ class OneToken:
             inner = body.activation(self._gate).mul_(self._up)
             add_product(hidden, inner, layer.down, out=hidden)
         return hidden
-
-    def _turn_to(self, position: int) -> None:
-        """Make the matrix that a head is multiplied by at a position."""
-        cos, sin = self._body.rotation(self._body.layers[0].kind, position, 1)
-        torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
 
     def _product(
         self, hidden: Tensor, norm: Norm | None, matrix: Tensor, bias: Tensor | None, out: Tensor
@@ -109,7 +106,7 @@ class OneToken:
 
 
 def _is_plain(layer: Layer) -> bool:
-    """Whether a layer has norms by root mean square before its two parts, and adds plainly."""
+    """Return True for a layer that normalizes by root mean square first and adds plainly."""
     return (
         isinstance(layer.before, RootMeanSquare)
         and isinstance(layer.mlp_before, RootMeanSquare)

@@ -48,7 +48,7 @@ class FusedStep:
         return self.body.logits(kept.flatten(0, 1)).view(rows, kept.shape[1], -1)
 
     def _hidden(self, ids: Tensor, cache: GrowingCache) -> Tensor:
-        """What the last layer gives, `[rows * n, width]`."""
+        """Return the last layer's output, `[rows * n, width]`."""
         own = self.one_token
         if own is None or ids.numel() > 1 or not own.lock.acquire(blocking=False):
             return self._run(ids, cache)

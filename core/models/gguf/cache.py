@@ -1,4 +1,4 @@
-"""Where converted GGUF files are kept: a folder for each, under the user's cache directory.
+"""Cache of converted GGUF files: a folder for each, under the user's cache directory.
 
 A conversion is written beside its place and moved there when it is whole, so that half of one is
 never used.
@@ -30,7 +30,7 @@ _ABANDONED_SECONDS = 24 * 3600.0
 
 
 def user_cache() -> Path:
-    """What the project keeps for the user who runs it; it may not be there."""
+    """Return the project's cache folder of this user; it may not be there."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "decoding-explorer"
 
@@ -41,7 +41,7 @@ def cache_root() -> Path:
 
 
 def key_of(path: Path, dtype: str) -> str:
-    """What names a file's conversion: another file, or a changed one, has another key."""
+    """Return the key of a file's conversion: another file, or a changed one, has another key."""
     digest, state = hashlib.sha256(), path.stat()
     digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
     with path.open("rb") as file:
@@ -131,7 +131,7 @@ def check_room(name: str, needed: int) -> None:
 
 
 def cached_bytes() -> tuple[int, int]:
-    """How many conversions there are, and the bytes that they take with what was left over."""
+    """Count the conversions, and the bytes that they take with unfinished ones."""
     root = cache_root()
     folders = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
     whole = sum(not _begun(path) for path in folders)

@@ -90,14 +90,10 @@ def answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:
-    parts = []
-    while size:
-        part = channel.recv(min(size, 2**20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    raw = channel.recv(size, socket.MSG_WAITALL)
+    if len(raw) < size:
+        raise EOFError
+    return raw
 
 
 def _bound(cpu_seconds: int, memory_bytes: int) -> None:

@@ -66,7 +66,7 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def explain(model_id: str, part: str, error: Exception) -> ModelError:
-    """What a library said about a `part` of the model, as one sentence of ours."""
+    """Turn a library's error about a `part` of the model into one sentence."""
     said = f"{error} {type(error).__name__}".lower()
     for signs, sentence in _KNOWN:
         if any(sign in said for sign in signs):

@@ -19,9 +19,9 @@ from core.models.loading.errors import explain
 from core.models.loading.folder import (
     CONFIG_FILE,
     INDEX_FILE,
-    MOST_BYTES,
     TEMPLATES_FOLDER,
     WEIGHTS_FILE,
+    most_bytes,
     read_json,
     shard_names,
 )
@@ -29,7 +29,7 @@ from core.models.loading.memory import in_words
 
 
 def hub_answers() -> bool:
-    """Whether the hub can be reached; asked first, because its client retries for 23 seconds."""
+    """Return True where the hub can be reached; its client would retry for 23 seconds."""
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
         return False
     if os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy"):
@@ -60,7 +60,13 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         plan = snapshot_download(repo, revision=revision, cache_dir=cache_dir, dry_run=True)
         sizes = {file.filename: file.file_size or 0 for file in plan if _is_wanted(file.filename)}
         commit = plan[0].commit_hash if plan else None
-        _check_sizes(model_id, sizes)
+        for name, size in sizes.items():
+            most = most_bytes(Path(name).name)
+            if most is not None and size > most:
+                raise ModelError(
+                    f"{name} of {model_id} has {size:,} bytes, more than the {most:,} that such a "
+                    "file may have; use another model."
+                )
         small = [name for name in sizes if not name.endswith(".safetensors")]
         folder = _download(repo, cache_dir, commit, small)
         if not weights:
@@ -89,17 +95,7 @@ def _is_wanted(name: str) -> bool:
     folder, _, last = name.rpartition("/")
     if folder:
         return folder == TEMPLATES_FOLDER and last.endswith(".jinja")
-    return last.endswith(".safetensors") or last in MOST_BYTES or Path(last).suffix in MOST_BYTES
-
-
-def _check_sizes(model_id: str, sizes: dict[str, int]) -> None:
-    for name, size in sizes.items():
-        most = MOST_BYTES.get(name, MOST_BYTES.get(Path(name).suffix))
-        if most is not None and size > most:
-            raise ModelError(
-                f"{name} of {model_id} has {size:,} bytes, more than the {most:,} that such a file "
-                "may have; use another model."
-            )
+    return last.endswith(".safetensors") or most_bytes(last) is not None
 
 
 def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]:
@@ -122,12 +118,8 @@ def _check_room(model_id: str, needed: int, cache_dir: str) -> None:
 
 
 def _download(repo: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:
-    folder = snapshot_download(
-        repo, revision=commit, cache_dir=cache_dir, allow_patterns=[*map(_literal, names)]
+    # Each name as a pattern that only it matches.
+    patterns = [re.sub(r"([*?\[])", r"[\1]", name) for name in names]
+    return Path(
+        snapshot_download(repo, revision=commit, cache_dir=cache_dir, allow_patterns=patterns)
     )
-    return Path(folder)
-
-
-def _literal(name: str) -> str:
-    """A file's name as a pattern that only it matches."""
-    return re.sub(r"([*?\[])", r"[\1]", name)

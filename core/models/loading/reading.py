@@ -48,7 +48,7 @@ def read_through_here() -> None:
 
 
 class _Progress:
-    """Of one load; its tensors are read by several threads, which know nothing of its own."""
+    """Progress of one load, whose tensors are read by several threads."""
 
     def __init__(self) -> None:
         self.should_stop = current()
@@ -57,11 +57,11 @@ class _Progress:
         self._told = time.monotonic()
 
     def expect(self, numbers: int) -> None:
-        """So many more are to be read."""
+        """Add numbers that are to be read."""
         self._all += numbers
 
     def advance(self, numbers: int) -> None:
-        """So many were read; a sum that two threads spoil is a report a moment late."""
+        """Count numbers that were read; a sum that two threads spoil is a report a moment late."""
         self._read += numbers
         now = time.monotonic()
         if now - self._told > _TELLING_SECONDS:

@@ -1,4 +1,4 @@
-"""Where a remote model is: `KIND:URL#MODEL`, as it is typed and as an operator lists it."""
+"""Address of a remote model: `KIND:URL#MODEL`, as it is typed and as an operator lists it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine."""
+        """True where the server is on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -47,7 +47,7 @@ class Address:
 
 
 def is_remote(where: str) -> bool:
-    """Whether `where` is meant as the address of a model on a server."""
+    """Return True for the address of a model on a server."""
     kind, colon, rest = where.partition(":")
     return bool(colon) and kind in KINDS and rest.lower().startswith(("http:", "https:"))
 

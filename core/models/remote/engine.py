@@ -1,4 +1,4 @@
-"""What a kind of server must answer; `completions` and `llamacpp` say how each is asked."""
+"""Protocol of a kind of server; `completions` and `llamacpp` implement it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Bias = Mapping[int, float] | None
 
 
 class Facts(NamedTuple):
-    """What a server says of itself.
+    """Facts that a server gives about itself.
 
     Args:
         software: its name.
@@ -33,7 +33,7 @@ class Facts(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """What a token does where the server is made to emit it: its text, and whether it ends."""
+    """Effect of a token that the server was made to emit: its text, and whether it ends the run."""
 
     text: str
     ends: bool
@@ -44,7 +44,7 @@ class Engine(Protocol):
 
     @property
     def label(self) -> str:
-        """What sentences name the model by."""
+        """Name of the model in sentences."""
         ...
 
     def connect(self) -> Facts:
@@ -71,7 +71,7 @@ class Engine(Protocol):
 
     @property
     def last_speculation(self) -> Any:
-        """What the server said of speculation in the last such run; None if nothing."""
+        """The server's report on speculation in the last such run; None if there is none."""
         ...
 
     def forced(self, token_id: int, count: int) -> Forced:

@@ -28,7 +28,7 @@ class LlamaCppEngine:
 
     @property
     def label(self) -> str:
-        """What sentences name the model by."""
+        """Name of the model in sentences."""
         return self._client.label
 
     def connect(self) -> Facts:
@@ -86,7 +86,7 @@ class LlamaCppEngine:
     def sampled(
         self, ids: Sequence[int], config: ByEngine, limit: int, count: int
     ) -> Iterator[Said]:
-        """By one request whose answer is streamed; stop strings are watched for here."""
+        """Stream a run by one request; stop strings are watched for here."""
         asked = {
             "prompt": list(ids),
             "n_predict": limit,
@@ -113,7 +113,7 @@ class LlamaCppEngine:
         return Forced(text if isinstance(text, str) else "", answer.get("stop_type") == "eos")
 
     def encode(self, text: str) -> list[int]:
-        """By `/tokenize`; what spells a special token is one, as in transformers."""
+        """Encode a text by `/tokenize`; a special token that is spelled out is one."""
         return self._ids(text, add_special=True)
 
     def _ids(self, text: str, *, add_special: bool) -> list[int]:
@@ -121,14 +121,14 @@ class LlamaCppEngine:
         return ids_of(part_of(self._client.ask("/tokenize", asked), "tokens"), self.label)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """By `/detokenize`."""
+        """Decode ids by `/detokenize`."""
         text = part_of(self._client.ask("/detokenize", {"tokens": list(ids)}), "content")
         if not isinstance(text, str):
             raise LostModelError(f"The server of {self.label} can't turn tokens into text.")
         return text
 
     def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """By `/apply-template`."""
+        """Encode a conversation that `/apply-template` writes."""
         asked = {"messages": list(messages), "add_generation_prompt": opened}
         text = part_of(self._client.ask("/apply-template", asked), "prompt")
         if not isinstance(text, str):

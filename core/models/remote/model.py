@@ -78,7 +78,7 @@ class RemoteModel:
 
     @property
     def model_id(self) -> str:
-        """What a trace and every sentence name the model by."""
+        """Name of the model in a trace and in every sentence."""
         return self._client.label
 
     @model_id.setter
@@ -87,7 +87,7 @@ class RemoteModel:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What a trace says of the server: its software, by name."""
+        """Version of the server's software, by name, for a trace."""
         return {self.facts.software: self.facts.version or "unknown version"}
 
     @property
@@ -99,12 +99,12 @@ class RemoteModel:
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether `encode_chat` can be used."""
+        """True where `encode_chat` can be used."""
         return self._tokens.has_chat_template
 
     @property
     def think_marks(self) -> ThinkMarks:
-        """How the model marks its thinking, and where that is known from."""
+        """Marks of the model's thinking, and the source that they are known from."""
         return self._tokens.think_marks
 
     @property
@@ -114,7 +114,7 @@ class RemoteModel:
 
     @property
     def described(self) -> str:
-        """What the server gives, in a sentence."""
+        """Describe the server's numbers in a sentence."""
         given = "logits" if self.gives_logits else "log-probabilities"
         of = f"all {self.vocab_size:,}"
         if self.known:
@@ -186,7 +186,7 @@ class RemoteModel:
 
     @property
     def last_speculation(self) -> object:
-        """What the server said of speculation in its last run, as it said it."""
+        """The server's report on speculation in its last run, unchanged."""
         return self._engine.last_speculation
 
     @property

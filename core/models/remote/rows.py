@@ -1,4 +1,4 @@
-"""What a server says of the next token, read as a row of numbers: nothing is taken on trust."""
+"""Readers of a server's numbers for the next token: nothing is taken on trust."""
 
 from __future__ import annotations
 

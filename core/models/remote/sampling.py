@@ -1,4 +1,4 @@
-"""What a server is asked for that draws by itself, and how its answer is read."""
+"""Requests to a server that draws by itself, and readers of its answers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
 
 
 def most_bytes(limit: int, count: int, of_entry: int) -> int:
-    """What so many events with so many candidates may take."""
+    """Bound the bytes of so many events with so many candidates."""
     return 2**20 + limit * (_BYTES_OF_EVENT + (count + 1) * of_entry)
 
 

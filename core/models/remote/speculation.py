@@ -72,7 +72,7 @@ def speculation_in_a_run(
 
 
 def _counters(model: RemoteModel) -> Counter[str]:
-    """By name, and by draft position; nothing where the server has no /metrics."""
+    """Read counters by name and by draft position; none where the server has no /metrics."""
     found: Counter[str] = Counter()
     for name, labels, value in _COUNTER.findall(model.counters()):
         position = _POSITION.search(labels)
