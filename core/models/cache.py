@@ -98,9 +98,9 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         """Row `targets[i]` becomes what row `sources[i]` was; in place."""
         if self.length > self.shared:
             for buffer in (self._key_buffer, self._value_buffer):
-                own = buffer.narrow(-2, self.shared, self.length - self.shared)
+                tail = buffer.narrow(-2, self.shared, self.length - self.shared)
                 # The sources are gathered before any target is written.
-                own.index_copy_(0, targets, own.index_select(0, sources))
+                tail.index_copy_(0, targets, tail.index_select(0, sources))
 
 
 def _empty_like(states: torch.Tensor, capacity: int) -> torch.Tensor:

@@ -71,8 +71,8 @@ def encode_chat(
         text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
         try:
             with panics_told(model_id):
-                found = tokenizer(text, add_special_tokens=False, verbose=False, **options)
-            ids = found["input_ids"]
+                encoded = tokenizer(text, add_special_tokens=False, verbose=False, **options)
+            ids = encoded["input_ids"]
         except PromptError:
             raise
         except Exception as error:

@@ -180,12 +180,12 @@ class CachedContext(TransformersContext):
         key = self._angles.key(self.length + new.end)
         if key != self._cached_key:
             self._cache.truncate(0)
-        begun, asked = self._cache.get_seq_length(), new.end - new.start
+        begun, added = self._cache.get_seq_length(), new.end - new.start
         rows = [row[begun:] for row in _appended(held, new.table, new.end)]
         ids = torch.tensor(rows, device=self._device)
-        logits = self._forward(ids, self._cache, asked, new.hidden)
+        logits = self._forward(ids, self._cache, added, new.hidden)
         if new.hidden:
-            new.hidden[0] = new.hidden[0][:, -asked:]
+            new.hidden[0] = new.hidden[0][:, -added:]
         self._cached_key = key
         return logits
 
@@ -255,11 +255,11 @@ class UncachedContext(TransformersContext):
         return len(self._ids[0])
 
     def _run(self, new: _Span) -> torch.Tensor:
-        rows, asked = _appended(self._ids, new.table, new.end), new.end - new.start
+        rows, added = _appended(self._ids, new.table, new.end), new.end - new.start
         sequence = torch.tensor(rows, device=self._device)
-        logits = self._forward(sequence, None, min(new.keep, asked) or asked, new.hidden)
+        logits = self._forward(sequence, None, min(new.keep, added) or added, new.hidden)
         if new.hidden:
-            new.hidden[0] = new.hidden[0][:, -asked:]
+            new.hidden[0] = new.hidden[0][:, -added:]
         return logits
 
     def _append(self, table: list[list[int]]) -> None:

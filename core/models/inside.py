@@ -103,8 +103,8 @@ def _position(
 def _cells(model: TransformersModel, logits: Tensor, following: Sequence[int]) -> list[LensCell]:
     """A cell for each row of `[n, vocab]`."""
     probs, ids = torch.softmax(logits, dim=-1).max(dim=-1)
-    own = logits.gather(1, torch.tensor(following)[:, None])
-    ranks = 1 + (logits > own).sum(dim=-1)
+    chosen = logits.gather(1, torch.tensor(following)[:, None])
+    ranks = 1 + (logits > chosen).sum(dim=-1)
     numbers = zip(ids.tolist(), probs.tolist(), ranks.tolist(), strict=True)
     return [LensCell(at, model.token_text(at), prob, rank) for at, prob, rank in numbers]
 
@@ -186,13 +186,13 @@ def attention(
         output = model.hf_model(
             input_ids=row, use_cache=False, return_dict=True, output_attentions=True
         )
-    found = output.get("attentions")
-    if not found or all(layer is None for layer in found):
+    layers = output.get("attentions")
+    if not layers or all(layer is None for layer in layers):
         raise ModelError(f"{model.model_id} gives no attention weights; the other figures work.")
     return Attention(
         position,
         tuple(map(model.token_text, upto)),
-        tuple(() if layer is None else _rows(layer) for layer in found),
+        tuple(() if layer is None else _rows(layer) for layer in layers),
     )
 
 

@@ -69,20 +69,20 @@ class ScriptedModel:
         Raises:
             PromptError: no token fits.
         """
-        rest, ids = text.encode(), []
-        while rest:
+        left, ids = text.encode(), []
+        while left:
             fitting = [
                 at
                 for at, token in enumerate(self._tokens)
-                if token and rest.startswith(token) and at not in self.eos_ids
+                if token and left.startswith(token) and at not in self.eos_ids
             ]
             if not fitting:
                 known = ", ".join(repr(display_text(token)) for token in self._tokens)
                 raise PromptError(
-                    f"No token fits at {display_text(rest)[:20]!r}; write with {known}."
+                    f"No token fits at {display_text(left)[:20]!r}; write with {known}."
                 )
             ids.append(max(fitting, key=lambda at: len(self._tokens[at])))
-            rest = rest[len(self._tokens[ids[-1]]) :]
+            left = left[len(self._tokens[ids[-1]]) :]
         return ids
 
     def token_text(self, token_id: int) -> str:

@@ -18,7 +18,6 @@ from core.decoding.protocol import OnLogits
 from core.models.cache import GrowingCache, attention_layer_types
 from core.models.contexts import CachedContext, UncachedContext
 from core.models.fused.check import fused_step
-from core.models.fused.step import MOST_TOKENS, FusedStep
 from core.models.inputs import InputLimits
 from core.models.layout import lay_out_for_single_tokens
 from core.models.reference import reference_paths, reference_token_ids
@@ -85,8 +84,8 @@ class TransformersModel(Tokenizing):
         """Notes on its files, in sentences; empty where there is nothing to say."""
         surplus = len(self.tokenizer) - self.vocab_size
         unused = f"Tokens of its tokenizer that the model has no embedding for: {surplus:,}."
-        said = (self._left_out, unused if surplus > 0 else "", self.template_fault)
-        return " ".join(filter(None, said))
+        notes = (self._left_out, unused if surplus > 0 else "", self.template_fault)
+        return " ".join(filter(None, notes))
 
     @property
     def device(self) -> torch.device:
@@ -230,7 +229,7 @@ class TransformersModel(Tokenizing):
             hidden: takes the last layer's hidden states in, `[rows, n, width]`.
         """
         logits: torch.Tensor
-        if self._fused and cache is not None and self._is_short(ids.shape[1], cache, self._fused):
+        if self._fused and cache is not None and self._fused.takes(ids.shape[1], cache):
             logits = self._fused(ids, cache, keep, hidden).to("cpu")
             if hidden is not None:
                 hidden[-1] = hidden[-1].to("cpu")
@@ -256,14 +255,6 @@ class TransformersModel(Tokenizing):
             yield
         finally:
             self._fused = fused
-
-    @staticmethod
-    def _is_short(added: int, cache: GrowingCache, step: FusedStep) -> bool:
-        """Return True where the fused step takes so many tokens."""
-        held = cache.get_seq_length()
-        if step.body.most_length is not None and held + added > step.body.most_length:
-            return False
-        return added <= MOST_TOKENS
 
     @cached_property
     def supports_cache(self) -> bool:

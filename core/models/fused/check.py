@@ -22,18 +22,8 @@ def fused_step(model: PreTrainedModel, layer_types: list[str]) -> FusedStep | No
 
     Changes the strides of the model's weights, not their values.
     """
-    if not _can_be_fused(model, layer_types):
-        return None
-    try:
-        step = FusedStep(model, layer_types)
-        return step if _equals_transformers(step, model, layer_types) else None
-    except (AttributeError, RuntimeError, StopIteration):  # Not what its class is known for.
-        return None
-
-
-def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
     config = model.config
-    return (
+    fits = (
         type(model).__name__ in FAMILIES
         and model.dtype is torch.float32
         and bool(layer_types)
@@ -42,6 +32,13 @@ def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
         and _ROPE_TYPES.issuperset(rope["rope_type"] for rope in rope_parameters(config))
         and not getattr(config, "use_bidirectional_attention", None)
     )
+    if not fits:
+        return None
+    try:
+        step = FusedStep(model, layer_types)
+        return step if _equals_transformers(step, model, layer_types) else None
+    except (AttributeError, RuntimeError, StopIteration):  # Not what its class is known for.
+        return None
 
 
 @torch.inference_mode()

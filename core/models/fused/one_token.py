@@ -40,10 +40,10 @@ class OneToken:
         # Query heads that share a key head attend as rows of one query.
         self._attending = {
             turns: (
-                own[:heads].view(1, keys, heads // keys, width),
-                own[heads:].view(1, keys, 1, width),
+                turning[:heads].view(1, keys, heads // keys, width),
+                turning[heads:].view(1, keys, 1, width),
             )
-            for turns, own in ((False, self._turning), (True, self._turned))
+            for turns, turning in ((False, self._turning), (True, self._turned))
         }
         cos = body.rotation(layer.kind, 0, 1)[0]
         turned = cos.shape[-1]
@@ -62,7 +62,7 @@ class OneToken:
             and not body.cap
             and body.turns
             and all(_is_plain(layer) for layer in body.layers)
-            and len({(one.qkv.shape, one.gate_up.shape) for one in body.layers}) == 1
+            and len({(layer.qkv.shape, layer.gate_up.shape) for layer in body.layers}) == 1
         )
 
     def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from core.decoding.errors import ModelError
 from core.decoding.files import write_file
-from core.models.loading.memory import in_words
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.
@@ -71,8 +70,8 @@ def moved(key: str, content: str, dtype: str) -> Path | None:
     root = cache_root()
     for folder in root.iterdir() if root.is_dir() else ():
         with suppress(OSError, ValueError, TypeError, KeyError):
-            said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
-            if (said["sha256"], said["dtype"]) == (content, dtype) and not _begun(folder):
+            source = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+            if (source["sha256"], source["dtype"]) == (content, dtype) and not _begun(folder):
                 return folder.rename(root / key)
     return None
 
@@ -112,22 +111,6 @@ def being_converted(key: str) -> Iterator[Path]:
             begun.rename(root / key)
     finally:
         shutil.rmtree(begun, ignore_errors=True)
-
-
-def check_room(name: str, needed: int) -> None:
-    """Refuse a conversion that the disk can't hold.
-
-    Raises:
-        ModelError: says both numbers.
-    """
-    root = cache_root()
-    existing = next(folder for folder in (root, *root.parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    if needed > free:
-        raise ModelError(
-            f"{name} takes {in_words(needed)} once it is converted, and {in_words(free)} are free "
-            "on the disk; make room, or use a smaller model."
-        )
 
 
 def cached_bytes() -> tuple[int, int]:

@@ -91,8 +91,8 @@ def _save(model: PreTrainedModel, folder: Path) -> None:
 def _replaced(module: Any, **others: Any) -> Iterator[None]:
     """A library's functions replaced by ours for a while."""
     originals = {name: getattr(module, name) for name in others}
-    for name, other in others.items():
-        setattr(module, name, other)
+    for name, replacement in others.items():
+        setattr(module, name, replacement)
     try:
         yield
     finally:

@@ -68,7 +68,7 @@ def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
         send_message(channel, os.getpid())
         request = receive_message(lambda size: _exactly(channel, size))
         _bound(request["cpu_seconds"], request["memory_bytes"])
-        with reporting(lambda told: send_message(channel, {"told": told})):
+        with reporting(lambda text: send_message(channel, {"told": text})):
             reply = answer(tasks[request["task"]], request["arguments"])
         send_message(channel, reply)
     finally:

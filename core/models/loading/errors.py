@@ -67,9 +67,9 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
 
 def explain(model_id: str, part: str, error: Exception) -> ModelError:
     """Turn a library's error about a `part` of the model into one sentence."""
-    said = f"{error} {type(error).__name__}".lower()
+    message = f"{error} {type(error).__name__}".lower()
     for signs, sentence in _KNOWN:
-        if any(sign in said for sign in signs):
+        if any(sign in message for sign in signs):
             return ModelError(sentence.format(model_id=model_id))
     reason = (
         shortened(" ".join(str(error).split()), _REASON_LENGTH).rstrip(".") or type(error).__name__

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,7 +24,7 @@ from core.models.loading.folder import (
     read_json,
     shard_names,
 )
-from core.models.loading.memory import in_words
+from core.models.loading.memory import check_disk
 
 
 def hub_answers() -> bool:
@@ -75,7 +74,7 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         missing = (
             file.file_size or 0 for file in plan if file.filename in large and not file.is_cached
         )
-        _check_room(model_id, sum(missing), cache_dir)
+        check_disk(Path(cache_dir), sum(missing), f"The files of {model_id} take")
         return str(_download(repo, cache_dir, commit, large))
     except ModelError:
         raise
@@ -105,16 +104,6 @@ def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]
     if INDEX_FILE in sizes:
         return shard_names(read_json(folder / INDEX_FILE, model_id), model_id)
     raise explain(model_id, "files", OSError(f"no file named {WEIGHTS_FILE}"))
-
-
-def _check_room(model_id: str, needed: int, cache_dir: str) -> None:
-    existing = next(path for path in (Path(cache_dir), *Path(cache_dir).parents) if path.exists())
-    free = shutil.disk_usage(existing).free
-    if needed > free:
-        raise ModelError(
-            f"The files of {model_id} take {in_words(needed)}, and {in_words(free)} are free on "
-            "the disk; make room, or use a smaller model."
-        )
 
 
 def _download(repo: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -84,6 +85,26 @@ def check_memory(model_id: str, needed: int) -> None:
         raise ModelError(
             f"{model_id} needs {in_words(needed)} of memory, and {in_words(free)} are free; use a "
             "smaller model, or dtype bfloat16."
+        )
+
+
+def check_disk(folder: Path, needed: int, subject: str, state: str = "") -> None:
+    """Refuse files that the disk of a folder can't hold.
+
+    Args:
+        folder: it may not be there yet.
+        subject: the sentence's beginning, to which the size is added.
+        state: what stands behind the size.
+
+    Raises:
+        ModelError: says both numbers.
+    """
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        raise ModelError(
+            f"{subject} {in_words(needed)}{state}, and {in_words(free)} are free on the disk; make "
+            "room, or use a smaller model."
         )
 
 

@@ -25,9 +25,7 @@ _TELLING_SECONDS = 0.1
 
 
 def read_through_here() -> None:
-    """Make transformers read weights in this way; again it changes nothing."""
-    if getattr(PreTrainedModel, "_reads_stoppably", False):
-        return
+    """Make transformers read weights in this way; call it once a process."""
     load = PreTrainedModel._load_pretrained_model
 
     def load_stoppably(
@@ -44,7 +42,6 @@ def read_through_here() -> None:
             return load(model, tensors, files, *rest, **options)
 
     PreTrainedModel._load_pretrained_model = staticmethod(load_stoppably)
-    PreTrainedModel._reads_stoppably = True
 
 
 class _Progress:
@@ -81,9 +78,9 @@ class _Tensor:
     def __getitem__(self, index: Any) -> Any:
         if self._progress.should_stop():
             raise LoadingStoppedError
-        found = self._stored[index]
+        part = self._stored[index]
         self._progress.advance(self._numbers)
-        return found
+        return part
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stored, name)

@@ -64,7 +64,7 @@ def _steps(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
     while waiting:
         step = waiting.pop()
         inner = [step.get(name) for name in ("normalizers", "pretokenizers", "decoders")]
-        waiting.extend(one for found in inner for one in found or ())
+        waiting.extend(inner_step for steps in inner for inner_step in steps or ())
         yield step
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import KINDS, Address
-from core.models.remote.engine import Bias, Facts, Forced, Prompts
+from core.models.remote.engine import Bias, Facts, Forced, Prompts, ServerEngine
 from core.models.remote.http import Client, RefusedError
-from core.models.remote.rows import Said, in_order, list_in, part_of
+from core.models.remote.rows import Said, in_order, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
@@ -21,19 +21,12 @@ _TRIED = (1_000, 100, 20, 5)
 _BYTES_OF_ENTRY = 96
 
 
-class CompletionsEngine:
+class CompletionsEngine(ServerEngine):
     """`/v1/completions` with prompts of token ids."""
 
     def __init__(self, address: Address, client: Client) -> None:
-        self._address, self._client = address, client
+        super().__init__(address, client)
         self._settings = _NEUTRAL if address.kind == "vllm" else {}
-        # What the server says of speculation in its last run.
-        self.last_speculation: Any = None
-
-    @property
-    def label(self) -> str:
-        """Name of the model in sentences."""
-        return self._client.label
 
     def connect(self) -> Facts:
         """The model's row in the list of models, and how many candidates there are.
@@ -41,11 +34,9 @@ class CompletionsEngine:
         Raises:
             ModelError: the server has no such model, or gives no log-probabilities by token id.
         """
-        listed = list_in(self._client.ask("/v1/models"), "data")
-        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
+        rows, names = self._listed()
         row = next((row for row in rows if row["id"] == self._address.model), None)
         if row is None:
-            names = ", ".join(row["id"][:60] for row in rows[:5]) or "none"
             raise ModelError(
                 f"The server of {self.label} has no model {self._address.model!r}; it has {names}."
             )
@@ -68,9 +59,9 @@ class CompletionsEngine:
     def _most_candidates(self) -> tuple[int | None, int | None]:
         """Count the candidates that it gives (None: all), and the tokens that there are then."""
         try:
-            said = self.next_tokens([[1]], -1)[0]
-            if set(said.ids) == set(range(len(said.ids))):
-                return None, len(said.ids)
+            answer = self.next_tokens([[1]], -1)[0]
+            if set(answer.ids) == set(range(len(answer.ids))):
+                return None, len(answer.ids)
             raise LostModelError(
                 f"The server of {self.label} answers with other tokens than its vocabulary's; "
                 "check the server."
@@ -149,11 +140,11 @@ class CompletionsEngine:
             self.last_speculation = speculation or self.last_speculation
             yield from self._emitted(part_of(event, "choices", 0, "logprobs"))
 
-    def _emitted(self, found: Any) -> Iterator[Said]:
+    def _emitted(self, logprobs: Any) -> Iterator[Said]:
         """Each token of an event with its candidates, itself first."""
-        if found is None:
+        if logprobs is None:
             return
-        parts = [part_of(found, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+        parts = [part_of(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
         whole = all(isinstance(part, list) for part in parts) and len({*map(len, parts)}) == 1
         if not whole or not all(isinstance(tops, dict | None) for tops in parts[2]):
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
@@ -183,10 +174,7 @@ class CompletionsEngine:
     def decode(self, ids: Sequence[int]) -> str:
         """Decode ids by `/detokenize`."""
         body = {"model": self._address.model, "tokens": list(ids)}
-        text = part_of(self._client.ask("/detokenize", body), "prompt")
-        if not isinstance(text, str):
-            raise LostModelError(f"The server of {self.label} can't turn tokens into text.")
-        return text
+        return self._text("/detokenize", body, "prompt", "turn tokens into text")
 
     def vocabulary(self, count: int) -> list[bytes | None]:
         """Every token's text, which a prompt's log-probabilities carry (vLLM).

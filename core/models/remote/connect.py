@@ -170,7 +170,7 @@ def _twice(engine: Engine, ids: list[int], vocab_size: int) -> tuple[Tensor, Ten
     prompts = [ids[:n] for n in range(_EVERY, len(ids), _EVERY)] or [ids]
     apart = [engine.next_tokens([ids], _COMPARED)[0] for ids in reversed(prompts)][::-1]
     together = engine.next_tokens(prompts, _COMPARED)
-    rows = [named_row(said, vocab_size, engine.label) for said in (*apart, *together)]
+    rows = [named_row(answer, vocab_size, engine.label) for answer in (*apart, *together)]
     return torch.stack(rows[: len(prompts)]), torch.stack(rows[len(prompts) :])
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from core.decoding.by_engine.config import ByEngine
-from core.models.remote.rows import Said
+from core.decoding.errors import LostModelError
+from core.models.remote.address import Address
+from core.models.remote.http import Client
+from core.models.remote.rows import Said, list_in, part_of
 
 Prompts = Sequence[Sequence[int]]
 Bias = Mapping[int, float] | None
@@ -37,6 +40,33 @@ class Forced(NamedTuple):
 
     text: str
     ends: bool
+
+
+class ServerEngine:
+    """Part of an engine that every kind of server shares."""
+
+    def __init__(self, address: Address, client: Client) -> None:
+        self._address, self._client = address, client
+        # The server's report on speculation in its last run.
+        self.last_speculation: Any = None
+
+    @property
+    def label(self) -> str:
+        """Name of the model in sentences."""
+        return self._client.label
+
+    def _listed(self) -> tuple[list[Any], str]:
+        """Rows of the server's list of models, and their names for a sentence."""
+        listed = list_in(self._client.ask("/v1/models"), "data")
+        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
+        return rows, ", ".join(row["id"][:60] for row in rows[:5]) or "none"
+
+    def _text(self, path: str, body: object, field: str, act: str) -> str:
+        """The text in an answer; raises LostModelError where there is none."""
+        text = part_of(self._client.ask(path, body), field)
+        if not isinstance(text, str):
+            raise LostModelError(f"The server of {self.label} can't {act}.")
+        return text
 
 
 class Engine(Protocol):

@@ -74,7 +74,7 @@ class RemoteModel:
         self.known = facts.most
         self._advice = advice
         self._limits = InputLimits(vocab_size, facts.window)
-        self.eos_ids = frozenset(one for one in tokens.eos_ids if one < vocab_size)
+        self.eos_ids = frozenset(token_id for token_id in tokens.eos_ids if token_id < vocab_size)
 
     @property
     def model_id(self) -> str:
@@ -115,7 +115,7 @@ class RemoteModel:
     @property
     def described(self) -> str:
         """Describe the server's numbers in a sentence."""
-        given = "logits" if self.gives_logits else "log-probabilities"
+        numbers = "logits" if self.gives_logits else "log-probabilities"
         of = f"all {self.vocab_size:,}"
         if self.known:
             of = f"the {self.known:,} likeliest of {self.vocab_size:,}"
@@ -123,7 +123,7 @@ class RemoteModel:
         window = f"{self.context_window:,} tokens fit" if self.context_window else "window unknown"
         caveat = f" {self._tokens.caveat}" if self._tokens.caveat else ""
         return (
-            f"{' '.join(filter(None, self.facts[:2]))}: {given} of {of} tokens{after}; {window}; "
+            f"{' '.join(filter(None, self.facts[:2]))}: {numbers} of {of} tokens{after}; {window}; "
             f"numbers as of {self.dtype}.{caveat}"
         )
 
@@ -181,8 +181,8 @@ class RemoteModel:
             LostModelError: it gives no answer, or none that can be used.
         """
         count = config.known_by(self.known) or 1
-        said = self._engine.sampled(prompt_ids, config, limit, count)
-        yield from tokens_of(said, self.vocab_size, self.model_id)
+        answers = self._engine.sampled(prompt_ids, config, limit, count)
+        yield from tokens_of(answers, self.vocab_size, self.model_id)
 
     @property
     def last_speculation(self) -> object:
@@ -196,8 +196,8 @@ class RemoteModel:
 
     def waiting(self) -> int | None:
         """Requests in the server's queue now; None where it doesn't say."""
-        found = _WAITING.findall(self.counters())
-        return int(sum(map(float, found))) if found else None
+        counts = _WAITING.findall(self.counters())
+        return int(sum(map(float, counts))) if counts else None
 
     def counters(self) -> str:
         """The server's /metrics, in Prometheus' format; empty where it has none."""
@@ -227,16 +227,16 @@ class RemoteModel:
         length = ids.shape[1]
         ends = range(length - keep + 1, length + 1)
         prompts = [row[:end] for row in ids.tolist() for end in ends]
-        found = torch.cat([*self._asked(prompts)])
-        return found.view(ids.shape[0], keep, self.vocab_size)
+        rows = torch.cat([*self._asked(prompts)])
+        return rows.view(ids.shape[0], keep, self.vocab_size)
 
     def _asked(self, prompts: Sequence[list[int]]) -> Iterator[Tensor]:
         """`[some prompts, vocab]`, request by request."""
         for first in range(0, len(prompts), self._rows_at_once):
             some = prompts[first : first + self._rows_at_once]
-            said = self._engine.next_tokens(some, self.known or self.vocab_size)
+            answers = self._engine.next_tokens(some, self.known or self.vocab_size)
             read = known_row if self.known else full_row
-            rows = torch.stack([read(one, self.vocab_size, self.model_id) for one in said])
+            rows = torch.stack([read(answer, self.vocab_size, self.model_id) for answer in answers])
             if not (self.gives_logits or self.known):
                 require_sum(rows, self.model_id, self._advice)
             yield rows

@@ -76,8 +76,8 @@ class LocalTokens(Tokenizing):
         with quiet():
             if not trusted:
                 check_small_files(folder, where)
-                asked = {"folder": str(folder.absolute()), "model_id": where}
-                ask("inspect_tokenizer", _INSPECTING, should_stop, **asked)
+                arguments = {"folder": str(folder.absolute()), "model_id": where}
+                ask("inspect_tokenizer", _INSPECTING, should_stop, **arguments)
             tokenizer = load_tokenizer(folder, where)
         super().__init__(tokenizer, where, isolate_templates=not trusted)
         self.eos_ids = frozenset(_eos_ids(folder, where, self.tokenizer.eos_token_id))
@@ -125,11 +125,11 @@ class ServerTokens:
         self._names: dict[int, str] = {}
         eos = set()
         for number, token_id in enumerate(self._maybe_special()):
-            told = engine.forced(token_id, 1) if number < _MOST_TRIED else None
-            if told is None or told.text == "" or told.ends:
+            effect = engine.forced(token_id, 1) if number < _MOST_TRIED else None
+            if effect is None or effect.text == "" or effect.ends:
                 self._names[token_id] = self._bytes[token_id].decode() or engine.decode([token_id])
                 self._bytes[token_id] = b""
-            if told is not None and told.ends:
+            if effect is not None and effect.ends:
                 eos.add(token_id)
         self.eos_ids = frozenset(eos)
         for text in SAMPLES[:2]:
@@ -141,14 +141,14 @@ class ServerTokens:
 
     def _maybe_special(self) -> list[int]:
         """Tokens that are written as special ones are, or as nothing; likely ends first."""
-        found = []
+        ids = []
         for token_id, raw in enumerate(self._bytes):
             text = raw.decode("utf-8", "replace")
             marked = len(text) > 2 and (text[0] + text[-1]) in ("<>", "[]") and " " not in text
             if marked or not raw:
-                found.append(token_id)
-        names = {one: self._bytes[one].decode("utf-8", "replace").lower() for one in found}
-        return sorted(found, key=lambda one: not any(end in names[one] for end in _LIKELY_ENDS))
+                ids.append(token_id)
+        names = {at: self._bytes[at].decode("utf-8", "replace").lower() for at in ids}
+        return sorted(ids, key=lambda at: not any(end in names[at] for end in _LIKELY_ENDS))
 
     @property
     def texts(self) -> Texts:
@@ -218,9 +218,9 @@ class ServerTokens:
     @cached_property
     def think_marks(self) -> ThinkMarks:
         """Marks that are tokens of their own; where there are none, the prompt tells the model."""
-        own = {display_text(raw) for raw in self._bytes} | set(self._names.values())
+        names = {display_text(raw) for raw in self._bytes} | set(self._names.values())
         for start, end in KNOWN_MARKS:
-            if start in own and end in own:
+            if start in names and end in names:
                 return ThinkMarks(start, end, "tokens")
         return BY_PROMPT
 
