@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from core.models.loading.load import ModelSource
     from core.models.remote.model import RemoteModel
-    from core.models.reward_model import RewardModel
+    from core.models.rewards.reward_model import RewardModel
     from core.models.transformers_model import TransformersModel
 
 

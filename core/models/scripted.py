@@ -10,8 +10,8 @@ import torch
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits, TokenRows
-from core.models.inputs import InputLimits, check_branch
-from core.models.token_text import display_text
+from core.models.running.inputs import InputLimits, check_branch
+from core.models.text.token_text import display_text
 
 LogitsRow = Sequence[float] | torch.Tensor
 Script = Mapping[tuple[int, ...], LogitsRow] | Callable[[tuple[int, ...]], LogitsRow]

@@ -15,15 +15,15 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
-from core.models.cache import GrowingCache, attention_layer_types
-from core.models.contexts import CachedContext, UncachedContext
 from core.models.fused.check import fused_step
-from core.models.inputs import InputLimits
-from core.models.layout import lay_out_for_single_tokens
-from core.models.reference import reference_paths, reference_token_ids
-from core.models.rope import AnglesOfRun, length_dependent_rope
-from core.models.tokenizing import Tokenizing, TokenNames
-from core.models.window import context_window
+from core.models.running.cache import GrowingCache, attention_layer_types
+from core.models.running.contexts import CachedContext, UncachedContext
+from core.models.running.inputs import InputLimits
+from core.models.running.layout import lay_out_for_single_tokens
+from core.models.running.reference import reference_paths, reference_token_ids
+from core.models.running.rope import AnglesOfRun, length_dependent_rope
+from core.models.running.window import context_window
+from core.models.text.tokenizing import Tokenizing, TokenNames
 
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.models.cache import GrowingCache
 from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm, RootMeanSquare
 from core.models.fused.products import add_product
+from core.models.running.cache import GrowingCache
 
 
 class OneToken:

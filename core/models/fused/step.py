@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.models.cache import GrowingCache
 from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm
 from core.models.fused.one_token import OneToken
 from core.models.fused.products import add_product, product
+from core.models.running.cache import GrowingCache
 
 # A whole draft of the greatest length, and the token before it.
 MOST_TOKENS = 65

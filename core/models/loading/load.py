@@ -47,10 +47,10 @@ from core.models.loading.shared_state import hold_while_building
 from core.models.loading.surplus import left_out, surplus_of_another_model
 from core.models.places import embedded_folder
 from core.models.reporting import current_report
-from core.models.reward_model import RewardModel
+from core.models.rewards.reward_model import RewardModel
+from core.models.rewards.verifier import is_verifier, load_verifier
 from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
-from core.models.verifier import is_verifier, load_verifier
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[

@@ -13,14 +13,14 @@ from core.decoding.by_engine.engine import ServerToken
 from core.decoding.errors import LostModelError, ModelError
 from core.decoding.protocol import Decodes, OnLogits, offers
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.contexts import UncachedContext
-from core.models.inputs import InputLimits
 from core.models.remote.engine import Engine, Facts
 from core.models.remote.http import Client
 from core.models.remote.rows import full_row, known_row, require_sum
 from core.models.remote.sampling import tokens_of
 from core.models.remote.tokens import Tokens
-from core.models.tokenizing import TokenNames
+from core.models.running.contexts import UncachedContext
+from core.models.running.inputs import InputLimits
+from core.models.text.tokenizing import TokenNames
 
 # A value in Prometheus' text format.
 COUNT = r"(\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?)"

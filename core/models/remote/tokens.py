@@ -18,9 +18,9 @@ from core.models.loading.load import fetch_model
 from core.models.loading.quiet import quiet
 from core.models.places import EMBEDDED_PREFIX, embedded_folder, list_embedded, looks_like_path
 from core.models.remote.engine import Engine
-from core.models.think_marks import BY_PROMPT, KNOWN_MARKS
-from core.models.token_text import display_text
-from core.models.tokenizing import Texts, Tokenizing, no_text
+from core.models.text.think_marks import BY_PROMPT, KNOWN_MARKS
+from core.models.text.token_text import display_text
+from core.models.text.tokenizing import Texts, Tokenizing, no_text
 
 # English, code, digits, an accent, CJK, a symbol outside the basic plane.
 SAMPLES = ("Once upon a time, 3 cats", "def f(x): return x + 12", " Ünï 猫が好き。\n", "🙂 ok")

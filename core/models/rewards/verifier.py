@@ -21,7 +21,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from core.decoding.errors import ModelError
 from core.decoding.files import write_file
 from core.models.loading.folder import weights_digest
-from core.models.reward_model import RewardModel
+from core.models.rewards.reward_model import RewardModel
 
 WEIGHTS, SETTINGS = "head.safetensors", "config.json"
 WIDTH = 48

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 import torch
 
 from core.decoding.protocol import TokenRows
-from core.models.cache import GrowingCache
-from core.models.inputs import InputLimits, check_branch
-from core.models.rope import AnglesOfRun
+from core.models.running.cache import GrowingCache
+from core.models.running.inputs import InputLimits, check_branch
+from core.models.running.rope import AnglesOfRun
 
 
 class ForwardFunction(Protocol):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from core.decoding.inside.types import CacheSize, Forward, ModulePart, ModuleRun
-from core.models.contexts import CachedContext, UncachedContext
+from core.models.running.contexts import CachedContext, UncachedContext
 from core.models.transformers_model import TransformersModel
 
 # Of the times of several forwards the median is kept.

@@ -20,7 +20,7 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
-from core.models.rope import LengthDependentRope
+from core.models.running.rope import LengthDependentRope
 
 
 class Generator(Protocol):
