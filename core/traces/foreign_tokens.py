@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from core.decoding.errors import TraceError
-from core.models.token_text import display_text
+from core.models.text.token_text import display_text
 
 MAX_TOP, MAX_TEXT = 1_000, 1_000
 JsonObject: TypeAlias = Mapping[str, Any]

@@ -19,7 +19,7 @@ from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistake
 from core.figures import best_of, best_of_data
 from core.models.places import EMBEDDED_FOLDER, list_embedded
 from core.models.registry import load_reward_model
-from core.models.verifier import VerifierHead, load_verifier, read
+from core.models.rewards.verifier import VerifierHead, load_verifier, read
 from tests.evaluation.test_votes import PROBLEM, attempt
 from tests.models.builders import random_model, tiny_tokenizer
 

@@ -35,6 +35,7 @@ from tests.ui import seen
 from tests.ui.conftest import Open, serve, set_example
 from tests.ui.knobs import move
 from tests.ui.seen import charts, markup, texts
+from tests.ui.stores import uncached
 
 PROMPT = "the cat"
 
@@ -127,7 +128,7 @@ def test_a_model_that_fails_to_load_says_why(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refuse = Mock(side_effect=ModelError("There is no such model."))
-    monkeypatch.setattr(models, "_cached", refuse)
+    monkeypatch.setattr(models, "MODELS", uncached(refuse))
     assert "There is no such model." in texts(run(open_app()))
     assert refuse.call_args.args == ("embedded:target",)
 

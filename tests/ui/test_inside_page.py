@@ -101,7 +101,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     shapes = dict(box(app, "forward")["pairs"])
     assert shapes["shapes"] == "ids [1, 1] → [1, 1, 256] × 6 layers → logits [1, 1, 4096]"
     assert shapes["KV cache"] == "5 → 6 tokens"
-    assert box(app, "forward")["rows"][0]["place"].startswith("core/models/contexts.py:")
+    assert box(app, "forward")["rows"][0]["place"].startswith("core/models/running/contexts.py:")
     functions = [row["name"] for row in box(app, "shaping")["rows"]]
     assert functions == ["penalties", "raw_distribution", "shape"]
     view = view_of(app)

@@ -37,6 +37,7 @@ from tests.ui import seen
 from tests.ui.conftest import open_page, serve, set_example
 from tests.ui.knobs import move, report, shown_knobs
 from tests.ui.seen import SECONDS, charts, markup, specs, texts
+from tests.ui.stores import uncached
 
 FIGURES = ["stages", "draw", "flips"]
 
@@ -411,7 +412,7 @@ def test_a_broken_file_says_why_and_a_forged_one_is_told_from_the_model_s_number
 
 def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeypatch) -> None:
     never = AssertionError("the model of a stranger's file was loaded")
-    monkeypatch.setattr(models, "_cached", Mock(side_effect=never))
+    monkeypatch.setattr(models, "MODELS", uncached(Mock(side_effect=never)))
     example = replace(make_lab(Shaping(temperature=1.5), name="stranger/model"), rolls=None)
     app = open_file(open_lab(make_trace(3)), example)
     assert "From a file: not proved without its model" in texts(app)
@@ -472,7 +473,7 @@ fail = Mock(side_effect=ModelError("The disk is away."))
 @pytest.mark.usefixtures("scripted")
 def test_a_scene_that_failed_can_be_tried_again(monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(models, "_cached", fail)
+        patch.setattr(models, "MODELS", uncached(fail))
         app = open_lab(prompt="the cat")
         assert "The disk is away." in texts(app)
     app = settle(app.button(key="try_again").click().run())

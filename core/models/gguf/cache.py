@@ -1,4 +1,4 @@
-"""Where converted GGUF files are kept: a folder for each, under the user's cache directory.
+"""Cache of converted GGUF files: a folder for each, under the user's cache directory.
 
 A conversion is written beside its place and moved there when it is whole, so that half of one is
 never used.
@@ -17,18 +17,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.decoding.errors import ModelError
-from core.models.loading.memory import in_words
+from core.decoding.files import write_file
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.
 _SAMPLED_BYTES = 2**20
 _BEGUN = "begun-"
+_DIGEST_LENGTH = 12
 # A conversion whose process was killed leaves its folder; none takes so long.
 _ABANDONED_SECONDS = 24 * 3600.0
 
 
 def user_cache() -> Path:
-    """What the project keeps for the user who runs it; it may not be there."""
+    """Return the project's cache folder of this user; it may not be there."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "decoding-explorer"
 
@@ -39,7 +40,7 @@ def cache_root() -> Path:
 
 
 def key_of(path: Path, dtype: str) -> str:
-    """What names a file's conversion: another file, or a changed one, has another key."""
+    """Return the key of a file's conversion: another file, or a changed one, has another key."""
     digest, state = hashlib.sha256(), path.stat()
     digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
     with path.open("rb") as file:
@@ -69,14 +70,26 @@ def moved(key: str, content: str, dtype: str) -> Path | None:
     root = cache_root()
     for folder in root.iterdir() if root.is_dir() else ():
         with suppress(OSError, ValueError, TypeError, KeyError):
-            said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
-            if (said["sha256"], said["dtype"]) == (content, dtype) and not _begun(folder):
+            source = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+            if (source["sha256"], source["dtype"]) == (content, dtype) and not _begun(folder):
                 return folder.rename(root / key)
     return None
 
 
 def _begun(folder: Path) -> bool:
     return folder.name.startswith(_BEGUN)
+
+
+def write_source(file: Path, folder: Path, quantization: str, dtype: str) -> None:
+    """Write into a conversion's folder which file it was made from."""
+    source = {"quantization": quantization, "sha256": content_of(file), "dtype": dtype}
+    write_file(folder / SOURCE_FILE, json.dumps(source))
+
+
+def source_of(folder: Path, file: Path) -> str:
+    """Return the revision of a converted file for a trace: name, quantization and digest."""
+    source = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+    return f"{file.name} {source['quantization']} {source['sha256'][:_DIGEST_LENGTH]}"
 
 
 @contextmanager
@@ -100,24 +113,8 @@ def being_converted(key: str) -> Iterator[Path]:
         shutil.rmtree(begun, ignore_errors=True)
 
 
-def check_room(name: str, needed: int) -> None:
-    """Refuse a conversion that the disk can't hold.
-
-    Raises:
-        ModelError: says both numbers.
-    """
-    root = cache_root()
-    existing = next(folder for folder in (root, *root.parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    if needed > free:
-        raise ModelError(
-            f"{name} takes {in_words(needed)} once it is converted, and {in_words(free)} are free "
-            "on the disk; make room, or use a smaller model."
-        )
-
-
 def cached_bytes() -> tuple[int, int]:
-    """How many conversions there are, and the bytes that they take with what was left over."""
+    """Count the conversions, and the bytes that they take with unfinished ones."""
     root = cache_root()
     folders = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
     whole = sum(not _begun(path) for path in folders)

@@ -9,6 +9,7 @@ again, with weights of a size that is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
@@ -22,13 +23,12 @@ from transformers import (
 )
 
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
-from core.models.gguf.conversion import source_of
+from core.models.gguf.cache import source_of
 from core.models.gguf.source import converted_folder, gguf_in
 from core.models.hub_id import hub_id
-from core.models.isolation import client
-from core.models.isolation.client import LimitError, RequestLimits
+from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.loading import hub
-from core.models.loading.bounds import check_config, least_parameters
+from core.models.loading.bounds import check_config
 from core.models.loading.device import device_named, number_type_named
 from core.models.loading.errors import explain
 from core.models.loading.folder import check_folder, state_of, weights_digest
@@ -40,17 +40,17 @@ from core.models.loading.inspection import (
     load_config,
     load_tokenizer,
 )
-from core.models.loading.memory import check_memory, free_bytes, reserved
+from core.models.loading.memory import free_bytes, reserved
 from core.models.loading.quiet import quiet
 from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
 from core.models.loading.surplus import left_out, surplus_of_another_model
 from core.models.places import embedded_folder
 from core.models.reporting import current_report
-from core.models.reward_model import RewardModel
+from core.models.rewards.reward_model import RewardModel
+from core.models.rewards.verifier import is_verifier, load_verifier
 from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
-from core.models.verifier import is_verifier, load_verifier
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[
@@ -66,7 +66,7 @@ read_through_here()
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """Where a model comes from.
+    """Name and folder of a model.
 
     Args:
         model_id: as the user named it.
@@ -123,25 +123,27 @@ def _load_as(
 ) -> T:
     target = device_named(device)
     number_type = number_type_named(dtype, target)
-
-    def load(folder: Path, revision: str) -> T:
-        return _load(folder, source, number_type, target, should_stop, revision, head, assemble)
-
     if source.folder is None:
         hub_id(source.model_id)
-    with quiet():
+    with quiet(), ExitStack() as reservation:
         folder, revision = _folder_of(source, number_type, should_stop)
-        if source.trusted:
-            return load(folder, revision)
-        seen = state_of(folder)
-        needed = _inspect(folder, source, number_type, should_stop, head)
-        with reserved(source.model_id, needed, should_stop):
+        if not source.trusted:
+            seen = state_of(folder)
+            needed = _inspect(folder, source, number_type, should_stop, head)
+            reservation.enter_context(reserved(source.model_id, needed, should_stop))
             if state_of(folder) != seen:
                 raise ModelError(
                     f"The files of {_in_sentence(source)} changed while they were checked; load "
                     "the model again."
                 )
-            return load(folder, revision)
+        config = load_config(folder, source.model_id, head)
+        tokenizer = load_tokenizer(folder, source.model_id)
+        with stoppable(should_stop):
+            hf_model, note = _load_weights(folder, source.model_id, config, number_type, head)
+        if should_stop():
+            raise LoadingStoppedError
+        digest = revision or weights_digest(folder)
+        return assemble(hf_model, tokenizer, target, source, digest, note)
 
 
 def _folder_of(
@@ -168,10 +170,8 @@ def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool
         "online": hub.hub_answers(),
         "cache_dir": constants.HF_HUB_CACHE,
     }
-    if not client.AVAILABLE:
-        return Path(hub.fetch(**arguments))
     try:
-        return Path(client.ask("fetch", _FETCHING, should_stop, **arguments))
+        return Path(ask("fetch", _FETCHING, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(
             f"Getting {model_id} from the hub {error.reason}; use another model."
@@ -189,10 +189,6 @@ def _inspect(
     name = _in_sentence(source)
     files = check_folder(folder, name)
     check_config(files.config, name)
-    size = 2 if dtype == "auto" else dtype.itemsize
-    check_memory(source.model_id, size * least_parameters(files.config))
-    if not client.AVAILABLE:
-        return size * least_parameters(files.config)
     memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
     limits = RequestLimits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
     try:
@@ -201,38 +197,17 @@ def _inspect(
             "model_id": source.model_id,
             "head": head,
         }
-        found = cast("Inspected", client.ask("inspect", limits, should_stop, **arguments))
+        sizes = cast("Inspected", ask("inspect", limits, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
+    size = 2 if dtype == "auto" else dtype.itemsize
     # One weight more: the largest is held twice while it is laid out.
-    return size * (found["parameters"] + found["largest"]) + found["buffer_bytes"]
+    return size * (sizes["parameters"] + sizes["largest"]) + sizes["buffer_bytes"]
 
 
 def _in_sentence(source: ModelSource) -> str:
     """A folder as the user wrote it: not where `~` leads, nor where the hub's cache is."""
     return source.model_id if source.folder is None else str(Path(source.model_id))
-
-
-def _load(
-    folder: Path,
-    source: ModelSource,
-    dtype: torch.dtype | Literal["auto"],
-    device: torch.device,
-    should_stop: Callable[[], bool],
-    revision: str,
-    head: Head,
-    assemble: Assemble[T],
-) -> T:
-    """Read it; without a revision it is a digest of the weights."""
-    model_id = source.model_id
-    config = load_config(folder, model_id, head)
-    tokenizer = load_tokenizer(folder, model_id)
-    with stoppable(should_stop):
-        hf_model, told = _load_weights(folder, model_id, config, dtype, head)
-    if should_stop():
-        raise LoadingStoppedError
-    digest = revision or weights_digest(folder)
-    return assemble(hf_model, tokenizer, device, source, digest, told)
 
 
 def _load_weights(
@@ -271,7 +246,7 @@ def _load_weights(
 
 
 def _tensors(names: Collection[object], state: str) -> str:
-    """How many tensors are in this state, and the name of one."""
+    """Say how many tensors are in this state, and the name of one."""
     first, *others = sorted(str(name) for name in names)
     if not others:
         return f"the tensor {first} is {state}"
@@ -284,7 +259,7 @@ def _assemble(
     device: torch.device,
     source: ModelSource,
     revision: str,
-    told: str,
+    note: str,
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
     current_report()("Weights are read; trying a step")
@@ -294,8 +269,8 @@ def _assemble(
             tokenizer,
             model_id=source.model_id,
             revision=revision,
-            isolate_templates=client.AVAILABLE and not source.trusted,
-            left_out=told,
+            isolate_templates=not source.trusted,
+            left_out=note,
         )
         broken = bool(model.start([0]).logits.isnan().any())
     except ModelError:
@@ -316,12 +291,11 @@ def _assemble_scorer(
     device: torch.device,
     source: ModelSource,
     revision: str,
-    told: str,
+    note: str,
 ) -> RewardModel:
     """The model on its device, after it has scored something."""
-    isolated = client.AVAILABLE and not source.trusted
     model = RewardModel(
-        hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated, told
+        hf_model.to(device).eval(), tokenizer, source.model_id, revision, not source.trusted, note
     )
     try:
         model.score("a", ["b"])

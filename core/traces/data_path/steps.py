@@ -23,7 +23,7 @@ _ACTS: tuple[tuple[str, Act], ...] = (
 
 # The pick of a method that draws nothing.
 _GREEDY = ("core/decoding/autoregressive/engine.py", "_argmax")
-_FORWARDS = ("core/models/contexts.py", "core/models/scripted.py")
+_FORWARDS = ("core/models/running/contexts.py", "core/models/scripted.py")
 _FORWARD_NAMES = (".extend", ".extend_hidden", ".logits")
 
 

@@ -21,7 +21,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 from core.decoding.errors import ModelError
 from core.decoding.files import write_file
 from core.models.loading.folder import weights_digest
-from core.models.reward_model import RewardModel
+from core.models.rewards.reward_model import RewardModel
 
 WEIGHTS, SETTINGS = "head.safetensors", "config.json"
 WIDTH = 48
@@ -41,8 +41,8 @@ class VerifierHead(nn.Module):
     def forward(self, hidden: Tensor, logprobs: Tensor) -> Tensor:
         """Scores `[rows, n]`; hidden states `[rows, n, hidden]`, logprobs `[rows, n]` in nats."""
         before = functional.pad(hidden, (0, 0, 1, 0))[:, :-1]
-        given = logprobs.clamp(min=_LEAST_LOGPROB)[..., None]
-        mixed = functional.gelu(self.mix(torch.cat([given, hidden, before], dim=-1)))
+        bounded = logprobs.clamp(min=_LEAST_LOGPROB)[..., None]
+        mixed = functional.gelu(self.mix(torch.cat([bounded, hidden, before], dim=-1)))
         scores: Tensor = self.score(self.memory(mixed)[0])
         return scores[..., 0]
 
@@ -56,7 +56,7 @@ class Verifier(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """Device of the target."""
         device: torch.device = self.target.device
         return device
 
@@ -67,15 +67,15 @@ class Verifier(nn.Module):
 
 @torch.inference_mode()
 def read(target: LlamaForCausalLM, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """What a head reads of ids `[rows, n]`: hidden states and logprobs, 0 for the first token."""
+    """Return a head's inputs for ids `[rows, n]`: hidden states and logprobs, 0 for the first."""
     hidden = target.model(input_ids=ids, use_cache=False).last_hidden_state
     logprobs = target.lm_head(hidden[:, :-1]).log_softmax(-1)
-    given = logprobs.gather(-1, ids[:, 1:, None])[..., 0]
-    return hidden, functional.pad(given, (1, 0))
+    of_tokens = logprobs.gather(-1, ids[:, 1:, None])[..., 0]
+    return hidden, functional.pad(of_tokens, (1, 0))
 
 
 def is_verifier(folder: Path) -> bool:
-    """Whether a folder holds a head."""
+    """Return True for a folder with a head."""
     return (folder / WEIGHTS).is_file()
 
 

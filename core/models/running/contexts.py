@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 import torch
 
 from core.decoding.protocol import TokenRows
-from core.models.cache import GrowingCache
-from core.models.inputs import InputLimits, check_branch
-from core.models.rope import AnglesOfRun
+from core.models.running.cache import GrowingCache
+from core.models.running.inputs import InputLimits, check_branch
+from core.models.running.rope import AnglesOfRun
 
 
 class ForwardFunction(Protocol):
@@ -43,7 +43,7 @@ class _Span(NamedTuple):
 
 
 class TransformersContext:
-    """What both states share; `logits` belongs to the last token, `[rows, vocab]`.
+    """Base of both states; `logits` belongs to the last token, `[rows, vocab]`.
 
     Args:
         angles: what rotary embeddings do in this run, where they depend on its length.
@@ -90,7 +90,9 @@ class TransformersContext:
         else:
             logits = self._run_spans(self._angles, table, keep, hidden)
         self._append(table)
-        self._keep_last(logits)
+        last = logits[:, -1]
+        # A copy where a view would keep the logits of many positions alive.
+        self._logits = last if logits.shape[1] == 1 else last.clone()
         return logits
 
     def _run_spans(
@@ -107,14 +109,14 @@ class TransformersContext:
         for start, end in angles.spans(held, held + added):
             if end <= first:
                 continue
-            own: list[torch.Tensor] | None = None if hidden is None else []
+            part_hidden: list[torch.Tensor] | None = None if hidden is None else []
             with angles.at(end):
-                parts.append(self._run(_Span(table, start - held, end - held, keep, own)))
-            states += own or []
+                span = _Span(table, start - held, end - held, keep, part_hidden)
+                parts.append(self._run(span))
+            states += part_hidden or []
         if hidden is not None:
             hidden.append(torch.cat(states, dim=1))
-        logits = torch.cat(parts, dim=1)
-        return logits[:, -keep:]
+        return torch.cat(parts, dim=1)[:, -keep:]
 
     def _run(self, new: _Span) -> torch.Tensor:
         """Run new tokens behind what comes before them; returns their logits."""
@@ -126,14 +128,9 @@ class TransformersContext:
 
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
         """Append ids as `extend` does; the hidden states of the new tokens `[rows, n, width]`."""
-        found: list[torch.Tensor] = []
-        self.extend(ids, keep=1, hidden=found)
-        return found[0]
-
-    def _keep_last(self, logits: torch.Tensor) -> None:
-        last = logits[:, -1]
-        # A copy where a view would keep the logits of many positions alive.
-        self._logits = last if logits.shape[1] == 1 else last.clone()
+        hidden: list[torch.Tensor] = []
+        self.extend(ids, keep=1, hidden=hidden)
+        return hidden[0]
 
     def _check_rollback(self, n: int, length: int) -> None:
         if not 0 <= n <= length:
@@ -163,7 +160,7 @@ class CachedContext(TransformersContext):
 
     @property
     def bytes_held(self) -> int:
-        """Of keys and values of the tokens held."""
+        """Return the bytes of keys and values of the tokens held."""
         return self._cache.bytes_held
 
     def _run(self, new: _Span) -> torch.Tensor:
@@ -183,12 +180,12 @@ class CachedContext(TransformersContext):
         key = self._angles.key(self.length + new.end)
         if key != self._cached_key:
             self._cache.truncate(0)
-        begun, asked = self._cache.get_seq_length(), new.end - new.start
+        begun, added = self._cache.get_seq_length(), new.end - new.start
         rows = [row[begun:] for row in _appended(held, new.table, new.end)]
         ids = torch.tensor(rows, device=self._device)
-        logits = self._forward(ids, self._cache, asked, new.hidden)
+        logits = self._forward(ids, self._cache, added, new.hidden)
         if new.hidden:
-            new.hidden[0] = new.hidden[0][:, -asked:]
+            new.hidden[0] = new.hidden[0][:, -added:]
         self._cached_key = key
         return logits
 
@@ -249,20 +246,20 @@ class UncachedContext(TransformersContext):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """How many sequences the context holds."""
+        """Number of sequences that the context holds."""
         return len(self._ids)
 
     @property
     def length(self) -> int:  # type: ignore[override]
-        """How many tokens each row holds."""
+        """Number of tokens that each row holds."""
         return len(self._ids[0])
 
     def _run(self, new: _Span) -> torch.Tensor:
-        rows, asked = _appended(self._ids, new.table, new.end), new.end - new.start
+        rows, added = _appended(self._ids, new.table, new.end), new.end - new.start
         sequence = torch.tensor(rows, device=self._device)
-        logits = self._forward(sequence, None, min(new.keep, asked) or asked, new.hidden)
+        logits = self._forward(sequence, None, min(new.keep, added) or added, new.hidden)
         if new.hidden:
-            new.hidden[0] = new.hidden[0][:, -asked:]
+            new.hidden[0] = new.hidden[0][:, -added:]
         return logits
 
     def _append(self, table: list[list[int]]) -> None:
@@ -294,4 +291,4 @@ def _appended(
     held: Sequence[list[int]], table: Sequence[list[int]], end: int | None = None
 ) -> list[list[int]]:
     """New rows, since branches share the old ones; with the first `end` of the new columns."""
-    return [own + new[:end] for own, new in zip(held, table, strict=True)]
+    return [row + new[:end] for row, new in zip(held, table, strict=True)]

@@ -69,7 +69,7 @@ class TokenTexts:
         self._texts: dict[int, str] = {}
 
     def bytes_of(self, token_id: int) -> bytes:
-        """What the token adds to the running text; empty for special and unknown tokens."""
+        """Return the bytes that the token adds to a text; none for special and unknown tokens."""
         if token_id not in self._bytes:
             piece = self._piece(token_id)
             plain = piece is not None and token_id not in self._special
@@ -112,12 +112,12 @@ class TokenTexts:
 
     @cached_property
     def _marks_ends(self) -> bool:
-        """Whether pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
+        """True where pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
         if self._decoder is not None or self._joins_by_spaces:
             return "BPEDecoder" in self._steps
         after = self._join([_OTHER, _OTHER]).removeprefix(self._join([_OTHER]))
         pieces = islice(self._tokenizer.get_vocab(), _MOST_TRIED)
-        return any(self._join([one, _OTHER]) != self._join([one]) + after for one in pieces)
+        return any(self._join([piece, _OTHER]) != self._join([piece]) + after for piece in pieces)
 
     def _join(self, pieces: list[str]) -> str:
         """The text of some pieces by the tokenizer's own rule."""
@@ -148,8 +148,8 @@ class TokenTexts:
     @cached_property
     def _ordinary(self) -> list[int]:
         """A token that is a word or a part of one; none where there is no such token."""
-        ids = range(len(self._tokenizer))
-        return list(islice((one for one in ids if self.bytes_of(one).strip().isalnum()), 1))
+        words = (at for at in range(len(self._tokenizer)) if self.bytes_of(at).strip().isalnum())
+        return list(islice(words, 1))
 
     def _decode(self, token_ids: Sequence[int]) -> str:
         ids, text = list(token_ids), ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from core.models.chat import render_chat
+from core.models.text.chat import render_chat
 
 
 class RewardModel:
@@ -52,8 +52,8 @@ class RewardModel:
             return None
         rows = torch.tensor([ids], device=self._hf_model.device)
         logits = self._hf_model(input_ids=rows).logits[0].double()
-        found = float(logits[-1] - logits[0]) if len(logits) > 1 else float(logits[0])
-        return found if found == found else None
+        score = float(logits[-1] - logits[0]) if len(logits) > 1 else float(logits[0])
+        return score if score == score else None
 
 
 def encode_pair(
@@ -73,6 +73,6 @@ def encode_pair(
     """
     if tokenizer.chat_template is None:
         return list(tokenizer(question, reply)["input_ids"])
-    said = [{"role": "user", "content": question}, {"role": "assistant", "content": reply}]
-    text = render_chat(tokenizer, said, False, model_id, isolated=isolated)
+    messages = [{"role": "user", "content": question}, {"role": "assistant", "content": reply}]
+    text = render_chat(tokenizer, messages, False, model_id, isolated=isolated)
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from core.decoding.inside.types import CacheSize, Forward, ModulePart, ModuleRun
-from core.models.contexts import CachedContext, UncachedContext
+from core.models.running.contexts import CachedContext, UncachedContext
 from core.models.transformers_model import TransformersModel
 
 # Of the times of several forwards the median is kept.
@@ -74,11 +74,11 @@ def watch_forward(
         context = context_over(model, before, prompt_length, use_cache) if before else None
         held = size_of(context)
         for _ in range(REPEATS):
-            own = None if context is None else context.branch([0])
+            branch = None if context is None else context.branch([0])
             with ExitStack() as hooks:
                 seen.append(_watch(places, hooks))
                 started = perf_counter()
-                running = _run(model, own, added, use_cache)
+                running = _run(model, branch, added, use_cache)
                 _wait_for(model.device)
                 whole.append(perf_counter() - started)
     by_name = {place.name: place for place in places}
@@ -89,7 +89,8 @@ def watch_forward(
         seconds=median(whole),
         # In the order in which they ended.
         modules=tuple(
-            _summed(by_name[name], [one[name] for one in seen if name in one]) for name in seen[0]
+            _summed(by_name[name], [repeat[name] for repeat in seen if name in repeat])
+            for name in seen[0]
         ),
     )
     return forward, running.logits[0]
@@ -107,7 +108,7 @@ def context_over(
 
 
 def size_of(context: CachedContext | UncachedContext | None) -> CacheSize:
-    """What the context's cache holds."""
+    """Return tokens and bytes that the context's cache holds."""
     if not isinstance(context, CachedContext):
         return CacheSize(0, 0)
     return CacheSize(context.length, context.bytes_held)
@@ -155,7 +156,7 @@ def _watch(places: Sequence[_Place], hooks: ExitStack) -> dict[str, _Seen]:
     started: dict[str, tuple[tuple[int, ...], float]] = {}
 
     def watch(name: str, module: nn.Module) -> None:
-        device = next((own.device for own in module.parameters()), torch.device("cpu"))
+        device = next((weight.device for weight in module.parameters()), torch.device("cpu"))
 
         def before(_: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
             _wait_for(device)
@@ -179,9 +180,9 @@ def _watch(places: Sequence[_Place], hooks: ExitStack) -> dict[str, _Seen]:
 
 
 def _shape(values: Sequence[object]) -> tuple[int, ...]:
-    """Of the first tensor."""
-    found = next((value for value in values if isinstance(value, Tensor)), None)
-    return () if found is None else tuple(found.shape)
+    """Return the shape of the first tensor."""
+    tensor = next((value for value in values if isinstance(value, Tensor)), None)
+    return () if tensor is None else tuple(tensor.shape)
 
 
 def _summed(place: _Place, seen: Sequence[_Seen]) -> ModuleRun:
@@ -193,7 +194,7 @@ def _summed(place: _Place, seen: Sequence[_Seen]) -> ModuleRun:
         layer=place.layer,
         taken=first.taken,
         given=first.given,
-        seconds=median(one.seconds for one in seen),
+        seconds=median(run.seconds for run in seen),
         parameters=sum(weight.numel() for weight in place.module.parameters()),
     )
 

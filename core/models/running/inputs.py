@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from core.decoding.errors import PromptError
 from core.decoding.protocol import TokenRows
 
 
+@dataclass(frozen=True, slots=True)
 class InputLimits:
-    """What ids and how many of them a model takes."""
+    """Vocabulary and window of a model, which bound its input."""
 
-    __slots__ = ("vocab_size", "window")
-
-    def __init__(self, vocab_size: int, window: int | None) -> None:
-        self.vocab_size = vocab_size
-        self.window = window
+    vocab_size: int
+    window: int | None
 
     def as_rows(self, ids: TokenRows, rows: int, length: int) -> list[list[int]]:
         """`ids` as `rows` lists of equal length that fit behind `length` tokens.

@@ -1,4 +1,4 @@
-"""How a model marks its thinking, read from its tokenizer and its chat template."""
+"""Marks of a model's thinking, read from its tokenizer and its chat template."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def think_marks(tokenizer: PreTrainedTokenizerBase) -> ThinkMarks:
 
     Where there are neither, the model is told by its prompt how to think.
     """
-    own = set(tokenizer.get_added_vocab()) | set(tokenizer.all_special_tokens)
+    tokens = set(tokenizer.get_added_vocab()) | set(tokenizer.all_special_tokens)
     for start, end in KNOWN_MARKS:
-        if start in own and end in own:
+        if start in tokens and end in tokens:
             return ThinkMarks(start, end, "tokens")
     template = tokenizer.chat_template
     # A tokenizer may have several templates, by name.

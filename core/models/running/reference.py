@@ -1,4 +1,4 @@
-"""What transformers' own `generate` emits for the same settings: the other side of a proof."""
+"""Output of transformers' own `generate` for the same settings: the other side of a proof."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
-from core.models.rope import LengthDependentRope
+from core.models.running.rope import LengthDependentRope
 
 
 class Generator(Protocol):
@@ -86,12 +86,12 @@ def reference_paths(
         output.beam_indices.tolist(),
         strict=True,
     )
-    found = []
+    paths = []
     for ids, score, indices in rows:
         parents = tuple(parent for parent in indices if parent >= 0)
         if score > NOTHING / 2:
-            found.append(ReferencePath(tuple(ids[: len(parents)]), score, parents))
-    return found
+            paths.append(ReferencePath(tuple(ids[: len(parents)]), score, parents))
+    return paths
 
 
 def _generate(
@@ -100,7 +100,7 @@ def _generate(
     config: MethodConfig,
     settings: dict[str, Any],
 ) -> Any:
-    """What `generate` returns for one prompt; None where it has no room for a token."""
+    """Run `generate` on one prompt; None where it has no room for a token."""
     room = config.max_new_tokens
     if model.context_window is not None:
         room = min(room, model.context_window - len(prompt_ids))
@@ -138,7 +138,7 @@ def _generate(
 
 
 def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
-    """What `GenerationConfig` takes; None where nothing can be compared with."""
+    """Return arguments of `GenerationConfig`; None where nothing can be compared with."""
     settings = method_of(config).reference(config)
     if settings is None or (settings["do_sample"] and device.type != "cpu"):
         return None
@@ -179,8 +179,6 @@ class _StopStrings(StoppingCriteria):  # type: ignore[misc]
 
     def __call__(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
         rows = input_ids[:, self._prompt_length :].tolist()
-        done = [self._stops_in(b"".join(map(self._token_bytes, row))) for row in rows]
+        texts = [b"".join(map(self._token_bytes, row)) for row in rows]
+        done = [any(stop in text for stop in self._stops) for text in texts]
         return torch.tensor(done, device=input_ids.device)
-
-    def _stops_in(self, text: bytes) -> bool:
-        return any(stop in text for stop in self._stops)

@@ -70,7 +70,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
 
     @property
     def device_of_buffers(self) -> torch.device:
-        """Where keys and values lie."""
+        """Return the device of keys and values."""
         return self._key_buffer.device
 
     def get_seq_length(self) -> int:
@@ -98,9 +98,9 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         """Row `targets[i]` becomes what row `sources[i]` was; in place."""
         if self.length > self.shared:
             for buffer in (self._key_buffer, self._value_buffer):
-                own = buffer.narrow(-2, self.shared, self.length - self.shared)
+                tail = buffer.narrow(-2, self.shared, self.length - self.shared)
                 # The sources are gathered before any target is written.
-                own.index_copy_(0, targets, own.index_select(0, sources))
+                tail.index_copy_(0, targets, tail.index_select(0, sources))
 
 
 def _empty_like(states: torch.Tensor, capacity: int) -> torch.Tensor:
@@ -132,7 +132,7 @@ class GrowingCache(DynamicCache):  # type: ignore[misc]
 
     @property
     def bytes_held(self) -> int:
-        """Of the keys and values of the tokens held; the room to grow left out."""
+        """Return the bytes of keys and values of the tokens held, without the room to grow."""
         held = (layer for layer in self.layers if isinstance(layer, GrowingLayer) and layer.length)
         return sum(layer.keys.nbytes + layer.values.nbytes for layer in held)
 

@@ -17,8 +17,10 @@ def context_window(config: Any) -> int | None:
     Args:
         config: of the part that writes text (transformers' `PreTrainedConfig`).
     """
-    listed = next((own for name in _POSITIONS if (own := _whole(getattr(config, name, None)))), 0)
-    return min(_scaled(own, listed) for own in rope_parameters(config)) if listed else None
+    listed = next(
+        (count for name in _POSITIONS if (count := _whole(getattr(config, name, None)))), 0
+    )
+    return min(_scaled(rope, listed) for rope in rope_parameters(config)) if listed else None
 
 
 def rope_parameters(config: Any) -> list[dict[str, Any]]:
@@ -30,9 +32,11 @@ def rope_parameters(config: Any) -> list[dict[str, Any]]:
     whole = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None)
     if not isinstance(whole, dict):
         whole = {}
-    inner = [own for own in whole.values() if isinstance(own, dict)]
-    kinds = [own.get("rope_type") or own.get("type") or "default" for own in inner or [whole]]
-    return [{**own, "rope_type": kind} for own, kind in zip(inner or [whole], kinds, strict=True)]
+    inner = [rope for rope in whole.values() if isinstance(rope, dict)]
+    return [
+        {**rope, "rope_type": rope.get("rope_type") or rope.get("type") or "default"}
+        for rope in inner or [whole]
+    ]
 
 
 def _scaled(parameters: dict[str, Any], listed: int) -> int:

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 from transformers import DynamicCache, PreTrainedModel
 
-from core.models.window import rope_parameters
+from core.models.running.window import rope_parameters
 
 _LONGEST = 2**20  # Tokens; nobody's run gets to a switch beyond, and asking takes memory.
 
@@ -34,11 +34,11 @@ class LengthDependentRope:
 
     def __init__(self, model: PreTrainedModel, config: Any) -> None:
         kinds = rope_parameters(config)
-        switches = {_original(own) for own in kinds if _has_two_sets(own)}
+        switches = {_original(parameters) for parameters in kinds if _has_two_sets(parameters)}
         self._switches = {length for length in switches if length < _LONGEST}
-        grows = any("dynamic" in own["rope_type"] for own in kinds)
+        grows = any("dynamic" in parameters["rope_type"] for parameters in kinds)
         self._growing = int(config.max_position_embeddings) if grows else None
-        self._modules = [own for own in model.modules() if _is_scaled(own)]
+        self._modules = [module for module in model.modules() if _is_scaled(module)]
         self._like = torch.zeros(1, device=model.device, dtype=model.dtype)
         self.drops_cache = any(_drops_cache(model, length) for length in self._switches)
 
@@ -86,18 +86,18 @@ class LengthDependentRope:
         """Run a rotary module on each part of equal angles; all rows have one length."""
         forward(like, position_ids[..., :1] * 0, *kind, **kinds)
         positions: list[int] = position_ids.reshape(-1, position_ids.shape[-1])[0].tolist()
-        found, first = [], 0
+        parts_of_angles, first = [], 0
         for _, group in groupby(positions, lambda at: self.angles(max(least, at + 1))):
             length = max(least, (part := list(group))[-1] + 1)
             ids = position_ids[..., first : first + len(part)]
             # One position more, the last one of that length, is what the angles are chosen by.
             longer = torch.cat([ids, torch.full_like(ids[..., :1], length - 1)], dim=-1)
-            found.append(forward(like, longer, *kind, **kinds))
+            parts_of_angles.append(forward(like, longer, *kind, **kinds))
             first += len(part)
         forward(like, position_ids[..., :1] * 0, *kind, **kinds)
-        if isinstance(found[0], Tensor):
-            return _joined(found)
-        return tuple(_joined(parts) for parts in zip(*found, strict=True))
+        if isinstance(parts_of_angles[0], Tensor):
+            return _joined(parts_of_angles)
+        return tuple(_joined(parts) for parts in zip(*parts_of_angles, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def length_dependent_rope(model: PreTrainedModel) -> LengthDependentRope | None:
     """Return a model's rotary embeddings where their angles depend on the length."""
     config = model.config.get_text_config(decoder=True)
     kinds = rope_parameters(config)
-    if any("dynamic" in own["rope_type"] or _has_two_sets(own) for own in kinds):
+    if any("dynamic" in rope["rope_type"] or _has_two_sets(rope) for rope in kinds):
         return LengthDependentRope(model, config)
     return None
 
@@ -157,8 +157,8 @@ def _original(parameters: dict[str, Any]) -> int:
 
 def _is_scaled(module: nn.Module) -> bool:
     kinds: Any = getattr(module, "rope_type", None)
-    own = kinds.values() if isinstance(kinds, dict) else [kinds]
-    return any(kind not in (None, "default") for kind in own)
+    rope_types = kinds.values() if isinstance(kinds, dict) else [kinds]
+    return any(kind not in (None, "default") for kind in rope_types)
 
 
 class _Held(DynamicCache):  # type: ignore[misc]

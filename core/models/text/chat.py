@@ -71,8 +71,8 @@ def encode_chat(
         text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
         try:
             with panics_told(model_id):
-                found = tokenizer(text, add_special_tokens=False, verbose=False, **options)
-            ids = found["input_ids"]
+                encoded = tokenizer(text, add_special_tokens=False, verbose=False, **options)
+            ids = encoded["input_ids"]
         except PromptError:
             raise
         except Exception as error:
@@ -86,7 +86,7 @@ def encode_chat(
 
 @contextmanager
 def panics_told(model_id: str) -> Iterator[None]:
-    """Where a tokenizer breaks off, such as at an expression that takes too long, say so.
+    """Turn a panic of the tokenizer, such as at an expression that takes too long, into a sentence.
 
     Raises:
         PromptError: it did. What the library in Rust raises is no `Exception`.

@@ -1,4 +1,4 @@
-"""What a model is besides its numbers: its tokenizer, wherever the forwards run."""
+"""Tokenizer part of a model, wherever the forwards run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.chat import encode_chat, panics_told, render_chat, template_fault
-from core.models.think_marks import think_marks
-from core.models.token_text import TokenTexts
+from core.models.text.chat import encode_chat, panics_told, render_chat, template_fault
+from core.models.text.think_marks import think_marks
+from core.models.text.token_text import TokenTexts
 
 
 class Texts(Protocol):
@@ -26,7 +26,7 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TokenNames:
-    """What is left of a model without its weights (`protocol.Vocabulary`)."""
+    """Vocabulary of a model without its weights (`protocol.Vocabulary`)."""
 
     model_id: str
     revision: str
@@ -35,11 +35,11 @@ class TokenNames:
     texts: Texts
 
     def token_text(self, token_id: int) -> str:
-        """As the model's."""
+        """Display text of one token, as the model gives it."""
         return self.texts.text_of(token_id)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """As the model's."""
+        """Bytes of one token, as the model gives them."""
         return self.texts.bytes_of(token_id)
 
 
@@ -96,7 +96,7 @@ class Tokenizing:
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether `render_chat` and `encode_chat` can be used."""
+        """True where `render_chat` and `encode_chat` can be used."""
         return self.tokenizer.chat_template is not None and not self.template_fault
 
     @property
@@ -106,7 +106,7 @@ class Tokenizing:
 
     @cached_property
     def think_marks(self) -> ThinkMarks:
-        """How the model marks its thinking, and where that is known from."""
+        """Marks of the model's thinking, and the source that they are known from."""
         return think_marks(self.tokenizer)
 
     def render_chat(
@@ -145,7 +145,7 @@ class Tokenizing:
 
 
 def no_text(text: str) -> PromptError:
-    """What a prompt is told that holds half a surrogate pair, which is no character."""
+    """Return the error for a prompt with half a surrogate pair, which is no character."""
     return PromptError(
         f"The prompt must be valid Unicode text, got {text[:40]!r}; remove the lone surrogates "
         "from it."

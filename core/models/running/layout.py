@@ -1,4 +1,4 @@
-"""How weights lie in memory: the same numbers, read faster when tokens come one at a time."""
+"""Layout of weights in memory: the same numbers, read faster when tokens come one at a time."""
 
 from __future__ import annotations
 
