@@ -39,19 +39,19 @@ def run(args: Namespace) -> int:
 
 def _evaluate(args: Namespace, out: str) -> int:
     from core.evaluation.plan.plan_file import read_plan
-    from core.evaluation.workers import require_workers
+    from core.evaluation.workers.processes import require_workers
 
     workers = 1 if args.workers is None else args.workers
     require_workers(workers)
 
     plan = read_plan(args.plan)
-    from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
     from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
     from core.evaluation.plan.run import loaded, with_revisions
     from core.evaluation.plan.statistics import failures
     from core.evaluation.plan.types import Evaluation
     from core.evaluation.plan.work import EvaluationWork
+    from core.evaluation.workers.threads import all_on_servers
     from core.models.registry import load_reward_model
     from core.server.settings import place_of
 
@@ -105,7 +105,7 @@ def _print_results(evaluation: Evaluation) -> None:
 
 def _print_best_of(evaluation: Evaluation) -> None:
     """A line for each rule and number of samples, where there are several."""
-    from core.evaluation.best_of import by_samples, of_way
+    from core.evaluation.votes.best_of import by_samples, of_way
     from core.figures.reasoning.compare import RULE_WORDS
 
     for way in evaluation.plan.ways:

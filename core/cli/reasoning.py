@@ -66,7 +66,7 @@ class _Printer:
 
 def _notes(trace: Trace[Reasoning]) -> tuple[str, ...]:
     """Whether a calculator that was on was called, and with the question's numbers."""
-    from core.evaluation.answers import find_answer
+    from core.evaluation.scoring.answers import find_answer
     from core.evaluation.slips import slips
 
     if not trace.config.calculator:

@@ -29,7 +29,7 @@ def add_workers(parser: ArgumentParser) -> None:
 
 def in_flight(workers: int | None) -> int:
     """Questions at once at most, where the models are on servers."""
-    from core.evaluation.in_flight import MAX_IN_FLIGHT
+    from core.evaluation.workers.threads import MAX_IN_FLIGHT
 
     return MAX_IN_FLIGHT if workers is None else workers
 

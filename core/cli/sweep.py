@@ -61,11 +61,11 @@ def run(args: Namespace) -> int:
     made = _MADE | given(args, _MADE)
     steps = _numbers(made["steps"], "--steps")
     require_writable(args.out, "--out")
-    from core.evaluation.in_flight import all_on_servers
-    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
+    from core.evaluation.questions.problems import THINKING_SYSTEM, make_problems, read_problems
     from core.evaluation.sweep.files import SWEEPS, sweep_to_file
     from core.evaluation.sweep.work import SweepWork
-    from core.evaluation.workers import require_workers
+    from core.evaluation.workers.processes import require_workers
+    from core.evaluation.workers.threads import all_on_servers
     from core.server.settings import place_of
 
     workers = 1 if args.workers is None else args.workers

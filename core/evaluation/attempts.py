@@ -11,7 +11,7 @@ from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.record.trace import FinishReason, Trace
-from core.evaluation.answers import judge
+from core.evaluation.scoring.answers import judge
 from core.evaluation.types import Attempt, Problem, Transcript
 
 ROWS = 64

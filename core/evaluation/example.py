@@ -24,10 +24,10 @@ from core.evaluation.anew import (
     transcript_anew,
     vote_anew,
 )
-from core.evaluation.best_of import SampledProblems, of_votes, shortened_texts
 from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
+from core.evaluation.votes.best_of import SampledProblems, of_votes, shortened_texts
 from core.traces.bounded_file import unwritable
 
 T = TypeVar("T")
@@ -143,12 +143,12 @@ def _rounded(value: Any) -> Any:
 
 def make_example(model_id: str) -> ReasoningExample:
     """Everything that the page shows at first, run on a model."""
-    from core.evaluation.compare import compare_rivals
     from core.evaluation.early_stops import stop_strip
-    from core.evaluation.problems import make_problems
+    from core.evaluation.questions.problems import make_problems
+    from core.evaluation.scoring.verifier import check_arithmetic
     from core.evaluation.sweep.run import run_sweep
-    from core.evaluation.verifier import check_arithmetic
-    from core.evaluation.votes import sample_and_vote
+    from core.evaluation.votes.compare import compare_rivals
+    from core.evaluation.votes.sampling import sample_and_vote
     from core.models.registry import load_model
 
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
@@ -175,8 +175,8 @@ def make_example(model_id: str) -> ReasoningExample:
 
 def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProblems:
     """Samples of hard problems with what the embedded reward model says of each."""
-    from core.evaluation.verifier import check_arithmetic
-    from core.evaluation.votes import sample_each
+    from core.evaluation.scoring.verifier import check_arithmetic
+    from core.evaluation.votes.sampling import sample_each
     from core.models.registry import load_reward_model
 
     score = load_reward_model(REWARD).score
@@ -204,7 +204,7 @@ def _telling(sweep: BudgetSweep) -> Problem:
 def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
     """The first hard sum that only the calculator gets right, without it and with it."""
     from core.evaluation.attempts import transcript_of
-    from core.evaluation.problems import make_hard_sums
+    from core.evaluation.questions.problems import make_hard_sums
     from core.evaluation.tools import both_ways
 
     for one in make_hard_sums(HARD_SUMS, seed=SEED).problems:
@@ -219,7 +219,7 @@ def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
     from core.decoding.check import check
     from core.decoding.decode import collect
-    from core.evaluation.asking import prompt_ids_of
+    from core.evaluation.questions.asking import prompt_ids_of
 
     ids = prompt_ids_of(model, problem)
     trace = collect(model, ids, config, prompt_text=problem.question)

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Generic, TypeVar
 
 from core.decoding.errors import DecodingError
 from core.decoding.validation import brief
-from core.evaluation.ray_workers import rows_on_ray
-from core.evaluation.workers import Work, rows_of
+from core.evaluation.workers.processes import Work, rows_of
+from core.evaluation.workers.ray import rows_on_ray
 from core.models.stopping import never
 from core.traces.bounded_file import file_bytes, reason_of, require_sparse, shown, within
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.decoding.reasoning.calculator import ERROR
 from core.decoding.reasoning.types import CalculatorCall
-from core.evaluation.answers import normal_number
+from core.evaluation.scoring.answers import normal_number
 
 _NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+")
 _MOST = 3

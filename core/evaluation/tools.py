@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.problems import CALCULATOR_SYSTEM, THINKING_SYSTEM
+from core.evaluation.questions.problems import CALCULATOR_SYSTEM, THINKING_SYSTEM
 from core.evaluation.types import Problem
 
 

@@ -13,17 +13,17 @@ import pytest
 from core import ByEngine, Greedy, load_model
 from core.decoding.errors import EvaluationError
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation import in_flight
-from core.evaluation.in_flight import all_on_servers, rows_in_flight
 from core.evaluation.plan.files import evaluate_to_file, read_evaluation
 from core.evaluation.plan.plan_file import take
 from core.evaluation.plan.run import run_evaluation
 from core.evaluation.plan.types import EvaluationPlan, Way
-from core.evaluation.problems import make_problems
 from core.evaluation.questions.own import own_questions
+from core.evaluation.questions.problems import make_problems
 from core.evaluation.sweep.files import sweep_to_file
 from core.evaluation.sweep.run import run_sweep
 from core.evaluation.sweep.types import SweepPlan
+from core.evaluation.workers import threads
+from core.evaluation.workers.threads import all_on_servers, rows_in_flight
 from tests.evaluation.test_workers import outcomes, require_same
 from tests.models.remote import faults
 from tests.models.remote.servers import Script, local, serving
@@ -58,15 +58,15 @@ class Server:
 def test_as_many_are_begun_as_the_servers_take(
     servers: list[Server], most: int, begun: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(in_flight, "_LOOK_SECONDS", 0)
-    monkeypatch.setattr(in_flight, "_BUSY", math.inf)
-    room = in_flight._Room(servers, most)
+    monkeypatch.setattr(threads, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(threads, "_BUSY", math.inf)
+    room = threads._Room(servers, most)
     found = [room.first]
     while len(found) < len(begun):
         found.append(room.more(sum(found)))
     assert found == begun
-    monkeypatch.setattr(in_flight, "_BUSY", -1)
-    assert in_flight._Room(servers, most).more(1) == 0
+    monkeypatch.setattr(threads, "_BUSY", -1)
+    assert threads._Room(servers, most).more(1) == 0
 
 
 class Nine:

@@ -17,7 +17,7 @@ from core.decoding.errors import ConfigError, EvaluationError
 from core.evaluation.plan.files import EVALUATIONS, read_evaluation
 from core.evaluation.plan.run import run_evaluation, with_revisions
 from core.evaluation.plan.work import EvaluationWork
-from core.evaluation.ray_workers import rows_on_ray
+from core.evaluation.workers.ray import rows_on_ray
 from tests.evaluation.test_workers import DRAFT, PLAN, require_same
 
 HAS_RAY = find_spec("ray") is not None

@@ -18,8 +18,8 @@ from core.decoding.errors import ProblemError, SweepError
 from core.decoding.reasoning.config import MARK_TOKENS
 from core.evaluation import row_file
 from core.evaluation.attempts import attempt_of
-from core.evaluation.intervals import wilson, wilson_of_groups
-from core.evaluation.problems import read_problems
+from core.evaluation.questions.problems import read_problems
+from core.evaluation.scoring.intervals import wilson, wilson_of_groups
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.curves import curve, curves_by_steps, frame_of
 from core.evaluation.sweep.files import read_sweep, sweep_to_file

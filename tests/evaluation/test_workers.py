@@ -13,19 +13,19 @@ import pytest
 from core import Greedy, Sampling, Shaping, load_model
 from core.decoding.errors import ConfigError, EvaluationError
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation import workers
 from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file, read_evaluation
 from core.evaluation.plan.plan_file import take
 from core.evaluation.plan.run import run_evaluation, with_revisions
 from core.evaluation.plan.serial import row_from_json, row_to_json
 from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.plan.work import EvaluationWork
-from core.evaluation.problems import make_problems
 from core.evaluation.questions.own import own_questions
+from core.evaluation.questions.problems import make_problems
 from core.evaluation.sweep.run import run_sweep
 from core.evaluation.sweep.types import SweepPlan
 from core.evaluation.sweep.work import SweepWork
-from core.evaluation.workers import rows_of
+from core.evaluation.workers import processes
+from core.evaluation.workers.processes import rows_of
 
 DRAFT = "embedded:draft"
 HOT = Sampling(max_new_tokens=6, shaping=Shaping(temperature=1.0))
@@ -114,9 +114,9 @@ class Deadly:
 
 
 def test_work_that_kills_every_process_is_given_up_in_a_sentence(monkeypatch) -> None:
-    begun, begin = [], workers._begin
-    monkeypatch.setattr(workers, "_begin", lambda *given: begun.append(1) or begin(*given))
-    monkeypatch.setattr(workers, "_DEATHS", 2)
+    begun, begin = [], processes._begin
+    monkeypatch.setattr(processes, "_begin", lambda *given: begun.append(1) or begin(*given))
+    monkeypatch.setattr(processes, "_DEATHS", 2)
     with pytest.raises(EvaluationError, match="2 processes ended one after another"):
         list(rows_of(Deadly(), workers=4))
     assert len(begun) == 2  # One unit needs one process at a time.

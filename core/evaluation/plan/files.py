@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from core.decoding.errors import EvaluationError
-from core.evaluation.in_flight import all_on_servers, rows_in_flight
 from core.evaluation.plan.run import Models, Rewards, evaluation_rows, with_revisions
 from core.evaluation.plan.serial import (
     plan_from_json,
@@ -19,6 +18,7 @@ from core.evaluation.plan.serial import (
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.plan.work import EvaluationWork
 from core.evaluation.row_file import RowFile
+from core.evaluation.workers.threads import all_on_servers, rows_in_flight
 
 EVALUATIONS: RowFile[EvaluationPlan, EvaluationRow] = RowFile(
     what="evaluation",

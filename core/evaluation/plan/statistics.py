@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.decoding.counting import counted
-from core.evaluation.intervals import wilson_of_groups
 from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
+from core.evaluation.scoring.intervals import wilson_of_groups
 from core.evaluation.types import Share
 
 if TYPE_CHECKING:

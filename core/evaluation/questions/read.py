@@ -15,7 +15,6 @@ from typing import Any
 
 from core.decoding.errors import ProblemError
 from core.decoding.validation import brief, shortened
-from core.evaluation.answers import MAX_DIGITS
 from core.evaluation.questions.table import (
     QuestionRow,
     csv_rows,
@@ -27,6 +26,7 @@ from core.evaluation.questions.table import (
     with_names,
 )
 from core.evaluation.questions.types import Question, QuestionSet
+from core.evaluation.scoring.answers import MAX_DIGITS
 from core.traces.bounded_file import file_bytes, within
 
 MAX_BYTES = 5_000_000

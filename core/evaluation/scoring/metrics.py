@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.decoding.errors import ConfigError
 from core.decoding.validation import brief
-from core.evaluation.answers import normal_number
+from core.evaluation.scoring.answers import normal_number
 from core.evaluation.scoring.text import (
     contains,
     contains_text,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from core.evaluation.intervals import wilson_of_groups
+from core.evaluation.scoring.intervals import wilson_of_groups
 from core.evaluation.sweep.types import SweepRow
 from core.evaluation.types import OUTCOMES, AttemptOutcome, Share
 

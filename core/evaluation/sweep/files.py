@@ -10,7 +10,6 @@ from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel, offers
 from core.decoding.reasoning.types import ThinkMarks
 from core.evaluation.attempts import ROWS, require_rows
-from core.evaluation.in_flight import OnServer, rows_in_flight
 from core.evaluation.row_file import RowFile
 from core.evaluation.sweep.run import sweep_rows
 from core.evaluation.sweep.serial import (
@@ -22,6 +21,7 @@ from core.evaluation.sweep.serial import (
 )
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.sweep.work import SweepWork
+from core.evaluation.workers.threads import OnServer, rows_in_flight
 from core.models.stopping import never
 
 SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(

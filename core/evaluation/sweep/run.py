@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
+from core.evaluation.questions.asking import prompt_ids_of
 from core.evaluation.row_file import gathered
 from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow

@@ -7,7 +7,7 @@ from dataclasses import astuple, fields, replace
 from typing import Any
 
 from core.decoding.errors import SweepError
-from core.evaluation.answers import outcome_of
+from core.evaluation.scoring.answers import outcome_of
 from core.evaluation.strict_json import adapter, read_as, require_runs, rounded
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from core.decoding.errors import ConfigError, DecodingError, EvaluationError
-from core.evaluation.workers import Work, count_death, require_workers
+from core.evaluation.workers.processes import Work, count_death, require_workers
 
 R = TypeVar("R")
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _POLL_SECONDS = 0.1
 _CONNECT_SECONDS = 5.0
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.answers import find_answer, normal_number
-from core.evaluation.intervals import wilson_of_groups
 from core.evaluation.plan.types import Evaluation
+from core.evaluation.scoring.answers import find_answer, normal_number
+from core.evaluation.scoring.intervals import wilson_of_groups
 from core.evaluation.scoring.text import normalised
+from core.evaluation.scoring.verifier import worked_out
 from core.evaluation.types import RULES, AnswerRule, Share, Vote
-from core.evaluation.verifier import worked_out
 
 SIZES = (1, 2, 4, 8, 16)
 

@@ -9,10 +9,9 @@ from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.ballots import VerifierFunction, vote
-from core.evaluation.intervals import wilson
+from core.evaluation.questions.asking import prompt_ids_of
+from core.evaluation.scoring.intervals import wilson
 from core.evaluation.types import (
     AnswerRule,
     Attempt,
@@ -22,7 +21,8 @@ from core.evaluation.types import (
     StrategyResult,
     Vote,
 )
-from core.evaluation.votes import ScorerFunction, rewards_of, seeded
+from core.evaluation.votes.ballots import VerifierFunction, vote
+from core.evaluation.votes.sampling import ScorerFunction, rewards_of, seeded
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:

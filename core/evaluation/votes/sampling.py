@@ -11,10 +11,10 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.validation import MAX_SEED
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.ballots import VerifierFunction, vote
+from core.evaluation.questions.asking import prompt_ids_of
 from core.evaluation.types import Attempt, Problem, Vote
+from core.evaluation.votes.ballots import VerifierFunction, vote
 
 ScorerFunction: TypeAlias = Callable[[str, Sequence[str]], Sequence[float | None]]
 """From a question and whole replies to a score of each (`RewardModel.score`)."""

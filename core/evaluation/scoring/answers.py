@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
 from core.decoding.record.trace import FinishReason
-from core.evaluation.plain_text import CURRENCIES, UNSPACED, folded, without_markup
+from core.evaluation.scoring.plain_text import CURRENCIES, UNSPACED, folded, without_markup
 from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from core.decoding.protocol import offers
-from core.evaluation.workers import Work
+from core.evaluation.workers.processes import Work
 from core.models.stopping import never, stoppable
 
 R = TypeVar("R")

@@ -10,9 +10,14 @@ from pathlib import Path
 from core.decoding.counting import counted
 from core.decoding.errors import ConfigError, ProblemError
 from core.decoding.validation import brief
-from core.evaluation.answers import MAX_DIGITS, normal_number
-from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
-from core.evaluation.hard_sums import ask_hard_sum, draw_hard_sum
+from core.evaluation.questions.chains import (
+    MOST_STEPS,
+    Chain,
+    ask_in_symbols,
+    ask_in_words,
+    draw_chain,
+)
+from core.evaluation.questions.hard_sums import ask_hard_sum, draw_hard_sum
 from core.evaluation.questions.table import (
     REQUIRED,
     QuestionRow,
@@ -22,6 +27,7 @@ from core.evaluation.questions.table import (
     is_text,
     jsonl_rows,
 )
+from core.evaluation.scoring.answers import MAX_DIGITS, normal_number
 from core.evaluation.types import Problem, ProblemSet
 from core.traces.bounded_file import file_bytes, within
 
