@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.cli.loading import load
 from core.cli.output import require_writable, say, written
-from core.cli.spreading import add_workers, in_flight, progress_of
+from core.cli.spreading import add_workers, in_flight, pool_of, progress_of, workers_of
 
 if TYPE_CHECKING:
     from core.evaluation.plan.types import Evaluation
@@ -39,19 +39,19 @@ def run(args: Namespace) -> int:
 
 def _evaluate(args: Namespace, out: str) -> int:
     from core.evaluation.plan.plan_file import read_plan
-    from core.evaluation.workers.processes import require_workers
 
-    workers = 1 if args.workers is None else args.workers
-    require_workers(workers)
-
+    workers_of(args)
     plan = read_plan(args.plan)
     from core.evaluation.plan.asking import warnings
-    from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
-    from core.evaluation.plan.run import loaded, with_revisions
+    from core.evaluation.plan.files import EVALUATIONS
+    from core.evaluation.plan.run import (
+        evaluate_to_file,
+        evaluation_work,
+        loaded,
+        with_revisions,
+    )
     from core.evaluation.plan.statistics import failures
     from core.evaluation.plan.types import Evaluation
-    from core.evaluation.plan.work import EvaluationWork
-    from core.evaluation.workers.threads import all_on_servers
     from core.models.registry import load_reward_model
     from core.server.settings import place_of
 
@@ -62,19 +62,19 @@ def _evaluate(args: Namespace, out: str) -> int:
     for sentence in warnings(plan, models):
         say(sentence)
     show = progress_of(plan.total)
-    at_once = in_flight(args.workers) if all_on_servers(models.values()) else 1
-    if args.ray or workers > at_once:
-        whole = with_revisions(plan, models, rewards)
+    if pool := pool_of(args, models.values()):
+        plan = with_revisions(plan, models, rewards)
         models.clear()  # Each process has its own.
         places = {name: place_of(name) for name in plan.models}
-        work = EvaluationWork(whole, args.dtype, args.device, places)
-        rows = EVALUATIONS.extend_by_workers(out, whole, work, workers, ray=args.ray, on_row=show)
-        done = Evaluation(whole, rows)
+        work = evaluation_work(plan, args.dtype, args.device, places)
+        done = Evaluation(plan, EVALUATIONS.extend(out, work, pool, show))
     else:
-        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=at_once)
+        most = in_flight(args)
+        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=most)
     _print_results(done)
-    for one in (failed := failures(done)):
-        say(one.sentence)
+    failed = failures(done)
+    for way in failed:
+        say(way.sentence)
     return 1 if failed else 0
 
 

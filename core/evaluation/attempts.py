@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.record.trace import FinishReason, Trace
+from core.evaluation.runner import require_rows
 from core.evaluation.scoring.answers import judge
 from core.evaluation.types import Attempt, Problem, Transcript
 
@@ -53,12 +53,6 @@ def attempt_all(
                 yield first + one.at, attempt
             if should_stop is not None and should_stop():
                 return
-
-
-def require_rows(rows: int) -> None:
-    """Raises ConfigError unless there is room for one run at once."""
-    if rows < 1:
-        raise ConfigError(f"rows, the runs at once, must be 1 or more, got {rows}.")
 
 
 def attempt_of(problem: Problem, trace: Trace) -> Attempt:

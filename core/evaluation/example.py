@@ -24,7 +24,7 @@ from core.evaluation.anew import (
     transcript_anew,
     vote_anew,
 )
-from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
+from core.evaluation.sweep.files import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from core.evaluation.votes.best_of import SampledProblems, of_votes, shortened_texts

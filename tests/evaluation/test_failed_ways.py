@@ -11,8 +11,8 @@ from core import Greedy, ModelError, PromptError, Sampling, Shaping, Speculative
 from core.cli.main import main
 from core.decoding.errors import EvaluationError, LostModelError
 from core.decoding.protocol import Wrapped
-from core.evaluation.plan.files import evaluate_to_file, read_evaluation
-from core.evaluation.plan.run import loaded, run_evaluation
+from core.evaluation.plan.files import read_evaluation
+from core.evaluation.plan.run import evaluate_to_file, loaded, run_evaluation
 from core.evaluation.plan.statistics import (
     Failure,
     agreement,

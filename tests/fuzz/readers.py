@@ -38,8 +38,8 @@ from core.evaluation.questions.read import read_questions
 from core.evaluation.scoring.answers import judge
 from core.evaluation.scoring.metrics import METRICS, score
 from core.evaluation.scoring.verifier import worked_out
+from core.evaluation.strict_json import to_json
 from core.evaluation.sweep.files import SWEEPS, read_sweep
-from core.evaluation.sweep.serial import plan_to_json, row_to_json
 from core.export.catalog import entries_of
 from core.export.stored import read_stored
 from core.figures import LIGHT
@@ -131,8 +131,8 @@ def _lines(*values: Any) -> bytes:
 
 def _sweep() -> bytes:
     sweep = make_sweep()
-    header = {"schema": SWEEPS.schema, "version": SWEEPS.version, "plan": plan_to_json(sweep.plan)}
-    return _lines(header, *map(row_to_json, sweep.rows[:20]))
+    header = {"schema": SWEEPS.schema, "version": SWEEPS.version, "plan": to_json(sweep.plan)}
+    return _lines(header, *map(SWEEPS.row_to_json, sweep.rows[:20]))
 
 
 def _reasoning() -> bytes:

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import yaml
 
 from core.decoding.config import MethodConfig
-from core.decoding.errors import DecodingError, EvaluationError
-from core.decoding.methods import BY_NAME, config_to_dict
+from core.decoding.errors import ConfigError, DecodingError, EvaluationError
+from core.decoding.methods import BY_NAME, config_from_dict, config_to_dict
 from core.decoding.validation import brief, shortened
-from core.evaluation.plan.serial import WAY_FIELDS, way_from_dict
 from core.evaluation.plan.types import (
     DEFAULT_MODEL,
     MAX_NAME,
@@ -44,6 +43,7 @@ MAX_DEPTH, MAX_VALUES = 20, 20_000
 # libyaml, where PyYAML was built with it: its own parser takes minutes for 20 KB of brackets.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")
+_WAY_FIELDS = get_type_hints(Way)
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
 _SHORT: dict[str, dict[bool | None, str]] = {
     "use_chat_template": {True: "template", False: "no template"},
@@ -189,12 +189,34 @@ def _every(given: list[Any], model: str) -> tuple[Way, ...]:
             chosen = dict(zip(lists, values, strict=True))
             parts = [str(one.get("name", "")), *(_named(*item) for item in chosen.items())]
             name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else one.get("name", "")
-            ways.append(way_from_dict({"model": model, **one, **chosen, "name": name}))
+            ways.append(_way({"model": model, **one, **chosen, "name": name}))
     return tuple(ways)
 
 
+def _way(data: dict[Any, Any]) -> Way:
+    """Return a way; settings that are left out have their defaults.
+
+    Raises:
+        EvaluationError: an unknown or wrong setting.
+    """
+    unknown = next((name for name in data if name not in _WAY_FIELDS), None)
+    if unknown is not None:
+        names = ", ".join(_WAY_FIELDS)
+        raise EvaluationError(f"A way has no setting {brief(unknown)}; there are {names}.")
+    for name, hint in _WAY_FIELDS.items():
+        kinds = get_args(hint) or (hint,)
+        if name != "config" and name in data and type(data[name]) not in kinds:
+            names = " or ".join(kind.__name__ for kind in kinds).replace("NoneType", "null")
+            raise EvaluationError(f"A way's {name} must be {names}, got {brief(data[name])}.")
+    try:
+        config = config_from_dict(data.get("config", {"method": "greedy"}))
+        return Way(**{**data, "config": config})
+    except ConfigError as error:
+        raise EvaluationError(str(error)) from None
+
+
 def _named(name: str, value: Any) -> str:
-    if name == "system":
+    if name == "system" and isinstance(value, str):
         return shortened(value, 40) if value else "no system prompt"
     words: dict[bool | None, str] = _SHORT.get(name, {})
     return words[value] if isinstance(value, bool | None) and value in words else brief(value)
@@ -223,7 +245,7 @@ def _brief_way(way: Way) -> dict[str, Any]:
     plain = Way(name=way.name, config=BY_NAME["greedy"].config())
     kept = {
         name: getattr(way, name)
-        for name in WAY_FIELDS
+        for name in _WAY_FIELDS
         if name in ("name", "model", "use_chat_template")
         or (name != "config" and getattr(way, name) != getattr(plain, name))
     }

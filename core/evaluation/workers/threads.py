@@ -1,4 +1,4 @@
-"""Rows whose models are all on servers: many units at once, as many as the servers take.
+"""Threads that ask models on servers: many units at once, as many as the servers take.
 
 The waiting is the servers' and the work is light, so threads of this process share the models that
 it is connected to. More units are begun while no server has requests waiting and this process
@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard
 
 from core.decoding.protocol import offers
-from core.evaluation.workers.processes import Work
-from core.models.stopping import never, stoppable
+from core.evaluation.workers.work import Event, RunUnit, Work
+from core.models.stopping import ShouldStop, stoppable
 
-R = TypeVar("R")
 MAX_IN_FLIGHT = 256
 _FIRST = 4
 _LOOK_SECONDS, _END_SECONDS = 0.25, 5.0
@@ -40,123 +38,82 @@ class OnServer(Protocol):
 
 
 def all_on_servers(models: Iterable[object]) -> TypeGuard[Iterable[OnServer]]:
-    """Whether none of them computes here."""
+    """Return whether none of the models computes in this process."""
     return all(offers(model, OnServer) for model in models)
 
 
-def rows_in_flight(
-    rows: Callable[..., Iterator[R]],
-    work: Work[R],
-    models: Iterable[OnServer],
-    done: Sequence[R] = (),
-    *,
-    most: int = MAX_IN_FLIGHT,
-    should_stop: Callable[[], bool] = never,
-) -> Iterator[R]:
-    """Yield the rows that `done` lacks, as they end.
+def threads_for(models: Iterable[object], most: int) -> Threads | None:
+    """Return a pool where the models are all on servers and more than one unit may run at once."""
+    models = list(models)
+    return Threads(models, most) if most > 1 and all_on_servers(models) else None
+
+
+class Threads:
+    """A pool of threads, one for each unit under way.
 
     Args:
-        rows: from a unit of the work (`only`), and what asks whether to stop (`should_stop`), to
-            its rows.
         models: those that are asked.
         most: units at once.
-
-    Raises:
-        what `rows` raised first; the others are stopped then, and what they have is given before.
     """
-    flight = _Flight(rows, work.units(done), should_stop)
-    room = _Room(tuple(models), most)
-    failed: BaseException | None = None
-    try:
-        flight.begin(min(most, room.first))
-        while (one := flight.next()) is not _LANDED:
-            if isinstance(one, _Failed):
-                failed = failed or (None if flight.stopped() else one.error)
-                flight.ended.set()
-            elif one is not _NOTHING:
-                yield one
-            if flight.goes_on() and (more := room.more(flight.under_way)):
-                flight.begin(more)
-    finally:
-        flight.end()
-    if failed is not None:
-        raise failed
 
+    drains = True
+    _run: RunUnit[Any]
+    _should_stop: ShouldStop
 
-class _Failed(NamedTuple):
-    error: BaseException
+    def __init__(self, models: Iterable[OnServer], most: int = MAX_IN_FLIGHT) -> None:
+        self._room = _Room(tuple(models), most)
+        self._limit = self._room.first
+        self._events: SimpleQueue[Event] = SimpleQueue()
+        self._threads: set[threading.Thread] = set()
+        self._closed = threading.Event()
 
+    def open(self, work: Work[Any], should_stop: ShouldStop, /) -> None:
+        self._run, self._should_stop = work.begin(), should_stop
 
-_NOTHING, _LANDED = object(), object()
+    def has_room(self, busy: int) -> bool:
+        if busy >= self._limit:
+            self._limit += self._room.more(busy)
+        return busy < self._limit
 
+    def start(self, unit: list[Any]) -> threading.Thread:
+        thread = threading.Thread(target=self._do, args=(unit,), name="in-flight", daemon=True)
+        self._threads.add(thread)
+        thread.start()
+        return thread
 
-class _Flight:
-    """The threads, and what comes back from them."""
-
-    def __init__(
-        self,
-        rows: Callable[..., Iterator[Any]],
-        units: Sequence[Any],
-        should_stop: Callable[[], bool],
-    ) -> None:
-        self._rows, self._todo, self._should_stop = rows, deque(units), should_stop
-        self._came: SimpleQueue[Any] = SimpleQueue()
-        self.ended = threading.Event()
-        self._crew: list[threading.Thread] = []
-        self.under_way = 0
-
-    def begin(self, count: int) -> None:
-        """So many threads more, if there is work for them."""
-        for _ in range(min(count, len(self._todo))):
-            thread = threading.Thread(target=self._fly, name="in-flight", daemon=True)
-            self._crew.append(thread)
-            self.under_way += 1
-            thread.start()
-
-    def next(self) -> Any:
-        """A row, nothing yet, a failure, or that all have landed."""
-        while self.under_way:
-            try:
-                one = self._came.get(timeout=_LOOK_SECONDS)
-            except Empty:
-                return _NOTHING
-            if one is not _LANDED:
-                return one
-            self.under_way -= 1
-        return _LANDED
-
-    def end(self) -> None:
-        """Stop what is under way, and wait a while for those that wait for an answer."""
-        self.ended.set()
-        until = time.monotonic() + _END_SECONDS
-        for thread in self._crew:
-            thread.join(max(0.0, until - time.monotonic()))
-
-    def stopped(self) -> bool:
-        """Whether nothing more is to be done."""
-        return self.ended.is_set() or self._should_stop()
-
-    def goes_on(self) -> bool:
-        """Whether there are units that nobody has begun."""
-        return bool(self._todo) and not self.stopped()
-
-    def _fly(self) -> None:
+    def _do(self, unit: list[Any]) -> None:
+        thread = threading.current_thread()
         try:
-            with stoppable(self.stopped):
-                while self.goes_on():
-                    try:
-                        unit = self._todo.popleft()
-                    except IndexError:  # Another thread was quicker.
-                        break
-                    for row in self._rows(only=unit, should_stop=self.stopped):
-                        self._came.put(row)
+            with stoppable(self._stopped):
+                for row in self._run(unit, self._stopped):
+                    self._events.put(Event(thread, "row", row))
         except BaseException as error:
-            self._came.put(_Failed(error))
-        self._came.put(_LANDED)
+            self._events.put(Event(thread, "failed", error))
+        else:
+            self._events.put(Event(thread, "done"))
+
+    def _stopped(self) -> bool:
+        return self._closed.is_set() or self._should_stop()
+
+    def events(self) -> Iterator[Event]:
+        try:
+            event = self._events.get(timeout=_LOOK_SECONDS)
+        except Empty:
+            return
+        if event.kind != "row":
+            self._threads.discard(event.worker)
+        yield event
+
+    def close(self) -> None:
+        """Stop the runs under way, and wait a while for those that wait for an answer."""
+        self._closed.set()
+        until = time.monotonic() + _END_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 class _Room:
-    """Whether the servers take more: by their slots, or by what waits in their queues."""
+    """Room on the servers for more requests, by their slots or by their queues."""
 
     def __init__(self, models: Sequence[OnServer], most: int) -> None:
         self._models = models
@@ -166,7 +123,7 @@ class _Room:
         self._wall, self._used = time.monotonic(), time.process_time()
 
     def more(self, under_way: int) -> int:
-        """How many units may be begun beside those under way, asked at most every look."""
+        """Return how many units may be begun beside those under way, at most one look in 0.25 s."""
         wall, used = time.monotonic(), time.process_time()
         if under_way >= self._most or wall - self._wall < _LOOK_SECONDS:
             return 0
