@@ -81,19 +81,19 @@ def _evaluate(args: Namespace, out: str) -> int:
 def _print_results(evaluation: Evaluation) -> None:
     from core.evaluation.plan.statistics import all_paired, results
 
-    found = results(evaluation)
-    wide = max((len(one.way) for one in found), default=0)
+    ways = results(evaluation)
+    wide = max((len(way.way) for way in ways), default=0)
     print(
         f"{'way':<{wide}}   right  95 % interval       F1  tokens  target forwards  draft forwards"
         "  draft accepted  seconds  leaks"
     )
-    for one in found:
-        low, high = 100 * one.correct.low, 100 * one.correct.high
-        accepted = "" if one.acceptance is None else f"{100 * one.acceptance:.1f} %"
+    for way in ways:
+        low, high = 100 * way.correct.low, 100 * way.correct.high
+        accepted = "" if way.acceptance is None else f"{100 * way.acceptance:.1f} %"
         print(
-            f"{one.way:<{wide}}  {one.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
-            f"  {one.f1:>5.3f}  {one.tokens:>6.1f}  {one.forwards:>15.1f}"
-            f"  {one.draft_forwards:>14.1f}  {accepted:>14}  {one.seconds:>7.3f}  {one.leaks:>5}"
+            f"{way.way:<{wide}}  {way.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
+            f"  {way.f1:>5.3f}  {way.tokens:>6.1f}  {way.forwards:>15.1f}"
+            f"  {way.draft_forwards:>14.1f}  {accepted:>14}  {way.seconds:>7.3f}  {way.leaks:>5}"
         )
     _print_best_of(evaluation)
     for pair in all_paired(evaluation):

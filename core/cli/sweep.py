@@ -138,7 +138,7 @@ def _print_curve(rows: Sequence[Any]) -> None:
     print("budget    right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
     for point in curve(rows):
         low, high = 100 * point.correct.low, 100 * point.correct.high
-        counts = "  ".join(f"{point.outcomes[one]:>{len(one)}}" for one in OUTCOMES)
+        counts = "  ".join(f"{point.outcomes[outcome]:>{len(outcome)}}" for outcome in OUTCOMES)
         print(
             f"{point.budget:>6}  {point.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
             f"  {counts}  {point.tokens:>6.1f}  {point.seconds:>7.3f}"

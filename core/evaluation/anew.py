@@ -78,11 +78,11 @@ def best_of_anew(stored: SampledProblems) -> SampledProblems:
         value = worked_out(each.question)
         samples = [
             replace(
-                one,
-                right=one.answer == each.expected,
-                passed=None if value is None else one.answer == value,
+                sample,
+                right=sample.answer == each.expected,
+                passed=None if value is None else sample.answer == value,
             )
-            for one in each.samples
+            for sample in each.samples
         ]
         sampled.append(replace(each, samples=tuple(samples)))
     return replace(stored, sampled=tuple(sampled))

@@ -21,7 +21,7 @@ from core.evaluation.runner import PlanWork, R, gathered
 from core.evaluation.strict_json import read_as, rounded, to_json
 from core.evaluation.workers.work import Pool, rows_of
 from core.models.stopping import ShouldStop, never
-from core.traces.bounded_file import file_bytes, reason_of, require_sparse, shown, within
+from core.traces.bounded_file import bytes_of, reason_of, require_sparse, shown
 
 P = TypeVar("P", bound=Any)
 
@@ -110,19 +110,16 @@ class RowFile(Generic[P, R]):
         Raises:
             error: the first fault, with its line number.
         """
-        if isinstance(source, bytes):
-            data = within(source, self.max_bytes, self.what, self.error)
-        else:
-            data = file_bytes(source, self.max_bytes, self.what, self.error)
+        data = bytes_of(source, self.max_bytes, self.what, self.error)
         # Not splitlines: JSON strings may hold what ends a line elsewhere.
         header, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
-        found = parsed_line(header, 1, self.what, self.error)
-        known = isinstance(found, dict) and found.get("schema") == self.schema
-        if not known or found.get("version") != self.version:
+        head = parsed_line(header, 1, self.what, self.error)
+        known = isinstance(head, dict) and head.get("schema") == self.schema
+        if not known or head.get("version") != self.version:
             raise self.error(
                 f"This is no {self.what} of Decoding Explorer in version {self.version}."
             )
-        plan = self.plan_from_json(found.get("plan"))
+        plan = self.plan_from_json(head.get("plan"))
         rows = tuple(self._row_of(line, number) for number, line in enumerate(lines, start=2))
         return plan, self.settled(plan, rows)
 
@@ -131,8 +128,8 @@ class RowFile(Generic[P, R]):
         try:
             return self.row_from_json(data)
         except self.error as error:
-            said = str(error).removesuffix(".")
-            raise self.error(f"Line {number} of the {self.what} is invalid: {said}.") from None
+            sentence = str(error).removesuffix(".")
+            raise self.error(f"Line {number} of the {self.what} is invalid: {sentence}.") from None
 
     def content(self, plan: P, rows: Sequence[R]) -> bytes:
         """A whole file's bytes."""

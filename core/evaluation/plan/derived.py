@@ -57,15 +57,15 @@ def ends_with(text: str, reply: str) -> bool:
     Special tokens and white space are left out of both. Only a text with a special token, which may
     open a thinking, may have an empty reply.
     """
-    said, length, borders = "".join(_pieces(reply)), 0, {0}
+    end, length, borders = "".join(_pieces(reply)), 0, {0}
     pieces = _pieces(text)
     for piece in pieces:
         length += len(piece)
         borders.add(length)
-    whole, at = "".join(pieces), length - len(said)
-    if not said:
+    whole, at = "".join(pieces), length - len(end)
+    if not end:
         return len(pieces) > 1 or not whole
-    return at in borders and whole[at:] == said
+    return at in borders and whole[at:] == end
 
 
 def _pieces(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from core.decoding.reasoning.split import split_reply
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.record.trace import Step, Trace
 from core.decoding.speculative.config import Speculative
-from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for, text_for
+from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for
 from core.evaluation.plan.counted import Counted, OwnPrompt
 from core.evaluation.plan.derived import judged
 from core.evaluation.plan.types import (
@@ -29,6 +29,7 @@ from core.evaluation.plan.types import (
     Way,
     failed_row,
 )
+from core.evaluation.questions.asking import as_text
 from core.evaluation.questions.types import Question
 from core.evaluation.runner import Place
 from core.evaluation.scoring.reference import ReferenceScore, score_reference
@@ -115,7 +116,7 @@ class _Runners:
         self._asked = ""
         self._targets = {way.model: Counted(models[way.model]) for way in plan.ways}
         self._prompts = {way.draft: OwnPrompt(models[way.draft]) for way in plan.ways if way.draft}
-        self._drafts = {name: Counted(one.as_model()) for name, one in self._prompts.items()}
+        self._drafts = {name: Counted(prompt.as_model()) for name, prompt in self._prompts.items()}
 
     def decode(self, way: Way, question: Question, sample: int) -> _Run | None:
         """One run; None where it was stopped.
@@ -127,8 +128,8 @@ class _Runners:
         target, draft = self._targets[way.model], self._drafts.get(way.draft)
         ids = ids_for(self._models[way.model], question, way.system, way.use_chat_template)
         if draft is not None:
-            own = draft_ids_for(draft.as_model(), question, way, ids)
-            self._prompts[way.draft].read(ids, own)
+            draft_ids = draft_ids_for(draft.as_model(), question, way, ids)
+            self._prompts[way.draft].read(ids, draft_ids)
             draft.forwards = 0
         target.forwards = 0
         trace = collect(
@@ -157,7 +158,7 @@ class _Runners:
         if place not in self._references:
             model = self._models[way.model]
             chat = way.use_chat_template and has_template(model)
-            prompt = ids if chat else text_for(question, way.system)
+            prompt = ids if chat else as_text(question.asked, way.system)
             self._references[place] = score_reference(model, prompt, answer)
         return self._references[place]
 
@@ -184,8 +185,8 @@ def _row(
         tokens=len(trace.token_ids),
         forwards=run.forwards,
         draft_forwards=run.draft_forwards,
-        drafted=sum(len(one.drafted) for one in rounds),
-        accepted=sum(len(one.accepted) for one in rounds),
+        drafted=sum(len(round_.drafted) for round_ in rounds),
+        accepted=sum(len(round_.accepted) for round_ in rounds),
         finish_reason=trace.finish_reason,
         seconds=trace.timings.total,
         mean_logprob=_mean_logprob(trace),
@@ -193,7 +194,7 @@ def _row(
 
 
 def _mean_logprob(trace: Trace) -> float | None:
-    """Of the model's own distributions, in nats; None where steps emit more than a token."""
+    """Return the mean log-probability of the tokens; None where steps emit several."""
     steps = trace.token_steps
     if not steps or len(steps) != len(trace.token_ids):
         return None

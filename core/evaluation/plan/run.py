@@ -43,10 +43,10 @@ def with_revisions(
     plan: EvaluationPlan, models: Models, rewards: Rewards | None = None
 ) -> EvaluationPlan:
     """The plan with what its models' weights are; an evaluation is not resumed on others."""
-    found = [(name, models[name].revision) for name in plan.models]
+    revisions = [(name, models[name].revision) for name in plan.models]
     if rewards is not None:
-        found.append((plan.reward, rewards.revision))
-    return replace(plan, revisions=tuple(found))
+        revisions.append((plan.reward, rewards.revision))
+    return replace(plan, revisions=tuple(revisions))
 
 
 def evaluation_work(

@@ -84,7 +84,7 @@ class Way:
 
 
 def draws(config: MethodConfig) -> bool:
-    """Whether another seed may give another text."""
+    """Return whether another seed may give another text."""
     if "seed" not in {field.name for field in fields(config)}:
         return False
     heat = max(config.shaping.temperature, getattr(config, "draft_temperature", None) or 0.0)
@@ -129,7 +129,7 @@ class EvaluationPlan(ShortRepr):
 
     @property
     def total(self) -> int:
-        """How many rows the evaluation has when it is complete."""
+        """Number of rows of a complete evaluation."""
         return len(self.questions.questions) * sum(way.samples for way in self.ways)
 
     @property

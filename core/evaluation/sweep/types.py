@@ -76,7 +76,7 @@ class SweepPlan(ShortRepr):
 
     @property
     def total(self) -> int:
-        """How many rows the sweep has when it is complete."""
+        """Number of rows of a complete sweep."""
         return len(self.problems.problems) * len(self.budgets) * self.samples
 
     def config_of(self, budget: int, sample: int) -> Reasoning:
