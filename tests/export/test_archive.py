@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
+from core.decoding.beam.types import SearchRecord
 from core.decoding.record.trace import Trace
 from core.decoding.version import VERSION
 from core.export import latex
@@ -173,7 +174,7 @@ def test_latex_compiles_the_document(name: str, tmp_path: Path) -> None:
     trace = replace(Trace.load(STORED / f"{name}.json"), prompt=HOSTILE, rendered_prompt="")
     if trace.hypotheses:
         first, *others = trace.hypotheses
-        trace = replace(trace, hypotheses=(first._replace(text=HOSTILE), *others))
+        trace = replace(trace, method_record=SearchRecord((first._replace(text=HOSTILE), *others)))
     for path, content in opened(filled(trace)).items():
         target = tmp_path / path
         target.parent.mkdir(exist_ok=True)
