@@ -14,7 +14,7 @@ Place: TypeAlias = tuple[str, Any, int]
 """A run's question, way or budget, and sample."""
 
 
-class Plan(Protocol):
+class RunPlan(Protocol):
     """Everything that fixes the rows of a file, save their seconds."""
 
     @property
@@ -22,7 +22,7 @@ class Plan(Protocol):
         """All runs, question by question."""
 
 
-class Row(Protocol):
+class RunRow(Protocol):
     """A row of one run; `failure` says why the run could not be done."""
 
     @property
@@ -32,10 +32,10 @@ class Row(Protocol):
     def failure(self) -> str: ...
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=RunRow)
 
 
-def missing(plan: Plan, rows: Sequence[Row]) -> list[Place]:
+def missing(plan: RunPlan, rows: Sequence[RunRow]) -> list[Place]:
     """Return the runs that have no row yet or failed, question by question."""
     done = {row.place for row in rows if not row.failure}
     return [place for place in plan.places if place not in done]
