@@ -45,8 +45,8 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--shared", action="store_true", help=_SHARED)
     parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
     for text in ("title", "caption"):
-        said = f"draw the {text} in the picture; by default it is, but not for a journal"
-        parser.add_argument(f"--{text}", action=BooleanOptionalAction, help=said)
+        sentence = f"draw the {text} in the picture; by default it is, but not for a journal"
+        parser.add_argument(f"--{text}", action=BooleanOptionalAction, help=sentence)
 
 
 def run(args: Namespace) -> int:
@@ -126,8 +126,8 @@ def _save_one(
     else:
         save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
     if paper.journal and ending != ".csv":
-        said = part.figure(LIGHT if theme is None else theme, paper).layout.meta
-        print(full_caption(said))
+        meta = part.figure(LIGHT if theme is None else theme, paper).layout.meta
+        print(full_caption(meta))
 
 
 def _save_panels(parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:

@@ -1,4 +1,4 @@
-"""How the settings of a decoding method become options of the command line."""
+"""Options of the command line for the settings of a decoding method."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def stream(step: Step) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodOptions:
-    """What the command line does for a method beyond an option for each of its settings.
+    """Behaviour of the command line for a method, beyond an option for each setting.
 
     A method that needs any of it has an `OPTIONS` in `core/cli/<its name>.py`; others have no file.
 

@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 import core.figures as figures
 from core.decoding.counting import counted, nth
 from core.decoding.lab.types import LabExample
-from core.evaluation.best_of import SampledProblems, of_way
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
+from core.evaluation.votes.best_of import SampledProblems, of_way
 from core.export.part import Part, of_figure
 from core.figures.base.labels import config_caption, plain_name, settings_caption
 

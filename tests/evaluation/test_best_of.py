@@ -14,8 +14,8 @@ from transformers import (
 )
 
 from core.decoding.errors import ModelError
-from core.evaluation.ballots import vote
-from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
+from core.evaluation.votes.ballots import vote
+from core.evaluation.votes.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
 from core.figures import best_of, best_of_data
 from core.models.places import EMBEDDED_FOLDER, list_embedded
 from core.models.registry import load_reward_model

@@ -7,11 +7,11 @@ import pytest
 from core import ConfigError, Reasoning, Shaping
 from core.decoding.validation import MAX_SEED
 from core.evaluation.attempts import attempt_of
-from core.evaluation.ballots import vote
-from core.evaluation.compare import compare_rivals
+from core.evaluation.scoring.verifier import check_arithmetic
 from core.evaluation.types import Attempt, Ballot, Problem, ProblemSet
-from core.evaluation.verifier import check_arithmetic
-from core.evaluation.votes import sample_and_vote, seeded
+from core.evaluation.votes.ballots import vote
+from core.evaluation.votes.compare import compare_rivals
+from core.evaluation.votes.sampling import sample_and_vote, seeded
 from tests.evaluation.thinkers import ID, THINKS, following, thinker
 
 PROBLEM = Problem("k", "What is 30 + 6?", "36")

@@ -8,8 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import counted
-from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.evaluation.types import AnswerRule
+from core.evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
 from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP

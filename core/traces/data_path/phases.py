@@ -1,4 +1,4 @@
-"""Which part of a run a function begins; what it calls belongs to the same part."""
+"""Parts of a run, by the functions that begin them; their calls belong to the same part."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
 from core.decoding.record.trace import FinishReason
-from core.evaluation.plain_text import CURRENCIES, UNSPACED, folded, without_markup
+from core.evaluation.scoring.plain_text import CURRENCIES, UNSPACED, folded, without_markup
 from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60
@@ -50,10 +50,10 @@ def normal_number(text: str) -> str | None:
     that is exact (`2/4` gives `0.5`), else it is reduced (`2/6` gives `1/3`).
     """
     bare = _unspaced(without_markup(folded(text))).strip()
-    found = _PARTS.fullmatch(bare)
-    if len(bare) > MAX_DIGITS or found is None:
+    match = _PARTS.fullmatch(bare)
+    if len(bare) > MAX_DIGITS or match is None:
         return None
-    sign, whole, above, below, decimal = found.groups(default="")
+    sign, whole, above, below, decimal = match.groups(default="")
     if decimal:
         value = Decimal(decimal.replace(",", ""))
     elif int(below):
@@ -88,17 +88,17 @@ def find_answer(text: str, *, cut: bool = False) -> str | None:
     written = folded(_ASKED.sub(" ", text)).rstrip(" ")
     if cut and written[-1:] in tuple("0123456789,:/"):
         return None
-    said = _unspaced(_SPACES.sub(" ", without_markup(written)))
-    if boxes := [one for pair in _BOXED.findall(said) if (one := "".join(pair).strip())]:
+    plain = _unspaced(_SPACES.sub(" ", without_markup(written)))
+    if boxes := [box for pair in _BOXED.findall(plain) if (box := "".join(pair).strip())]:
         numbers = _NUMBERS.findall(boxes[-1].rpartition("=")[2])
         return _plain(numbers[0]) if len(numbers) == 1 else None
     for pattern in (_GSM8K, _SAID):
-        if found := pattern.findall(said):
-            return _plain(found[-1])
+        if matches := pattern.findall(plain):
+            return _plain(matches[-1])
     if cut:
-        alone = _ALONE.fullmatch(said)
+        alone = _ALONE.fullmatch(plain)
         return _plain(alone[1]) if alone else None
-    numbers = _NUMBERS.findall(said)
+    numbers = _NUMBERS.findall(plain)
     return _plain(numbers[-1]) if numbers else None
 
 

@@ -53,7 +53,7 @@ def without_markup(text: str) -> str:
     """
     if not any(mark in text for mark in "\\^*_`"):
         return text
-    plain = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
+    plain = _SIGN.sub(lambda match: _SIGNS[match[0]], text)
     for _ in range(3):
         plain = _RAISED.sub(r"^\1", _FRACTION.sub(r"\1\3/\2\4", _WORDS.sub(r"\1", plain)))
     return _MARKED.sub(r"\2", _SCIENTIFIC.sub(r"e\1", plain))

@@ -34,10 +34,10 @@ class Chain(NamedTuple):
     @property
     def values(self) -> list[int]:
         """The start and the value after each step."""
-        found = [self.start]
+        numbers = [self.start]
         for step in self.steps:
-            found.append(calculate(found[-1], *step))
-        return found
+            numbers.append(calculate(numbers[-1], *step))
+        return numbers
 
     @property
     def answer(self) -> int:
@@ -47,15 +47,15 @@ class Chain(NamedTuple):
 def calculate(value: int, operation: str, operand: int) -> int:
     """Do one operation; a division must come out even."""
     if operation == "/":
-        quotient, rest = divmod(value, operand)
-        if rest:
-            raise ValueError(f"{value} / {operand} leaves a rest of {rest}.")
+        quotient, remainder = divmod(value, operand)
+        if remainder:
+            raise ValueError(f"{value} / {operand} leaves a rest of {remainder}.")
         return quotient
     return {"+": value + operand, "-": value - operand, "*": value * operand}[operation]
 
 
 def is_held_out(key: str) -> bool:
-    """Whether a problem is kept for evaluation and for the app, whatever its wording."""
+    """Return whether a problem is kept from training, in any wording."""
     return zlib.crc32(key.encode()) % HELD_OUT_OF == 0
 
 

@@ -1,9 +1,10 @@
-"""How sure a share is: Wilson's interval."""
+"""Wilson's confidence interval of a share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 
 from core.evaluation.types import Share
 
@@ -36,6 +37,14 @@ def wilson_of_groups(groups: Sequence[tuple[int, int]]) -> Share:
     effective = share * (1 - share) / variance if variance else alike
     low, high = _ends(share, min(max(effective, count), whole.total))
     return whole._replace(low=low, high=high)
+
+
+def wilson_by_group(trials: Iterable[tuple[Hashable, bool]]) -> Share:
+    """Return `wilson_of_groups` of hits and misses with the names of their groups."""
+    groups: dict[Hashable, list[bool]] = defaultdict(list)
+    for name, hit in trials:
+        groups[name].append(hit)
+    return wilson_of_groups([(sum(hits), len(hits)) for hits in groups.values()])
 
 
 def _ends(share: float, total: float) -> tuple[float, float]:

@@ -12,6 +12,16 @@ VerifierFunction: TypeAlias = Callable[[Problem, str], float]
 """From a problem and an answer to a score: the higher the better, 0 and less for a wrong one."""
 
 
+def best_place(answers: Sequence[str | None], scores: Sequence[float | None]) -> int | None:
+    """Return the place of the highest score beside an answer, the first of equals.
+
+    None where no attempt has both.
+    """
+    scored = zip(answers, scores, strict=True)
+    known = [(s, -at) for at, (a, s) in enumerate(scored) if a is not None and s is not None]
+    return -max(known)[1] if known else None
+
+
 def vote(
     problem: Problem,
     attempts: Sequence[Attempt],
@@ -26,22 +36,15 @@ def vote(
     scores: tuple[float, ...] = ()
     if verifier is not None:
         scores = tuple(0.0 if a is None else float(verifier(problem, a)) for a in answers)
-    named = [at for at, answer in enumerate(answers) if answer is not None]
-    passed = [at for at, score in enumerate(scores) if score > 0]
+    passed = [score if score > 0 else None for score in scores]
     return Vote(
         problem=problem,
         attempts=tuple(attempts),
         ballots=tuple(Ballot(*ballot) for ballot in ballots),
         margin=ballots[0][1] - second if ballots else 0,
-        best=max(named, key=lambda at: attempts[at].mean_logprob, default=None),
+        best=best_place(answers, [attempt.mean_logprob for attempt in attempts]),
         scores=scores,
-        verified=max(passed, key=lambda at: scores[at], default=None),
+        verified=best_place(answers, passed) if scores else None,
         rewards=tuple(rewards),
-        rewarded=_highest(rewards, named),
+        rewarded=best_place(answers, rewards) if rewards else None,
     )
-
-
-def _highest(rewards: Sequence[float | None], named: Sequence[int]) -> int | None:
-    """The place with the highest reward among `named`; None where none has one."""
-    known = {at: reward for at, reward in enumerate(rewards) if reward is not None and at in named}
-    return max(known, key=known.__getitem__, default=None)

@@ -9,10 +9,9 @@ from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.ballots import VerifierFunction, vote
-from core.evaluation.intervals import wilson
+from core.evaluation.questions.asking import prompt_ids_of
+from core.evaluation.scoring.intervals import wilson
 from core.evaluation.types import (
     AnswerRule,
     Attempt,
@@ -22,7 +21,8 @@ from core.evaluation.types import (
     StrategyResult,
     Vote,
 )
-from core.evaluation.votes import ScorerFunction, rewards_of, seeded
+from core.evaluation.votes.ballots import VerifierFunction, vote
+from core.evaluation.votes.sampling import ScorerFunction, rewards_of, seeded
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:
@@ -76,8 +76,8 @@ def compare_rivals(
     short = bounded(config, _within(model, longest, total_tokens // max(1, samples)))
     configs = [replace(long, do_sample=False), long, *seeded(short, samples)]
     found: dict[int, Attempt] = {}
-    asked = zip(problems.problems, prompts, strict=True)
-    tasks = [AttemptTask(problem, ids, own) for problem, ids in asked for own in configs]
+    pairs = zip(problems.problems, prompts, strict=True)
+    tasks = [AttemptTask(problem, ids, settings) for problem, ids in pairs for settings in configs]
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
         found[at] = attempt
         if on_attempt is not None:
@@ -93,28 +93,28 @@ def compare_rivals(
 
 
 def _within(model: LanguageModel, longest: int, tokens: int) -> int:
-    """So many tokens, or what the model's window holds beside the longest prompt."""
+    """Return the tokens that fit into the model's window beside the longest prompt."""
     return tokens if model.context_window is None else min(tokens, model.context_window - longest)
 
 
 def _those_done(problems: ProblemSet, votes: Sequence[Vote]) -> ProblemSet:
     """The problems that have all their attempts; the name says so where some don't."""
-    wanted = len(problems.problems)
-    part = f"stopped after {len(votes)} of {wanted}, " if len(votes) < wanted else ""
-    return ProblemSet(part + problems.name, tuple(one.problem for one in votes))
+    total = len(problems.problems)
+    part = f"stopped after {len(votes)} of {total}, " if len(votes) < total else ""
+    return ProblemSet(part + problems.name, tuple(vote.problem for vote in votes))
 
 
 def _grouped(
     problems: Sequence[Problem],
-    found: dict[int, Attempt],
+    attempts: dict[int, Attempt],
     size: int,
     judged: Callable[[Problem, list[Attempt]], Vote],
 ) -> tuple[list[Vote], list[Vote], list[Vote]]:
     """The two long attempts and the vote of the short ones, where a problem has all of them."""
     greedy, singles, votes = list[Vote](), list[Vote](), list[Vote]()
     for place, problem in enumerate(problems):
-        own = [found.get(place * size + at) for at in range(size)]
-        whole = [attempt for attempt in own if attempt is not None]
+        slots = [attempts.get(place * size + at) for at in range(size)]
+        whole = [attempt for attempt in slots if attempt is not None]
         if len(whole) == size:
             greedy.append(vote(problem, whole[:1]))
             singles.append(vote(problem, whole[1:2]))
@@ -123,11 +123,11 @@ def _grouped(
 
 
 def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[StrategyResult]:
-    """What each rule makes of the many samples; scores and checks only where there are some."""
+    """Return each rule's result on the samples; of scores and checks where there are some."""
     rules: list[AnswerRule] = ["majority", "best_of_n"]
-    if any(one.rewards for one in votes):
+    if any(vote_.rewards for vote_ in votes):
         rules.append("reward")
-    if any(one.scores for one in votes):
+    if any(vote_.scores for vote_ in votes):
         rules.append("verifier")
     return [_result(rule, votes, samples, config) for rule in rules]
 
@@ -140,7 +140,7 @@ def _result(
         rule=rule,
         samples=samples,
         budget=config.max_new_tokens,
-        correct=wilson(sum(one.is_right(rule) for one in votes), len(votes)),
-        tokens=sum(one.tokens for one in votes) / total,
-        seconds=sum(attempt.seconds for one in votes for attempt in one.attempts) / total,
+        correct=wilson(sum(each.is_right(rule) for each in votes), len(votes)),
+        tokens=sum(each.tokens for each in votes) / total,
+        seconds=sum(attempt.seconds for each in votes for attempt in each.attempts) / total,
     )

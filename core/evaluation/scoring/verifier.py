@@ -46,12 +46,12 @@ def worked_out(question: str) -> str | None:
 
 
 def _expression_of(question: str) -> str | None:
-    if told := _TOLD.fullmatch(question):
-        text = told[1]
-        for order, operand in _ORDERS.findall(told[2]):
+    if orders := _TOLD.fullmatch(question):
+        text = orders[1]
+        for order, operand in _ORDERS.findall(orders[2]):
             text = f"({text}) {_SIGNS[order.lower()]} {operand}"
         return text
     for word, sign in _SPOKEN.items():
         question = question.replace(f" {word} ", f" {sign} ")
-    found = _SYMBOLS.fullmatch(question)
-    return found[1] if found and _OPERATOR.search(found[1]) else None
+    symbols = _SYMBOLS.fullmatch(question)
+    return symbols[1] if symbols and _OPERATOR.search(symbols[1]) else None

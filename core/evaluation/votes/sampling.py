@@ -11,10 +11,10 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.validation import MAX_SEED
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.ballots import VerifierFunction, vote
+from core.evaluation.questions.asking import prompt_ids_of
 from core.evaluation.types import Attempt, Problem, Vote
+from core.evaluation.votes.ballots import VerifierFunction, vote
 
 ScorerFunction: TypeAlias = Callable[[str, Sequence[str]], Sequence[float | None]]
 """From a question and whole replies to a score of each (`RewardModel.score`)."""
@@ -44,14 +44,14 @@ def sample_and_vote(
         as `reason_in_batch`.
     """
     ids = prompt_ids_of(model, problem, marks)
-    tasks = [AttemptTask(problem, ids, own) for own in seeded(config, samples)]
-    found: dict[int, Attempt] = {}
+    tasks = [AttemptTask(problem, ids, settings) for settings in seeded(config, samples)]
+    ended: dict[int, Attempt] = {}
     rows = min(ROWS, samples)
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
-        found[at] = attempt
+        ended[at] = attempt
         if on_attempt is not None:
             on_attempt(attempt)
-    attempts = [found[at] for at in sorted(found)]
+    attempts = [ended[at] for at in sorted(ended)]
     made = vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, config))
     return replace(made, model_id=model.model_id, config=config)
 
@@ -69,7 +69,7 @@ def sample_each(
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Vote, ...]:
     """`sample_and_vote` on one problem after another; a stop leaves those with all attempts."""
-    found = []
+    votes = []
     for problem in problems:
         made = sample_and_vote(
             model,
@@ -84,8 +84,8 @@ def sample_each(
         )
         if len(made.attempts) < samples:
             break
-        found.append(made)
-    return tuple(found)
+        votes.append(made)
+    return tuple(votes)
 
 
 def rewards_of(
@@ -94,11 +94,11 @@ def rewards_of(
     """The score of each attempt; none without a scorer."""
     if scorer is None:
         return ()
-    return scorer(problem.question, [whole_reply(one, config) for one in attempts])
+    return scorer(problem.question, [whole_reply(attempt, config) for attempt in attempts])
 
 
 def whole_reply(attempt: Attempt, config: Reasoning) -> str:
-    """What a run wrote, its thinking between its marks."""
+    """Return the text of a run, its thinking between its marks."""
     if not attempt.thinking_tokens:
         return attempt.answer_text
     return f"{config.think_start}{attempt.thinking}{config.think_end}{attempt.answer_text}"

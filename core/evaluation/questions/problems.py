@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from pathlib import Path
 
 from core.decoding.counting import counted
 from core.decoding.errors import ConfigError, ProblemError
 from core.decoding.validation import brief
-from core.evaluation.answers import MAX_DIGITS, normal_number
-from core.evaluation.chains import MOST_STEPS, Chain, ask_in_symbols, ask_in_words, draw_chain
-from core.evaluation.hard_sums import ask_hard_sum, draw_hard_sum
+from core.evaluation.questions.chains import (
+    MOST_STEPS,
+    Chain,
+    ask_in_symbols,
+    ask_in_words,
+    draw_chain,
+)
+from core.evaluation.questions.hard_sums import ask_hard_sum, draw_hard_sum
 from core.evaluation.questions.table import (
     REQUIRED,
     QuestionRow,
+    checked_question,
     csv_rows,
     decoded,
     is_jsonl,
-    is_text,
     jsonl_rows,
+    plain_number,
+    shown,
 )
+from core.evaluation.scoring.answers import normal_number
 from core.evaluation.types import Problem, ProblemSet
-from core.traces.bounded_file import file_bytes, within
+from core.traces.bounded_file import bytes_of
 
 THINKING_SYSTEM = "Think step by step."
 CALCULATOR_SYSTEM = "Use the calculator."
@@ -47,15 +54,19 @@ def make_problems(
     Raises:
         ConfigError: a difficulty that there isn't, or more problems than it has.
     """
-    wanted = sorted(set(steps))
-    if not wanted or not all(1 <= one <= MOST_STEPS for one in wanted):
+    difficulties = sorted(set(steps))
+    if not difficulties or not all(1 <= difficulty <= MOST_STEPS for difficulty in difficulties):
         raise ConfigError(f"steps must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.")
-    rounds, rest = divmod(_checked(count), len(wanted))
+    rounds, remainder = divmod(_checked(count), len(difficulties))
     rng, keys = random.Random(seed), set[str]()
-    problems = [_new_problem(rng, one, keys) for _ in range(rounds) for one in wanted]
-    if rest:
-        last = [_new_problem(rng, one, keys) for one in wanted]
-        problems += [last[(2 * at + 1) * len(wanted) // (2 * rest)] for at in range(rest)]
+    problems = [
+        _new_problem(rng, difficulty, keys) for _ in range(rounds) for difficulty in difficulties
+    ]
+    if remainder:
+        last = [_new_problem(rng, difficulty, keys) for difficulty in difficulties]
+        problems += [
+            last[(2 * at + 1) * len(difficulties) // (2 * remainder)] for at in range(remainder)
+        ]
     levels = ",".join(map(str, sorted({problem.steps or 0 for problem in problems})))
     return ProblemSet(f"chains of {levels} steps, seed {seed}", tuple(problems))
 
@@ -112,11 +123,7 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     Raises:
         ProblemError: the first fault, with its line number.
     """
-    if isinstance(source, bytes):
-        data = within(source, MAX_BYTES, "file of problems", ProblemError)
-    else:
-        data = file_bytes(source, MAX_BYTES, "file of problems", ProblemError)
-    text = decoded(data)
+    text = decoded(bytes_of(source, MAX_BYTES, "file of problems", ProblemError))
     named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
     rows = _objects(text) if is_jsonl(text, named) else csv_rows(text)
     problems: list[Problem] = []
@@ -142,24 +149,9 @@ def _objects(text: str) -> Iterator[QuestionRow]:
 
 
 def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
-    if not isinstance(question, str) or not question.strip():
-        raise ProblemError(f"Line {line}: the question must be a text, got {_named(question)}.")
-    if not is_text(question):
-        raise ProblemError(f"Line {line}: the question holds half a character that can't be asked.")
-    if len(question) > MAX_QUESTION:
-        raise ProblemError(f"Line {line}: the question has more than {MAX_QUESTION:,} characters.")
-    found = normal_number(_written(answer))
-    if found is None:
-        raise ProblemError(f"Line {line}: the answer must be a number, got {_named(answer)}.")
-    return Problem(f"line {line}", question.strip(), found, None, system)
-
-
-def _written(answer: object) -> str:
-    """An answer as a text without an exponent; empty where it is no number of a size to answer."""
-    if isinstance(answer, Decimal):
-        return format(answer, "f") if abs(answer.adjusted()) < MAX_DIGITS else ""
-    return answer if isinstance(answer, str) else ""
-
-
-def _named(answer: object) -> str:
-    return brief(str(answer)) if isinstance(answer, Decimal) else brief(answer)
+    asked = checked_question(line, question, MAX_QUESTION)
+    text = plain_number(answer)
+    number = normal_number(text) if isinstance(text, str) else None
+    if number is None:
+        raise ProblemError(f"Line {line}: the answer must be a number, got {shown(answer)}.")
+    return Problem(f"line {line}", asked, number, None, system)

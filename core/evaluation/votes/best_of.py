@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.answers import find_answer, normal_number
-from core.evaluation.intervals import wilson_of_groups
 from core.evaluation.plan.types import Evaluation
+from core.evaluation.scoring.answers import find_answer, normal_number
+from core.evaluation.scoring.intervals import wilson_of_groups
 from core.evaluation.scoring.text import normalised
+from core.evaluation.scoring.verifier import worked_out
 from core.evaluation.types import RULES, AnswerRule, Share, Vote
-from core.evaluation.verifier import worked_out
+from core.evaluation.votes.ballots import best_place
 
 SIZES = (1, 2, 4, 8, 16)
 
@@ -70,7 +71,7 @@ class SampledProblems:
 
 
 class RulePoint(NamedTuple):
-    """How often a rule is right that chooses among so many samples."""
+    """Accuracy of a rule that chooses among so many samples."""
 
     rule: AnswerRule
     samples: int
@@ -78,27 +79,34 @@ class RulePoint(NamedTuple):
 
 
 def chosen(samples: Sequence[Sample], rule: AnswerRule) -> Sample | None:
-    """The sample that a rule takes, the first of equals; None where none has an answer for it."""
-    named = [one for one in samples if one.answer is not None]
-    if rule == "majority":
-        votes = Counter(one.answer for one in named)
-        return max(named, key=lambda one: votes[one.answer], default=None)
-    if rule == "verifier":
-        return next((one for one in named if one.passed), None)
-    if rule not in ("best_of_n", "reward"):
+    """Return the sample that a rule takes, the first of equals; None where no answer has a score.
+
+    `single` and `greedy` take the first sample.
+    """
+    if rule in ("single", "greedy"):
         return samples[0] if samples else None
-    scores = [one.mean_logprob if rule == "best_of_n" else one.reward for one in named]
-    known = [(score, -at) for at, score in enumerate(scores) if score is not None]
-    return named[-max(known)[1]] if known else None
+    answers = [sample.answer for sample in samples]
+    votes = Counter(answers)
+    scores: list[float | None] = [
+        {
+            "majority": votes[sample.answer],
+            "best_of_n": sample.mean_logprob,
+            "reward": sample.reward,
+            "verifier": 1.0 if sample.passed else None,
+        }[rule]
+        for sample in samples
+    ]
+    place = best_place(answers, scores)
+    return None if place is None else samples[place]
 
 
 def rules_of(sampled: Sequence[Sampled]) -> tuple[AnswerRule, ...]:
     """The rules that every question has what they need for."""
-    every = [one for each in sampled for one in each.samples]
+    every = [sample for each in sampled for sample in each.samples]
     has = {
-        "best_of_n": any(one.mean_logprob is not None for one in every),
-        "reward": any(one.reward is not None for one in every),
-        "verifier": bool(every) and all(one.passed is not None for one in every),
+        "best_of_n": any(sample.mean_logprob is not None for sample in every),
+        "reward": any(sample.reward is not None for sample in every),
+        "verifier": bool(every) and all(sample.passed is not None for sample in every),
     }
     return tuple(rule for rule in RULES if has.get(rule, bool(every)) and rule != "single")
 
@@ -119,10 +127,10 @@ def by_samples(sampled: Sequence[Sampled]) -> tuple[RulePoint, ...]:
 
 
 def _trials(each: Sampled, rule: AnswerRule, size: int) -> tuple[int, int]:
-    """How many blocks of so many samples a rule gets right, and how many there are."""
+    """Return the blocks of so many samples that a rule gets right, and the number of blocks."""
     blocks = [each.samples[at : at + size] for at in range(0, len(each.samples), size)]
-    found = [chosen(block, rule) for block in blocks if len(block) == size]
-    return sum(one is not None and one.right for one in found), len(found)
+    taken = [chosen(block, rule) for block in blocks if len(block) == size]
+    return sum(sample is not None and sample.right for sample in taken), len(taken)
 
 
 class Mistake(NamedTuple):
@@ -134,24 +142,25 @@ class Mistake(NamedTuple):
 
 
 def mistakes(sampled: Iterable[Sampled]) -> tuple[Mistake, ...]:
-    """Where the reward model errs among all samples, beside the right one that it ranks highest."""
-    found = []
+    """Return the reward model's errors, each with the right sample that it ranks highest."""
+    errors = []
     for each in sampled:
         taken = chosen(each.samples, "reward")
-        better = chosen([one for one in each.samples if one.right], "reward")
+        better = chosen([sample for sample in each.samples if sample.right], "reward")
         if taken is not None and better is not None and not taken.right:
-            found.append(Mistake(each, taken, better))
-    return tuple(found)
+            errors.append(Mistake(each, taken, better))
+    return tuple(errors)
 
 
 def shortened_texts(sampled: Sequence[Sampled]) -> tuple[Sampled, ...]:
     """The same without the texts that no mistake shows."""
-    shown = {id(one) for each in mistakes(sampled) for one in (each.taken, each.better)}
+    shown = {id(sample) for each in mistakes(sampled) for sample in (each.taken, each.better)}
     return tuple(
         replace(
             each,
             samples=tuple(
-                one if id(one) in shown else replace(one, text="") for one in each.samples
+                sample if id(sample) in shown else replace(sample, text="")
+                for sample in each.samples
             ),
         )
         for each in sampled
@@ -168,14 +177,14 @@ def _of_vote(vote: Vote) -> Sampled:
     checks = vote.scores and worked_out(vote.problem.question) is not None
     samples = [
         Sample(
-            text=f"{one.thinking} {one.answer_text}".strip(),
-            answer=one.answer,
-            right=one.outcome == "correct",
-            mean_logprob=one.mean_logprob,
+            text=f"{attempt.thinking} {attempt.answer_text}".strip(),
+            answer=attempt.answer,
+            right=attempt.outcome == "correct",
+            mean_logprob=attempt.mean_logprob,
             reward=reward,
             passed=vote.scores[at] > 0 if checks else None,
         )
-        for at, (one, reward) in enumerate(zip(vote.attempts, rewards, strict=True))
+        for at, (attempt, reward) in enumerate(zip(vote.attempts, rewards, strict=True))
     ]
     return Sampled(vote.problem.question, vote.problem.answer, tuple(samples))
 
@@ -185,17 +194,17 @@ def of_way(evaluation: Evaluation, way: str) -> tuple[Sampled, ...]:
 
     A vote counts numbers where the reference answer is one, else replies as they are normalised.
     """
-    wanted = evaluation.plan.way(way).samples
+    count = evaluation.plan.way(way).samples
     rows = {
         (row.question, row.sample): row
         for row in evaluation.rows
         if row.way == way and not row.failure
     }
-    found = []
+    sampled = []
     for question in evaluation.plan.questions.questions:
-        own = [rows.get((question.key, at)) for at in range(wanted)]
-        whole = [row for row in own if row is not None]
-        if len(whole) < wanted:
+        slots = [rows.get((question.key, at)) for at in range(count)]
+        whole = [row for row in slots if row is not None]
+        if len(whole) < count:
             continue
         number = normal_number(question.answers[0]) is not None
         right = worked_out(question.question)
@@ -206,5 +215,5 @@ def of_way(evaluation: Evaluation, way: str) -> tuple[Sampled, ...]:
             samples.append(
                 Sample(row.text, answer, row.right, row.mean_logprob, row.reward, passed)
             )
-        found.append(Sampled(question.question, question.answers[0], tuple(samples)))
-    return tuple(found)
+        sampled.append(Sampled(question.question, question.answers[0], tuple(samples)))
+    return tuple(sampled)
