@@ -1,17 +1,15 @@
-"""Axes, and the key below a plotting area."""
+"""Axes, and the entries of a key."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from core.figures.base.labels import NBSP
-from core.figures.base.measure import wrapped_markup
 from core.figures.base.paper import SMALL
-from core.figures.base.sheet import EDGE, Properties, Sheet, add_lines
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
 
 _SIGN_OF = {shape: sign for sign, shape in HATCH_SIGNS.items()}
-_KEY_SIZE, _KEY_LINE = 11, 16
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
@@ -77,17 +75,6 @@ def top_axis(
         tickangle=0,
         tickfont={"size": SMALL, "color": theme.muted},
     )
-
-
-def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> None:
-    """Write a key below the plotting area, in lines of Plotly text; where it needs more lines than
-    these, the figure grows."""
-    font: Properties = {"size": _KEY_SIZE, "color": sheet.theme.ink}
-    room = sheet.paper.width - 2 * EDGE
-    drawn = [part for line in lines for part in wrapped_markup(line, room, _KEY_SIZE)]
-    sheet.keys += lines
-    sheet.grow((len(drawn) - len(lines)) * _KEY_LINE)
-    add_lines(sheet, "key", drawn, left, y=0, yanchor="top", yshift=-offset, font=font)
 
 
 def key_entry(color: str, words: str, sign: str = "■") -> str:

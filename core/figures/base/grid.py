@@ -294,8 +294,7 @@ def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Prope
         left: px from the left edge of the plotting area, less where it would not fit.
         offset: px below its lower edge.
     """
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    left = min(left, max(int(sheet.room(margin["l"], margin["r"])) - _BAR - 4, 0))
+    left = min(left, max(int(sheet.room) - _BAR - 4, 0))
     return {
         "orientation": "h",
         "thickness": 9,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from core.figures.base.journals import JOURNAL_TICK
 from core.figures.base.labels import NBSP
 from core.figures.base.measure import markup_width
-from core.figures.base.sheet import EDGE, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
@@ -69,20 +68,6 @@ def add_note(
     sheet.annotations.append({**note, "font": font, **where})
 
 
-def name_rows(sheet: Sheet, title: str, left: int) -> None:
-    """Write the title of an axis of names upright at the figure's edge.
-
-    Plotly would put it beside the names as wide as they were before their font had come.
-
-    Args:
-        left: the figure's left margin, px.
-    """
-    edge = EDGE - 2 - (JOURNAL_TICK if sheet.paper.journal else 0)
-    where = {**PAPER, "xanchor": "center", "yanchor": "middle", "xshift": edge - left}
-    color = sheet.theme.muted
-    add_note(sheet, "rows", title, 0, 0.5, size=12, color=color, textangle=-90, **where)
-
-
 def label_bar(
     sheet: Sheet,
     y: float,
@@ -136,9 +121,7 @@ def label_pair(
         size: of what stands at the right, px.
         clear: as of `label_bar`.
     """
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    room = sheet.room(margin["l"], margin["r"])
-    fits = markup_width(name) + markup_width(said, size) + _APART <= room
+    fits = markup_width(name) + markup_width(said, size) + _APART <= sheet.room
     label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE, clear=clear)
     label_bar(sheet, y, said, right=True, size=size, yshift=yshift, clear=clear)
 

@@ -8,23 +8,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 
-class SheetFigure(go.Figure):  # type: ignore[misc]
-    """A figure of plain values that becomes Plotly's objects when somebody asks for one of them.
-
-    A page sends the values as they are: the objects would take most of a figure's time.
-    """
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.__dict__["_values"] = values
-
-    def __getattr__(self, name: str) -> Any:
-        values = self.__dict__.pop("_values", None)
-        if values is None:
-            raise AttributeError(name)
-        go.Figure.__init__(self, values, _validate=False)
-        return getattr(self, name)
-
-
 def plain_values(figure: go.Figure) -> dict[str, Any]:
     """Data and layout in dicts, lists, text and numbers; what is no finite number is None."""
     own = vars(figure).get("_values")

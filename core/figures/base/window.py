@@ -45,7 +45,7 @@ class ShownPart:
 
     def tell(self, sheet: Sheet) -> None:
         """Write into the figure's meta which columns it shows: its table holds the same."""
-        meta: Properties = sheet.layout["meta"]  # type: ignore[assignment]
+        meta: Properties = sheet.layout["meta"]
         meta["window"] = [self.first, self.last]
         if not self.whole:
             meta["part"] = self.words
@@ -58,7 +58,7 @@ def add_least(sheet: Sheet, holds: Callable[[float], int], columns: int) -> None
         holds: how many columns a figure of some width holds.
     """
     if sheet.paper.live and columns > holds(sheet.paper.width):
-        sheet.layout["meta"]["least"] = LIVE_WINDOW  # type: ignore[index]
+        sheet.layout["meta"]["least"] = LIVE_WINDOW
 
 
 def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:

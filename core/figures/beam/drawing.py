@@ -146,7 +146,7 @@ class TreeDrawing:
                 if ends[0] in places and ends[1] in places and places[ends[1]].position.column
             ]
         line = self._lines("wrong guesses", edges, self._theme.wrong, 1.6)
-        sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})  # type: ignore[dict-item]
+        sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})
 
     def _look(self, node: Node, strong: bool) -> str:
         """What a node, or the edge to it, is drawn as."""
@@ -195,7 +195,7 @@ class TreeDrawing:
         if marked:
             ring = self._bars("selected", marked, CLEAR, theme.accent, "")
             sheet.traces.append(ring | {"text": [""] * len(marked)})
-            ring["marker"]["line"]["width"] = 2.5  # type: ignore[index]
+            ring["marker"]["line"]["width"] = 2.5
 
     def _bars(
         self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str

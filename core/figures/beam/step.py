@@ -11,7 +11,7 @@ from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, add_frame, add_line
@@ -57,6 +57,8 @@ def beam_step(
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 24 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
+    across = _ends(margins, paper.width - left - 18)
+    names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
     sheet = Canvas(theme, paper, f"Candidates at step {nth(index)}", caption).lay_out(
         subtitle=_subtitle(step, shown),
         alt=_alt(step, index, shown, margins),
@@ -64,20 +66,22 @@ def beam_step(
         left=left,
         right=18,
         below=72,
+        traces=[_rows(step, index, shown, across)],
+        key=[_key(theme)],
+        key_offset=52,
+        layout={
+            "barmode": "overlay",
+            "bargap": 0.3,
+            "xaxis": axis(theme, "difference, nats", 6, range=list(across), nticks=6),
+            "yaxis": named_axis(theme, names, range=ends),
+        },
     )
-    across = _ends(margins, sheet.room(left, 18))
-    sheet.traces = [_rows(step, index, shown, across)]
     for name in ("pruned", "kept", "finished", "best"):
         rows = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
         sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
-    names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
-    sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
-    sheet.layout["xaxis"] = axis(theme, "difference, nats", 6, range=list(across), nticks=6)
-    sheet.layout["yaxis"] = named_axis(theme, names, range=ends)
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
         _mark(sheet, shown.index(selected), left)
-    add_key(sheet, [_key(theme)], left, offset=52)
     return sheet.figure()
 
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry, top_axis
+from core.figures.base.axes import axis, key_entry, top_axis
 from core.figures.base.color import blend
 from core.figures.base.labels import plain_name, visible_token
 from core.figures.base.marks import overlaid
@@ -83,8 +83,9 @@ def beam_tree(
     sheet = _sheet(trace, bands, said, theme, paper)
     TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
-    add_key(sheet, [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
-    sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
+    sheet.key = [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))]
+    sheet.add_key()
+    sheet.layout["meta"] |= _plot_area(sheet, bands)
     shown.tell(sheet)
     return sheet.figure()
 
@@ -179,7 +180,7 @@ def _subtitle(bands: Sequence[Band], shown: ShownPart, shared: int, paper: Paper
 
 def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
     """Where the columns are, for what moves over the figure."""
-    margin, scale = sheet.layout["margin"], (sheet.plot_height) / (_lanes(bands) + 0.2)
+    margin, scale = sheet.layout["margin"], sheet.plot_height / (_lanes(bands) + 0.2)
     ends, rows = [], []
     for band in bands:
         columns = band.columns
@@ -191,8 +192,8 @@ def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
     return {
         "left": LEFT,
         "right": RIGHT,
-        "top": margin["t"],  # type: ignore[index]
-        "bottom": sheet.bottom,
+        "top": margin["t"],
+        "bottom": margin["b"],
         "first": bands[0].layout.first,
         # Where each step ends, as shares of the plotting area.
         "ends": ends,

@@ -105,15 +105,6 @@ def softmax_row(
     left = _left(found)
     final = _shaped_further(step)
     two_lines = final and any(row.candidate.removed_by for row in found.rows)
-    sheet = canvas.lay_out(
-        subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
-        f"T is {found.temperature:g}{_later(step, trace, found)}; max is the largest y, "
-        f"{_number(found.rows[0].divided)}.",
-        alt=_alt(step, found),
-        plot_height=(_HIGH_ROW if two_lines else _ROW) * (rows + _HEAD),
-        left=left,
-        right=EDGE,
-    )
     heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
     heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
     # Of the tokens that a server doesn't name only a bound is known under a temperature.
@@ -128,13 +119,23 @@ def softmax_row(
         ),
         (_HEAD + rows - 1, _everything(found), ["", "", total, *last], muted),
     ]
-    ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room(left))
+    y = _HEAD + rows - 1.5
+    sheet = canvas.lay_out(
+        subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
+        f"T is {found.temperature:g}{_later(step, trace, found)}; max is the largest y, "
+        f"{_number(found.rows[0].divided)}.",
+        alt=_alt(step, found),
+        plot_height=(_HIGH_ROW if two_lines else _ROW) * (rows + _HEAD),
+        left=left,
+        layout={
+            "xaxis": bare_axis(theme, range=[0, 1]),
+            "yaxis": bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5]),
+        },
+    )
+    ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room)
     for line in lines:
         _write(sheet, ends, *line)
-    y = _HEAD + rows - 1.5
     add_line(sheet, "rule", (0, 1), y, theme.grid, 1, xref="paper")
-    sheet.layout["xaxis"] = bare_axis(theme, range=[0, 1])
-    sheet.layout["yaxis"] = bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5])
     return sheet.figure()
 
 
@@ -202,7 +203,7 @@ def _write(
     sheet: Sheet, ends: Sequence[float], y: float, name: str, cells: Sequence[str], color: str
 ) -> None:
     """A row: its name at the left edge, its numbers below the heads."""
-    left: float = sheet.layout["margin"]["l"]  # type: ignore[index]
+    left: float = sheet.layout["margin"]["l"]
     where = {"xref": "paper", "xanchor": "left", "xshift": EDGE - left, "yanchor": "middle"}
     if name:
         add_note(sheet, "name", name, 0, y, size=12, color=color, **where)

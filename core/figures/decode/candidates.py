@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Candidate, TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -18,7 +18,7 @@ from core.figures.base.labels import (
     stage_name,
     visible_token,
 )
-from core.figures.base.marks import FRAME, OUTSIDE, hover_texts, name_rows
+from core.figures.base.marks import FRAME, OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
@@ -27,7 +27,7 @@ from core.figures.base.records import (
     ranked_label,
     widest,
 )
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Canvas, Properties, Sheet, name_rows
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.knobs import knobs_of
 
@@ -75,14 +75,19 @@ def candidate_bars(
         left=left,
         right=18,
         below=62,
+        traces=[_raw_bars(step, shown, theme)],
+        key=_key(shown, theme, final=not by_server),
+        key_offset=44,
+        layout={
+            "barmode": "group",
+            "bargap": 0.2,
+            "bargroupgap": 0.14,
+            **_axes(step, shown, theme),
+        },
     )
-    sheet.traces = [_raw_bars(step, shown, theme)]
     # What a server drew from is known by its outcome alone.
     sheet.traces += [] if by_server else [_final_bars(step, shown, theme)]
-    sheet.layout |= {"barmode": "group", "bargap": 0.2, "bargroupgap": 0.14}
-    sheet.layout |= _axes(step, shown, theme)
-    name_rows(sheet, "token and its rank", left)
-    add_key(sheet, _key(shown, theme, final=not by_server), left, offset=44)
+    name_rows(sheet, "token and its rank")
     if paper.live:
         _add_knobs(sheet, step, trace, shown)
     return sheet.figure()
@@ -103,7 +108,7 @@ def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Cand
     if data is not None:
         both = [_names(step, shown, sheet.theme, faint) for faint in ((), shown)]
         more = {"knobs": data, "labels": list(zip(*both, strict=True)), "shaped": _SHAPED}
-        sheet.layout["meta"] |= more  # type: ignore[operator]
+        sheet.layout["meta"] |= more
 
 
 def _quiet(candidate: Candidate) -> bool:

@@ -11,7 +11,7 @@ from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.counting import nth
 from core.decoding.record.compared import Compared
 from core.decoding.record.trace import TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -46,6 +46,11 @@ def contrast_bars(
         return canvas.sentence("No step is selected, or it is not of a run by contrastive search.")
     alpha, shown = trace.config.penalty_alpha, step.compared
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
+    keys = [
+        key_entry(theme.muted, f"probability, in the token's {theme.hue}"),
+        key_entry(theme.accent, "chosen", "<b>□</b>"),
+        key_entry(theme.rest, "largest cosine"),
+    ]
     sheet = canvas.lay_out(
         subtitle=f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − {alpha:g} × "
         "largest "
@@ -56,17 +61,17 @@ def contrast_bars(
         right=_SCORES + 14,
         above=16,
         below=62,
+        traces=[_probabilities(step, shown, theme), _cosines(step, shown, theme)],
+        key=["".join(keys)],
+        key_offset=44,
+        layout={
+            "barmode": "group",
+            "bargap": 0.28,
+            "bargroupgap": 0.06,
+            **_axes(step, shown, theme, paper.width - left - _SCORES - 14),
+        },
     )
-    sheet.traces = [_probabilities(step, shown, theme), _cosines(step, shown, theme)]
-    sheet.layout |= {"barmode": "group", "bargap": 0.28, "bargroupgap": 0.06}
-    sheet.layout |= _axes(step, shown, theme, sheet.room(left, _SCORES + 14))
     _add_scores(sheet, step, shown)
-    keys = [
-        key_entry(theme.muted, f"probability, in the token's {theme.hue}"),
-        key_entry(theme.accent, "chosen", "<b>□</b>"),
-        key_entry(theme.rest, "largest cosine"),
-    ]
-    add_key(sheet, ["".join(keys)], left, offset=44)
     return sheet.figure()
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import RECOMPUTED, Trace
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -58,6 +58,11 @@ def timing(
     paid = not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
     upper = _ROW * len(runs)
     height = upper + _GAP + _LINES
+    times = [[1000 * _seconds(trace) for trace in own] for own in others]
+    totals = [1000 * _seconds(trace) for _, trace in runs]
+    totals += [max(own) for own in times]
+    steps = max(len(trace.token_steps) for _, trace in runs)
+    lower, titles = _LINES / height, ("step", "ms a step")
     sheet = Canvas(theme, paper, _TITLE, "\n".join(_captions(runs, paper))).lay_out(
         subtitle=f"{escaped(_ratio(runs))}Above: the run; tokens/s are those after the first, over "
         f"decode. Below: each step.{_PAID if paid else ''}",
@@ -66,18 +71,16 @@ def timing(
         left=_LEFT,
         right=20,
         below=74,
+        key=_key(runs, theme),
+        key_offset=40,
+        layout={
+            **total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=","),
+            **step_axes(theme, titles, steps, lower, 8, rangemode="tozero"),
+            "barmode": "stack",
+        },
     )
-    times = [[1000 * _seconds(trace) for trace in own] for own in others]
     _add_totals(sheet, runs, times)
     sheet.traces += [_line(number, *run, theme) for number, run in enumerate(runs)]
-    totals = [1000 * _seconds(trace) for _, trace in runs]
-    totals += [max(own) for own in times]
-    steps = max(len(trace.token_steps) for _, trace in runs)
-    lower, titles = _LINES / height, ("step", "ms a step")
-    sheet.layout |= total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=",")
-    sheet.layout |= step_axes(theme, titles, steps, lower, 8, rangemode="tozero")
-    sheet.layout["barmode"] = "stack"
-    add_key(sheet, _key(runs, theme), _LEFT, offset=40)
     return sheet.figure()
 
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -61,6 +61,11 @@ def uncertainty(
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
+    most = int((paper.width - _LEFT - 18) / _TICK) if paper.printed else _MOST_TICKS
+    keys = [
+        key_entry(theme.uncertainty_color(_PALE), "entropy"),
+        key_entry(theme.second, "surprisal", "◆"),
+    ]
     sheet = canvas.lay_out(
         subtitle=_SUBTITLE if trace.known is None else _SUBTITLE_KNOWN,
         alt=_alt(steps, entropy, surprisal, unit),
@@ -68,20 +73,18 @@ def uncertainty(
         left=_LEFT,
         right=18,
         below=116,
+        key=["".join(keys)],
+        key_offset=98,
+        layout={
+            **_axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most),
+        },
     )
     _add_marks(sheet, steps, entropy, surprisal, unit)
-    most = int(sheet.room(_LEFT, 18) / _TICK) if paper.printed else _MOST_TICKS
-    sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most)
     if selected is not None and paper.selection:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
         add_frame(
             sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
         )
-    keys = [
-        key_entry(theme.uncertainty_color(_PALE), "entropy"),
-        key_entry(theme.second, "surprisal", "◆"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=98)
     return sheet.figure()
 
 

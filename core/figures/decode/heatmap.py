@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import TokenStep, Trace
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
@@ -23,7 +23,7 @@ from core.figures.base.grid import (
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
-from core.figures.base.sheet import Canvas, Sheet
+from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, add_least, cut_window, window_of
 
@@ -73,6 +73,7 @@ def probability_heatmap(
     part = ShownPart("Steps", numbers[0], numbers[-1] + 1, len(trace.token_steps))
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
+    cells, said = _cells(steps, ranks, value), ("step", "chosen")
     sheet = canvas.lay_out(
         subtitle=theme.in_words(_subtitle(part, value, frame, paper)),
         alt=_alt(steps, value, frame),
@@ -80,10 +81,9 @@ def probability_heatmap(
         left=GRID_LEFT,
         above=24,
         below=40,
+        key=_key(theme, paper, steps, value, beyond, ranks),
     )
-    cells, said = _cells(steps, ranks, value), ("step", "chosen")
     add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
-    add_key(sheet, _key(sheet, steps, value, beyond, ranks), GRID_LEFT)
     add_least(sheet, columns_for, len(steps))
     part.tell(sheet)
     return sheet.figure()
@@ -142,12 +142,16 @@ def _header(column: int, step: TokenStep) -> Cell:
 
 
 def _key(
-    sheet: Sheet, steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int
+    theme: Theme,
+    paper: Paper,
+    steps: Sequence[TokenStep],
+    value: HeatmapValue,
+    beyond: bool,
+    ranks: int,
 ) -> list[str]:
-    theme = sheet.theme
     keys = key_entry(theme.accent, "chosen", "<b>□</b>")
     if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
-        keys += key_entry(theme.muted, "removed", "<b>×</b>" if sheet.paper.journal else "▨")
+        keys += key_entry(theme.muted, "removed", "<b>×</b>" if paper.journal else "▨")
     return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
 
 

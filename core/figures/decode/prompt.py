@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Candidate, PromptPosition, PromptStep, TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.color import blend
 from core.figures.base.grid import (
     GRID_LEFT,
@@ -78,6 +78,8 @@ def prompt_reading(
     height = grid + _GAP + _BARS
     following = _all_following(trace, prompt, positions)
     part = ShownPart("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
+    cells, said = _cells(positions, following), ("position", "prompt")
+    domain = ((height - grid) / height, 1)
     sheet = canvas.lay_out(
         subtitle=part.sentence(paper) + _SUBTITLE,
         alt=_alt(positions),
@@ -86,8 +88,6 @@ def prompt_reading(
         above=42,
         below=40,
     )
-    cells, said = _cells(positions, following), ("position", "prompt")
-    domain = ((height - grid) / height, 1)
     add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=said, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
     _explain(sheet, positions, frame)
@@ -198,7 +198,7 @@ def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) ->
         _point_at_last(sheet, len(positions) - 1, frame)
     used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
     sheet.explain(f"{sheet.theme.hue} of a cell: the model's probability")
-    add_key(sheet, [used, "✓ the guess was right, else the rank"], GRID_LEFT)
+    sheet.key = [used, "✓ the guess was right, else the rank"]
 
 
 def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:

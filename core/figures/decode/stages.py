@@ -69,6 +69,10 @@ def step_stages(
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
+    segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage, step)]
+    segments += drawn_segments(step, len(stages))
+    others = others_name(step, trace)
+    ends, domain = [upper / _ROW - 0.5 - 0.17, -0.5 - 0.17], [lower / (upper + lower), 1]
     sheet = canvas.lay_out(
         subtitle=f"Step {nth(step.index)}. {_subtitle(trace, theme)}",
         alt=_alt(step, stages),
@@ -76,18 +80,16 @@ def step_stages(
         left=_SIDE,
         right=_SIDE + 6,
         below=44,
+        layout={
+            "xaxis": {**across(theme, "share of all probability"), "anchor": "y"},
+            "yaxis": bare_axis(theme, range=ends, domain=domain),
+        },
     )
-    segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage, step)]
-    segments += drawn_segments(step, len(stages))
-    others = others_name(step, trace)
     _add_segments(sheet, step, stages, segments, others)
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
         _label_stage(sheet, step, trace, row, stage, last=row == len(stages) - 1)
     _label_draw(sheet, step, len(stages))
-    ends, domain = [upper / _ROW - 0.5 - 0.17, -0.5 - 0.17], [lower / (upper + lower), 1]
-    sheet.layout["xaxis"] = {**across(theme, "share of all probability"), "anchor": "y"}
-    sheet.layout["yaxis"] = bare_axis(theme, range=ends, domain=domain)
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
     return sheet.figure()

@@ -42,6 +42,7 @@ def evaluate_accuracy(
     costs = [wrapped_markup(cost_words(one), room, _COST_SIZE) for one in found]
     more = _LINE * (max(map(len, costs)) - 1)
     row = _ROW + more
+    ends = [len(found) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row]
     sheet = canvas.lay_out(
         subtitle=f"The line is the 95{NBSP}% interval.{strong_words([o.correct for o in found])} "
         "Below each bar: what a run costs on average, and how much of its draft was accepted."
@@ -51,8 +52,12 @@ def evaluate_accuracy(
         left=EDGE,
         right=EDGE,
         below=44,
+        traces=[_bars(found, theme, row)],
+        layout={
+            "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "yaxis": axis(theme, range=ends, visible=False),
+        },
     )
-    sheet.traces = [_bars(found, theme, row)]
     for at, (one, lines) in enumerate(zip(found, costs, strict=True)):
         name = fitted(plain_name(one.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
         label_bar(sheet, at + _NAMED / row, f"<b>{escaped(name)}</b>")
@@ -60,11 +65,6 @@ def evaluate_accuracy(
         label_bar(sheet, at + _NAMED / row, share, right=True)
         low = at + (_COSTS + _LINE * (len(lines) - 1)) / row
         label_bar(sheet, low, "<br>".join(lines), size=_COST_SIZE)
-    ends = [len(found) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row]
-    sheet.layout |= {
-        "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
-        "yaxis": axis(theme, range=ends, visible=False),
-    }
     return sheet.figure()
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.evaluation.plan.statistics import agreement, compared_ways
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.types import Share
-from core.figures.base.axes import add_key, axis
+from core.figures.base.axes import axis
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.measure import fitted
@@ -36,7 +36,9 @@ def evaluate_agreement(
     canvas = Canvas(theme, paper, _TITLE, caption(evaluation))
     if not any(share.total for share in shares.values()):
         return canvas.sentence(NOTHING_YET)
-    sheet = canvas.lay_out(
+    end = min(1.0, _WIDEST * len(ways) / (paper.width - 2 * EDGE - _KEY))
+    names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
+    return canvas.draw(
         subtitle="Questions that two ways answer with the same text, in percent. A lossless rule "
         f"agrees with its target on all of them.{so_far(evaluation)}",
         alt=_alt(ways, shares),
@@ -45,16 +47,13 @@ def evaluate_agreement(
         right=EDGE,
         above=_KEY,
         below=_LINE * len(ways) + 12,
+        traces=[_cells(ways, shares, theme, end * (paper.width - 2 * EDGE - _KEY) / len(ways))],
+        key=names,
+        layout={
+            "xaxis": axis(theme, type="category", side="top", showgrid=False, domain=[0, end]),
+            "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
+        },
     )
-    end = min(1.0, _WIDEST * len(ways) / sheet.room(EDGE + _KEY))
-    sheet.traces = [_cells(ways, shares, theme, end * sheet.room(EDGE + _KEY) / len(ways))]
-    names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
-    add_key(sheet, names, EDGE + _KEY)
-    sheet.layout |= {
-        "xaxis": axis(theme, type="category", side="top", showgrid=False, domain=[0, end]),
-        "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
-    }
-    return sheet.figure()
 
 
 def _short(name: str, paper: Paper) -> str:

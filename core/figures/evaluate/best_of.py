@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from core.decoding.counting import counted
 from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.evaluation.types import AnswerRule
-from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
 from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import hover_texts, name_rows
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
@@ -39,7 +39,11 @@ def best_of(
     canvas = Canvas(theme, paper, _TITLE, caption)
     if not points:
         return canvas.sentence("No question has several samples yet.")
-    sheet = canvas.lay_out(
+    rules = list(dict.fromkeys(point.rule for point in points))
+    sizes = sorted({point.samples for point in points})
+    ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
+    words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
+    return canvas.draw(
         subtitle="Every rule chooses among the same samples. The line is the "
         f"95{NBSP}% interval over questions.",
         alt=_alt(points),
@@ -47,22 +51,20 @@ def best_of(
         left=_LEFT,
         right=EDGE + 8,
         below=66,
+        traces=[
+            _line([p for p in points if p.rule == rule], at - (len(rules) - 1) / 2, theme)
+            for at, rule in enumerate(rules)
+        ],
+        rows="right answers",
+        key=["".join(words)],
+        key_offset=46,
+        layout={
+            "xaxis": axis(
+                theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks
+            ),
+            "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
+        },
     )
-    rules = list(dict.fromkeys(point.rule for point in points))
-    sizes = sorted({point.samples for point in points})
-    sheet.traces = [
-        _line([p for p in points if p.rule == rule], at - (len(rules) - 1) / 2, theme)
-        for at, rule in enumerate(rules)
-    ]
-    ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
-    sheet.layout |= {
-        "xaxis": axis(theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks),
-        "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
-    }
-    words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
-    name_rows(sheet, "right answers", _LEFT)
-    add_key(sheet, ["".join(words)], _LEFT, offset=46)
-    return sheet.figure()
 
 
 def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties:

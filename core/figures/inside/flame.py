@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import counted, duration, nth
-from core.figures.base.axes import add_key, axis, bare_axis, key_entry
+from core.figures.base.axes import axis, bare_axis, key_entry
 from core.figures.base.labels import escaped, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, overlaid
 from core.figures.base.measure import fitted
@@ -85,13 +85,14 @@ def flame_chart(
         plot_height=_ROW * depth,
         left=14,
         below=72,
+        key=_key({mark.act for mark in shown}, theme),
+        key_offset=40,
     )
     for act in ACTS:
         group = [mark for mark in shown if mark.act == act]
         if group:
             sheet.traces.append(_bars(group, act, start, total, paper.width, theme))
     _axes(sheet, depth, total)
-    add_key(sheet, _key({mark.act for mark in shown}, theme), 14, offset=40)
     return sheet.figure()
 
 

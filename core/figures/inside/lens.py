@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.inside.types import Lens, LensCell, LensPosition
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
@@ -75,6 +75,12 @@ def lens_heatmap(
     numbers = [lens.first + at for at in range(part.first, part.last)]
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
     names = [*reversed(lens.layers), "token"]
+    cells = [
+        cell
+        for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
+        for cell in _cells(lens, position, column, at, show)
+    ]
+    ring = key_entry(theme.accent, "decided here", "<b>□</b>")
     sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=part.sentence(paper) + theme.in_words(_SUBTITLES[show]),
         alt=_alt(lens, positions, numbers),
@@ -82,17 +88,11 @@ def lens_heatmap(
         left=GRID_LEFT + 14,
         above=24,
         below=40,
+        key=[ring],
     )
-    cells = [
-        cell
-        for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
-        for cell in _cells(lens, position, column, at, show)
-    ]
     add_cells(sheet, cells, len(names), frame)
     grid_axes(sheet, "position", "came out", names, numbers, frame, title="layer")
     mark_column(sheet, numbers, selected, len(names), frame)
-    ring = key_entry(theme.accent, "decided here", "<b>□</b>")
-    add_key(sheet, [ring], GRID_LEFT + 14)
     add_least(sheet, wide_columns, len(positions))
     part.tell(sheet)
     return sheet.figure()

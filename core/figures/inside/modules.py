@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import counted, nth
 from core.decoding.inside.types import Forward, ModuleRun
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SMALL, WIDE, Paper
@@ -54,24 +54,32 @@ def module_times(
     caption = with_prompt(caption, prompt, paper)
     tables = [(name, forward, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
-    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
+    colors = (theme.second, theme.first)
+    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
+    colors = (theme.second, theme.first)
+    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
+    keys = [key_entry(colors[at % 2], escaped(name)) for at, (name, _) in enumerate(forwards)]
+    return Canvas(theme, paper, _TITLE, caption).draw(
         subtitle=_subtitle(forwards),
         alt=_alt(forwards),
         plot_height=_ROW * len(names),
         left=_LEFT,
         right=70,
         below=72,
+        traces=[
+            _bars(name, rows, names, colors[at % 2], theme)
+            for at, (name, _, rows) in enumerate(tables)
+        ],
+        layout={
+            "barmode": "group",
+            "bargap": 0.25,
+            "bargroupgap": 0.05,
+            "xaxis": axis(theme, "ms", range=[0, 1.12e3 * max(top, 1e-6)], nticks=7),
+            "yaxis": _names_axis(theme, names),
+        },
+        key=["".join(keys)],
+        key_offset=40,
     )
-    colors = (theme.second, theme.first)
-    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
-    for at, (name, _, rows) in enumerate(tables):
-        sheet.traces.append(_bars(name, rows, names, colors[at % 2], theme))
-    sheet.layout |= {"barmode": "group", "bargap": 0.25, "bargroupgap": 0.05}
-    sheet.layout["xaxis"] = axis(theme, "ms", range=[0, 1.12e3 * max(top, 1e-6)], nticks=7)
-    sheet.layout["yaxis"] = _names_axis(theme, names)
-    keys = [key_entry(colors[at % 2], escaped(name)) for at, (name, _) in enumerate(forwards)]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=40)
-    return sheet.figure()
 
 
 def _rows(forward: Forward) -> list[_ModuleRow]:

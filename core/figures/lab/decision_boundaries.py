@@ -54,6 +54,7 @@ def lab_decision_boundaries(
     canvas = Canvas(theme, paper, _TITLE, lab_caption(lab, paper))
     if not knobs:
         return canvas.sentence("Looking for the values at which the token flips.")
+    colors = {own.token_id: theme.token_color(own.rank) for own in lab.step.candidates}
     sheet = canvas.lay_out(
         subtitle=f"Each {theme.hue} is a token; framed is the one that is drawn now.",
         alt=_alt(lab, knobs),
@@ -61,15 +62,16 @@ def lab_decision_boundaries(
         left=EDGE + 2,
         right=EDGE + 4,
         below=8,
+        layout={
+            **overlaid(SMALL),
+            "xaxis": axis(theme, range=[0, 1], visible=False),
+            "yaxis": axis(theme, range=[len(knobs) - 0.42, -0.58], visible=False),
+        },
     )
-    colors = {own.token_id: theme.token_color(own.rank) for own in lab.step.candidates}
     for row, knob in enumerate(knobs):
         _add_track(sheet, row, knob, colors, lab.step.token_id)
         name = f"<b>{escaped(stage_name(knob.name))}</b> {number(knob.value)}"
         label_pair(sheet, row - _BAR / 2, name, _nearest(knob, theme), size=11, yshift=3)
-    sheet.layout |= overlaid(SMALL)
-    sheet.layout["xaxis"] = axis(theme, range=[0, 1], visible=False)
-    sheet.layout["yaxis"] = axis(theme, range=[len(knobs) - 0.42, -0.58], visible=False)
     return sheet.figure()
 
 

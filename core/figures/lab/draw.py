@@ -49,6 +49,8 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go
 
 def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step = lab.step
+    segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
+    rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     sheet = Canvas(theme, paper, "Where the number falls", lab_caption(lab, paper)).lay_out(
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         alt=draw_alt(lab),
@@ -56,19 +58,19 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         left=EDGE + 2,
         right=EDGE + 8,
         below=42,
+        traces=[_tokens(lab, segments, theme), _others(segments, theme)],
+        layout={
+            **overlaid(SMALL),
+            "xaxis": across(theme, "cumulative probability"),
+            "yaxis": bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62]),
+        },
     )
-    segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
-    sheet.traces = [_tokens(lab, segments, theme), _others(segments, theme)]
     frame_chosen(sheet, step, segments)
-    rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     for row, (name, token) in enumerate(rows):
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
         label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
-    sheet.layout |= overlaid(SMALL)
-    sheet.layout["xaxis"] = across(theme, "cumulative probability")
-    sheet.layout["yaxis"] = bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62])
     return sheet.figure()
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep, RollBin, Rolls
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import SCREEN, Paper
@@ -36,36 +36,36 @@ def lab_rolls(
         return Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).sentence(sentence)
     shown = _shown(rolls, rows)
     left = 34 + round(7.2 * widest((own.text for own in shown), _LABEL_LIMIT))
-    sheet = Canvas(theme, paper, _TITLE, f"{lab_caption(lab, paper)}\n{_thrown(rolls)}").lay_out(
+    expected = [own.prob * rolls.total for own in shown]
+    spreads = [math.sqrt(rolls.total * own.prob * (1 - min(own.prob, 1))) for own in shown]
+    reach = [mean + spread for mean, spread in zip(expected, spreads, strict=True)]
+    ends = [max(own.rolls, far) for own, far in zip(shown, reach, strict=True)]
+    counts, font = [f"{NBSP}{own.rolls:,}" for own in shown], {"size": 11, "color": theme.ink}
+    names = [f"{_name(own, _LABEL_LIMIT)} " for own in shown]
+    keys = [
+        key_entry(theme.muted, f"rolled, in the token's {theme.hue}"),
+        key_entry(theme.ink, "expected, with its standard deviation", "┃"),
+    ]
+    return Canvas(theme, paper, _TITLE, f"{lab_caption(lab, paper)}\n{_thrown(rolls)}").draw(
         subtitle=_subtitle(rolls),
         alt=_alt(lab, rolls),
         plot_height=_ROW * len(shown) + 8,
         left=left,
         right=EDGE + 60,
         below=60,
+        traces=[
+            _bars(lab, rolls, shown, theme),
+            _marks(expected, spreads, theme),
+            numbers_behind("counts", ends, counts, font),
+        ],
+        key=["".join(keys)],
+        key_offset=42,
+        layout={
+            "bargap": 0.3,
+            "xaxis": axis(theme, "rolls", range=[0, max(*ends, 1)], nticks=6, rangemode="tozero"),
+            "yaxis": named_axis(theme, names, range=[len(shown) - 0.4, -0.6], showline=False),
+        },
     )
-    expected = [own.prob * rolls.total for own in shown]
-    spreads = [math.sqrt(rolls.total * own.prob * (1 - min(own.prob, 1))) for own in shown]
-    reach = [mean + spread for mean, spread in zip(expected, spreads, strict=True)]
-    ends = [max(own.rolls, far) for own, far in zip(shown, reach, strict=True)]
-    counts, font = [f"{NBSP}{own.rolls:,}" for own in shown], {"size": 11, "color": theme.ink}
-    sheet.traces = [
-        _bars(lab, rolls, shown, theme),
-        _marks(expected, spreads, theme),
-        numbers_behind("counts", ends, counts, font),
-    ]
-    names = [f"{_name(own, _LABEL_LIMIT)} " for own in shown]
-    sheet.layout |= {
-        "bargap": 0.3,
-        "xaxis": axis(theme, "rolls", range=[0, max(*ends, 1)], nticks=6, rangemode="tozero"),
-        "yaxis": named_axis(theme, names, range=[len(shown) - 0.4, -0.6], showline=False),
-    }
-    keys = [
-        key_entry(theme.muted, f"rolled, in the token's {theme.hue}"),
-        key_entry(theme.ink, "expected, with its standard deviation", "┃"),
-    ]
-    add_key(sheet, ["".join(keys)], left, offset=42)
-    return sheet.figure()
 
 
 def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:

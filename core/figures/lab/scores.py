@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.labels import NBSP, percent, show_token, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import Paper
@@ -27,6 +27,17 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
     added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
     divided = "Every p is divided by an exponential number; the highest quotient is drawn."
+    candidates = [step.candidates[item.candidate] for item in items]
+    won = [candidate.token_id == step.token_id for candidate in candidates]
+    names = [show_token(candidate.text, 11) for candidate in candidates]
+    colors = [theme.token_color(candidate.rank) for candidate in candidates]
+    frames = [FRAME if first else 0 for first in won]
+    names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
+    keys = [
+        key_entry(theme.rest, "ln p" if gumbel else "p"),
+        key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
+        key_entry(theme.accent, "drawn", "<b>□</b>"),
+    ]
     sheet = Canvas(
         theme,
         paper,
@@ -39,24 +50,20 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         left=_LEFT,
         right=EDGE + 52,
         below=66,
+        key=["".join(keys)],
+        key_offset=46,
+        layout={
+            "yaxis": named_axis(
+                theme,
+                [f"{name} " for name in names],
+                range=[len(items) - 0.5, -0.5],
+                showline=False,
+            ),
+            "barmode": "overlay",
+            "bargap": 0.35,
+        },
     )
-    candidates = [step.candidates[item.candidate] for item in items]
-    won = [candidate.token_id == step.token_id for candidate in candidates]
-    names = [show_token(candidate.text, 11) for candidate in candidates]
-    colors = [theme.token_color(candidate.rank) for candidate in candidates]
-    frames = [FRAME if first else 0 for first in won]
     (_add_sums if gumbel else _add_quotients)(sheet, items, colors, frames)
-    names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
-    sheet.layout["yaxis"] = named_axis(
-        theme, [f"{name} " for name in names], range=[len(items) - 0.5, -0.5], showline=False
-    )
-    sheet.layout |= {"barmode": "overlay", "bargap": 0.35}
-    keys = [
-        key_entry(theme.rest, "ln p" if gumbel else "p"),
-        key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
-        key_entry(theme.accent, "drawn", "<b>□</b>"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=46)
     return sheet.figure()
 
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
 from core.decoding.record.trace import Candidate, Stage
-from core.figures.base.axes import add_key, bare_axis, key_entry, named_axis
+from core.figures.base.axes import bare_axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -27,12 +27,11 @@ from core.figures.base.marks import (
     add_line,
     add_note,
     hover_texts,
-    name_rows,
 )
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
-from core.figures.base.sheet import EDGE, Canvas, Sheet
+from core.figures.base.sheet import EDGE, Canvas, Sheet, name_rows
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
@@ -79,6 +78,10 @@ def lab_stages(
     places = places_for(len(stages), _ROW * (len(shown) + 1), paper)
     columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
     left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
+    top = max(max(row.probs) for row in shown)
+    top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
+    names = [*_labels(lab, shown, theme), f"others{NBSP}"]
+    ends = [len(shown) + 0.5, -0.5]
     sheet = Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).lay_out(
         subtitle=_subtitle(lab),
         alt=_alt(lab, stages),
@@ -87,22 +90,21 @@ def lab_stages(
         right=EDGE + 2,
         above=HEADS,
         below=34,
+        key=_key(lab, theme),
+        layout={
+            "barmode": "overlay",
+            "bargap": 0.3,
+        },
     )
-    top = max(max(row.probs) for row in shown)
-    top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
     for place, stage in enumerate(stages):
         _add_panel(sheet, lab, place, stage, shown, places)
         _frame_panel(sheet, lab, place, stage, places, top)
     _mark_crossing(sheet, lab, stages, shown, places)
-    names = [*_labels(lab, shown, theme), f"others{NBSP}"]
-    ends = [len(shown) + 0.5, -0.5]
     for row in range(places.rows):
         own = {"range": ends, "showline": False, "domain": list(places.y(row))}
         own["anchor"] = f"x{row * places.across + 1}" if row else "x"
         sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(theme, names, **own)
-    name_rows(sheet, "token and its rank", left)
-    sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
-    add_key(sheet, _key(lab, theme), left, offset=8)
+    name_rows(sheet, "token and its rank")
     return sheet.figure()
 
 
@@ -210,10 +212,9 @@ def _frame_panel(
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
     width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
     if whole:
-        width = sheet.room(margin["l"], margin["r"])
+        width = sheet.room
     room = width / count - 6
     most = 0.86 if whole else 0.6
     share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), most)

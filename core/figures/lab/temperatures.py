@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep, Sweep
-from core.figures.base.axes import add_key, axis, bare_axis, key_entry, named_axis
+from core.figures.base.axes import axis, bare_axis, key_entry, named_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
@@ -33,6 +33,7 @@ def lab_sweep(
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
     height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
+    now = lab.config.shaping.temperature
     sheet = canvas.lay_out(
         subtitle=f"{theme.hue.capitalize()}: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",
@@ -41,13 +42,15 @@ def lab_sweep(
         left=left,
         right=EDGE + 6,
         below=66,
+        key=[key_entry(theme.ink, "the knob", "┃")],
+        key_offset=44,
+        layout={
+            **_axes(lab, sweep, height, theme),
+        },
     )
     sheet.traces = [_heat(sheet, sweep), _line(sweep, theme)]
-    now = lab.config.shaping.temperature
     if sweep.temperatures[0] <= now <= sweep.temperatures[-1]:
         add_line(sheet, "now", now, (0, 1), theme.ink, 2, yref="paper")
-    sheet.layout |= _axes(lab, sweep, height, theme)
-    add_key(sheet, [key_entry(theme.ink, "the knob", "┃")], left, offset=44)
     return sheet.figure()
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuation, Continuations
-from core.figures.base.axes import add_key, key_entry, named_axis, top_axis
+from core.figures.base.axes import key_entry, named_axis, top_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import (
     NBSP,
@@ -55,6 +55,7 @@ def lab_tree(
     height = lanes * len(starts) - _APART
     shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
     part = "" if shown.whole else f" {shown.words}."
+    pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = canvas.lay_out(
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,
@@ -64,18 +65,20 @@ def lab_tree(
         right=EDGE,
         above=22,
         below=40,
+        key=[key_entry(theme.ink, "greedy", "<b>□</b>")],
+        layout={
+            **overlaid(SMALL),
+        },
     )
-    room = (sheet.room(_LEFT) if paper.printed else _WIDTH) / across
-    pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
+    room = (sheet.room if paper.printed else _WIDTH) / across
     sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room)]
     for cell in pieces:
         if cell.greedy:
             x, y = _place(cell, across, lanes)
             ends, down = (x + 0.02, x + len(cell.tokens) - 0.02), (y + 0.04, y + cell.lanes - 0.04)
             add_frame(sheet, "greedy", ends, down, theme.ink, 1.6)
-    sheet.layout |= overlaid(SMALL)
     _add_axes(sheet, layout, across, height)
-    add_key(sheet, [key_entry(theme.ink, "greedy", "<b>□</b>")], _LEFT)
+    sheet.add_key()
     sheet.explain(f"{theme.hue} of a cell: the model's own probability")
     shown.tell(sheet)
     return sheet.figure()

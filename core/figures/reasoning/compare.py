@@ -51,14 +51,14 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
         left=EDGE,
         right=EDGE,
         below=44,
+        traces=[_bars(rivals, theme)],
+        layout={
+            "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
+        },
     )
-    sheet.traces = [_bars(rivals, theme)]
     for at, rival in enumerate(rivals):
         label_pair(sheet, at - 0.04, _label(rival), _spent(rival))
-    sheet.layout |= {
-        "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
-        "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
-    }
     return sheet.figure()
 
 

@@ -10,9 +10,9 @@ from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import PAPER, add_note, name_rows
+from core.figures.base.marks import PAPER, add_note
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Sheet
+from core.figures.base.sheet import EDGE, Canvas, Sheet, name_rows
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
 from core.figures.reasoning.words import (
@@ -39,6 +39,8 @@ def reason_difficulty(
         return canvas.sentence(unsaid if fair_rows(sweep) else NOTHING_YET)
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
+    words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
+    shift = {"yshift": -24, "borderpad": 0}
     sheet = canvas.lay_out(
         subtitle=f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}"
         + so_far(sweep),
@@ -52,9 +54,7 @@ def reason_difficulty(
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
     # One title for the axes of all panels, below them and beside them.
-    name_rows(sheet, "right answers", LEFT)
-    words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
-    shift = {"yshift": -24, "borderpad": 0}
+    name_rows(sheet, "right answers")
     add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where, **shift)
     return sheet.figure()
 

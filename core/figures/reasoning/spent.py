@@ -11,9 +11,9 @@ from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import OUTCOMES, AttemptOutcome
-from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
 from core.figures.base.labels import NBSP, table_text
-from core.figures.base.marks import hover_texts, name_rows
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Canvas, Properties
 from core.figures.base.theme import LIGHT, Theme
@@ -41,25 +41,25 @@ def reason_outcomes(
     canvas = Canvas(theme, paper, _TITLE, sweep_caption(sweep.plan))
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
-    sheet = canvas.lay_out(
+    entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
+    return canvas.draw(
         subtitle="How the runs ended, at each budget." + so_far(sweep),
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,
         above=8,  # Half of the highest tick's label.
         below=82,
+        traces=[_bars(points, outcome, theme) for outcome in OUTCOMES],
+        rows="share of the runs",
+        key=["".join(entries[:2]), "".join(entries[2:])],
+        key_offset=46,
+        layout={
+            "barmode": "stack",
+            "bargap": 0.15,
+            "xaxis": _budgets(points, sweep, theme),
+            "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
+        },
     )
-    sheet.traces = [_bars(points, outcome, theme) for outcome in OUTCOMES]
-    sheet.layout |= {
-        "barmode": "stack",
-        "bargap": 0.15,
-        "xaxis": _budgets(points, sweep, theme),
-        "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
-    }
-    name_rows(sheet, "share of the runs", _LEFT)
-    entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
-    add_key(sheet, ["".join(entries[:2]), "".join(entries[2:])], _LEFT, offset=46)
-    return sheet.figure()
 
 
 def _bars(points: Sequence[BudgetPoint], outcome: AttemptOutcome, theme: Theme) -> Properties:
@@ -106,31 +106,31 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
     canvas = Canvas(theme, paper, _SPENT_TITLE, caption)
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
-    sheet = canvas.lay_out(
+    split = _PANEL / _HEIGHT
+    upright = {"nticks": 4, "rangemode": "tozero"}
+    words = [
+        key_entry(theme.first, "thinking"),
+        key_entry(quiet_color(theme), "marks and answer"),
+        key_entry(theme.second, "seconds"),
+    ]
+    return canvas.draw(
         subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
         alt=_spent_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,
         right=EDGE,
         below=66,
+        traces=_spent_traces(points, theme),
+        key=["".join(words)],
+        key_offset=46,
+        layout={
+            "barmode": "stack",
+            "bargap": 0.15,
+            "xaxis": _budgets(points, sweep, theme, anchor="y2"),
+            "yaxis": axis(theme, "tokens", 6, domain=[1 - split, 1], **upright),
+            "yaxis2": axis(theme, "seconds", 6, domain=[0, split], anchor="x", **upright),
+        },
     )
-    sheet.traces = _spent_traces(points, theme)
-    split = _PANEL / _HEIGHT
-    upright = {"nticks": 4, "rangemode": "tozero"}
-    sheet.layout |= {
-        "barmode": "stack",
-        "bargap": 0.15,
-        "xaxis": _budgets(points, sweep, theme, anchor="y2"),
-        "yaxis": axis(theme, "tokens", 6, domain=[1 - split, 1], **upright),
-        "yaxis2": axis(theme, "seconds", 6, domain=[0, split], anchor="x", **upright),
-    }
-    words = [
-        key_entry(theme.first, "thinking"),
-        key_entry(quiet_color(theme), "marks and answer"),
-        key_entry(theme.second, "seconds"),
-    ]
-    add_key(sheet, ["".join(words)], _LEFT, offset=46)
-    return sheet.figure()
 
 
 def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Properties]:

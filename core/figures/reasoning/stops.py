@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -73,7 +73,7 @@ def reason_stops(
     present = [o for o in OUTCOMES if any(strip.points[at].outcome == o for at in shown)]
     if strip.problem.answer:
         words = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present]
-        add_key(sheet, ["".join(words)], EDGE, offset=46)
+        sheet.key, sheet.key_offset = ["".join(words)], 46
     return sheet.figure()
 
 

@@ -13,7 +13,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
-from core.figures.base.axes import add_key, axis, key_entry, top_axis
+from core.figures.base.axes import axis, key_entry, top_axis
 from core.figures.base.labels import (
     NBSP,
     settings_caption,
@@ -101,6 +101,13 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     limit = max(3, min(9, 70 // width))
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
     upright = longest + 4 > pitch
+    names = [show_token(text, _UPRIGHT_LIMIT if upright else limit) for text in texts]
+    keys = [
+        key_entry(theme.rest, "cached"),
+        key_entry(_new_color(theme), "new"),
+        key_entry(theme.muted, "fed by another sequence", "▨"),
+        key_entry(theme.accent, "read", "●"),
+    ]
     sheet = canvas.lay_out(
         subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
         "feed them; marked ones are read.",
@@ -110,18 +117,12 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         right=_RIGHT,
         above=32,
         below=34,
+        key=["".join(keys)],
+        key_offset=10,
     )
-    names = [show_token(text, _UPRIGHT_LIMIT if upright else limit) for text in texts]
     for scoring, lines in groups:
         _add_group(sheet, scoring, lines, texts, names, upright=upright)
     sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
-    keys = [
-        key_entry(theme.rest, "cached"),
-        key_entry(_new_color(theme), "new"),
-        key_entry(theme.muted, "fed by another sequence", "▨"),
-        key_entry(theme.accent, "read", "●"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=10)
     return sheet.figure()
 
 
@@ -228,8 +229,7 @@ def _axes(
     theme, lines = sheet.theme, [line for _, found in groups for line in found]
     row = lines[0].row
     # With narrow cells the ids are in the hover and in the table only.
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    pitch = sheet.room(margin["l"], margin["r"]) / (width + _BLOCK)
+    pitch = sheet.room / (width + _BLOCK)
     longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
     ids = width <= _ID_COLUMNS and longest + 4 < pitch
     # A position beside the word that names them all has no number where the two would overlap.

@@ -11,7 +11,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, TextCount
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -77,28 +77,28 @@ def spec_outcomes(
         return canvas.sentence("No run was finished, so there is nothing to compare.")
     labels = [_label(outcome) for outcome in shown]
     left = 24 + round(7.3 * max(map(text_columns, labels)))
-    sheet = canvas.lay_out(
+    ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
+    names, ends = [f"{escaped(label)} " for label in labels], [len(shown) - 0.5, -0.5]
+    keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
+    return canvas.draw(
         subtitle=_outcome_subtitle(found),
         alt=_outcome_alt(shown),
         plot_height=_ROW * len(shown),
         left=left,
         right=40,
         below=64,
+        traces=[
+            _outcome_bars("speculative", shown, ours, theme.first, -0.2),
+            _outcome_bars("target only", shown, alone, theme.rest, 0.2),
+        ],
+        key=[keys],
+        key_offset=42,
+        layout={
+            "barmode": "overlay",
+            "xaxis": axis(theme, "runs", range=[0, max(*ours, *alone) * 1.04], nticks=6),
+            "yaxis": named_axis(theme, names, range=ends),
+        },
     )
-    ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
-    sheet.traces = [
-        _outcome_bars("speculative", shown, ours, theme.first, -0.2),
-        _outcome_bars("target only", shown, alone, theme.rest, 0.2),
-    ]
-    names, ends = [f"{escaped(label)} " for label in labels], [len(shown) - 0.5, -0.5]
-    sheet.layout |= {
-        "barmode": "overlay",
-        "xaxis": axis(theme, "runs", range=[0, max(*ours, *alone) * 1.04], nticks=6),
-        "yaxis": named_axis(theme, names, range=ends),
-    }
-    keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
-    add_key(sheet, [keys], left, offset=42)
-    return sheet.figure()
 
 
 def _outcome_subtitle(found: Losslessness) -> str:
@@ -165,43 +165,43 @@ def spec_enumeration(
 ) -> go.Figure:
     """What one verification emits for every token: accepted and recovered, against the target's."""
     rows = table.rows
-    sheet = Canvas(
-        theme,
-        paper,
-        "Emitted against the target",
-        f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
-    ).lay_out(
-        subtitle=enumeration_words(table),
-        alt=_enumeration_alt(table, names),
-        plot_height=210,
-        left=56,
-        right=20,
-        below=58,
-    )
     accepted, recovered = bar_color("accepted", theme), bar_color("recovered", theme)
-    sheet.traces = [
-        _stack("accepted", rows, [row.accepted for row in rows], accepted),
-        _stack("recovered", rows, [row.recovered for row in rows], recovered),
-        _level("target", [row.target_prob for row in rows], theme.ink, 4),
-        _level("draft", [row.draft_prob for row in rows], theme.second, 2),
-    ]
     top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
     upright = {"range": [0, top * 1.08 or 1], **percent_ticks(max(top * 1.08, 0.01))}
     font, ends = {"size": 13, "color": theme.ink}, [-0.5, len(rows) - 0.5]
     shown = [show_token(name) for name in names]
-    sheet.layout |= {
-        "barmode": "stack",
-        "xaxis": named_axis(theme, shown, range=ends, tickfont=font),
-        "yaxis": axis(theme, "probability", **upright),
-    }
     keys = [
         key_entry(accepted, "accepted"),
         key_entry(recovered, "recovered"),
         key_entry(theme.ink, "target", "<b>━</b>"),
         key_entry(theme.second, "draft", "━"),
     ]
-    add_key(sheet, ["".join(keys)], 56, offset=30)
-    return sheet.figure()
+    return Canvas(
+        theme,
+        paper,
+        "Emitted against the target",
+        f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
+    ).draw(
+        subtitle=enumeration_words(table),
+        alt=_enumeration_alt(table, names),
+        plot_height=210,
+        left=56,
+        right=20,
+        below=58,
+        traces=[
+            _stack("accepted", rows, [row.accepted for row in rows], accepted),
+            _stack("recovered", rows, [row.recovered for row in rows], recovered),
+            _level("target", [row.target_prob for row in rows], theme.ink, 4),
+            _level("draft", [row.draft_prob for row in rows], theme.second, 2),
+        ],
+        key=["".join(keys)],
+        key_offset=30,
+        layout={
+            "barmode": "stack",
+            "xaxis": named_axis(theme, shown, range=ends, tickfont=font),
+            "yaxis": axis(theme, "probability", **upright),
+        },
+    )
 
 
 def enumeration_words(table: AcceptanceTable) -> str:

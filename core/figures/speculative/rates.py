@@ -11,7 +11,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
 from core.figures.base.marks import OUTSIDE, add_line, hover_texts
 from core.figures.base.measure import text_width
@@ -29,6 +29,12 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
     rates = acceptance_by_position(trace.rounds)
     if not rates:
         return canvas.sentence("Nothing was drafted in this run.")
+    drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
+    slot = (paper.width - _LEFT - 20) / max(len(rates), 4)
+    ends, ticks = [0.5, max(len(rates), 4) + 0.5], range(1, len(rates) + 1, 1 + len(rates) // 20)
+    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": list(ticks)}
+    upright = {"range": [0, 1.12], **percent_ticks(1.0, 2)}
+    keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
     sheet = canvas.lay_out(
         subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
         "accepted. Of those reached it tells how hard the position itself is.",
@@ -37,25 +43,20 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
         left=_LEFT,
         right=20,
         below=66,
+        traces=[
+            _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
+            _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
+        ],
+        key=[keys],
+        key_offset=44,
+        layout={
+            "barmode": "overlay",
+            "xaxis": axis(theme, "draft position", **across),
+            "yaxis": axis(theme, "accepted", **upright),
+        },
     )
-    drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
-    sheet.traces = [
-        _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
-        _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
-    ]
-    slot = sheet.room(_LEFT, 20) / max(len(rates), 4)
     if 0.4 * slot < text_width(f"100{NBSP}%", SMALL) + 2:
         sheet.traces = [{**trace, "text": None} for trace in sheet.traces]
-    ends, ticks = [0.5, max(len(rates), 4) + 0.5], range(1, len(rates) + 1, 1 + len(rates) // 20)
-    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": list(ticks)}
-    upright = {"range": [0, 1.12], **percent_ticks(1.0, 2)}
-    sheet.layout |= {
-        "barmode": "overlay",
-        "xaxis": axis(theme, "draft position", **across),
-        "yaxis": axis(theme, "accepted", **upright),
-    }
-    keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
-    add_key(sheet, [keys], _LEFT, offset=44)
     return sheet.figure()
 
 
@@ -111,6 +112,18 @@ def spec_sweep(
     if not sweep.points:
         return Canvas(theme, paper, title, caption).sentence("No draft length was measured.")
     points, caption = sweep.points, f"{caption} · every length measured with seeds of its own"
+    below = {"dash": "dot", "xref": "paper", "layer": "below"}
+    lengths = [point.draft_length for point in points]
+    ends, top = (
+        [lengths[0] - 0.5, lengths[-1] + 0.5],
+        max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points)),
+    )
+    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": lengths}
+    keys = [
+        key_entry(theme.first, "measured", "●"),
+        key_entry(theme.second, "predicted", "◆"),
+        key_entry(theme.muted, "target only", "┄"),
+    ]
     sheet = Canvas(theme, paper, title, caption).lay_out(
         subtitle=_sweep_subtitle(sweep, trace),
         alt=_sweep_alt(sweep, trace),
@@ -118,28 +131,21 @@ def spec_sweep(
         left=_LEFT,
         right=24,
         below=66,
+        traces=[
+            _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid")
+            | _whiskers(points, theme),
+            _line(
+                "predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"
+            ),
+        ],
+        key=["".join(keys)],
+        key_offset=44,
+        layout={
+            "xaxis": axis(theme, "draft length", **across),
+            "yaxis": axis(theme, "times as fast", range=[0, top * 1.12], nticks=6),
+        },
     )
-    sheet.traces = [
-        _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid")
-        | _whiskers(points, theme),
-        _line("predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"),
-    ]
-    below = {"dash": "dot", "xref": "paper", "layer": "below"}
     add_line(sheet, "even", (0, 1), 1, theme.muted, 1.5, **below)
-    lengths = [point.draft_length for point in points]
-    ends, top = (
-        [lengths[0] - 0.5, lengths[-1] + 0.5],
-        max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points)),
-    )
-    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": lengths}
-    sheet.layout["xaxis"] = axis(theme, "draft length", **across)
-    sheet.layout["yaxis"] = axis(theme, "times as fast", range=[0, top * 1.12], nticks=6)
-    keys = [
-        key_entry(theme.first, "measured", "●"),
-        key_entry(theme.second, "predicted", "◆"),
-        key_entry(theme.muted, "target only", "┄"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=44)
     return sheet.figure()
 
 

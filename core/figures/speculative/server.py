@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.counting import nth
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Canvas, Properties
@@ -33,7 +33,11 @@ def server_speculation(
     canvas = Canvas(theme, paper, _TITLE, caption)
     if not bars:
         return canvas.sentence("The server counted its drafts, and not where they were accepted.")
-    sheet = canvas.lay_out(
+    accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
+    ends = [0.5, max(len(bars), _FEWEST if found.rounds else 1) + 0.5]
+    whole = {"tickformat": "d", "nticks": 6}
+    keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
+    return canvas.draw(
         subtitle=f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
         f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted.",
         alt=_alt(found, bars, of),
@@ -41,24 +45,20 @@ def server_speculation(
         left=_LEFT,
         right=20,
         below=66,
+        traces=[
+            _bars("accepted", bars, [own.accepted for own in bars], accepted, of),
+            _bars("rejected", bars, [own.drafted - own.accepted for own in bars], rejected, of),
+        ],
+        key=[keys],
+        key_offset=44,
+        layout={
+            "barmode": "stack",
+            "xaxis": axis(
+                theme, of, range=ends, showgrid=False, tick0=1, dtick=-(-len(bars) // 12) or 1
+            ),
+            "yaxis": axis(theme, "drafted tokens", rangemode="tozero", **whole),
+        },
     )
-    accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
-    ends = [0.5, max(len(bars), _FEWEST if found.rounds else 1) + 0.5]
-    sheet.traces = [
-        _bars("accepted", bars, [own.accepted for own in bars], accepted, of),
-        _bars("rejected", bars, [own.drafted - own.accepted for own in bars], rejected, of),
-    ]
-    whole = {"tickformat": "d", "nticks": 6}
-    sheet.layout |= {
-        "barmode": "stack",
-        "xaxis": axis(
-            theme, of, range=ends, showgrid=False, tick0=1, dtick=-(-len(bars) // 12) or 1
-        ),
-        "yaxis": axis(theme, "drafted tokens", rangemode="tozero", **whole),
-    }
-    keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
-    add_key(sheet, [keys], _LEFT, offset=44)
-    return sheet.figure()
 
 
 def _bars(

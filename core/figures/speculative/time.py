@@ -16,7 +16,7 @@ from core.decoding.speculative.report import (
     stage_shares,
 )
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -56,6 +56,11 @@ def spec_time(
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = _ROW * len(rows)
     height = upper + _GAP + _ROUNDS
+    totals = [1000 * sum(parts.values()) for _, parts in rows]
+    if comparison is not None:
+        totals += [1000 * max(times) for times in _runs(comparison)]
+    lower, titles = _ROUNDS / height, ("round", "ms a round")
+    ends = [0, 1000 * slowest * 1.14 or 1]
     sheet = canvas.lay_out(
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
         alt=_alt(shown, rows),
@@ -63,20 +68,16 @@ def spec_time(
         left=_LEFT,
         right=20,
         below=60,
+        key=[_key(theme, comparison is not None)],
+        key_offset=42,
+        layout={
+            **total_axes(theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)),
+            **step_axes(theme, titles, len(shown.rounds), lower, 10, range=ends),
+            "barmode": "stack",
+        },
     )
     _add_totals(sheet, rows, comparison)
     _add_rounds(sheet, shown.rounds)
-    totals = [1000 * sum(parts.values()) for _, parts in rows]
-    if comparison is not None:
-        totals += [1000 * max(times) for times in _runs(comparison)]
-    lower, titles = _ROUNDS / height, ("round", "ms a round")
-    ends = [0, 1000 * slowest * 1.14 or 1]
-    sheet.layout |= total_axes(
-        theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)
-    )
-    sheet.layout |= step_axes(theme, titles, len(shown.rounds), lower, 10, range=ends)
-    sheet.layout["barmode"] = "stack"
-    add_key(sheet, [_key(theme, comparison is not None)], _LEFT, offset=42)
     return sheet.figure()
 
 

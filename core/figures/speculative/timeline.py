@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import add_key, axis, key_entry, top_axis
+from core.figures.base.axes import axis, key_entry, top_axis
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -90,6 +90,7 @@ def spec_timeline(
     own = paper.printed or columns <= PHONE_COLUMNS
     width = (paper.window - _LEFT - EDGE if own else _WIDTH) / drawn
     height, flat = _row_height(width, depth), depth > _TALL_ROWS
+    cells = token_cells(rounds, first, depth)
     sheet = canvas.lay_out(
         subtitle=_SUBTITLE if shown.whole else f"{_SUBTITLE} {shown.words}.",
         alt=_alt(rounds, first),
@@ -97,15 +98,17 @@ def spec_timeline(
         left=_LEFT,
         above=24,
         below=34,
+        key=[_key(theme)],
+        key_offset=10,
+        layout={
+            **(overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}),
+        },
     )
-    cells = token_cells(rounds, first, depth)
     add_cells(sheet, cells, width, height, flat=flat)
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
-    sheet.layout |= overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}
     _count_rounds(sheet, first, len(rounds), drawn, width)
-    add_key(sheet, [_key(theme)], _LEFT, offset=10)
-    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
+    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)
     add_least(sheet, partial(rounds_for, trace=trace), len(rounds))
     shown.tell(sheet)
     return sheet.figure()
@@ -151,7 +154,7 @@ def _place_axis(depth: int, theme: Theme) -> Properties:
 
 
 def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
-    margin: dict[str, int] = sheet.layout["margin"]  # type: ignore[assignment]
+    margin = sheet.layout["margin"]
     return {
         "ends": [(at + 1) / drawn for at in range(count)],
         "first": first,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -75,6 +75,8 @@ def spec_verification(
     labels = [_tick(found, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
     title = f"Round {nth(at)}, {where_words(place)}"
+    rows_share = _ROW * len(shown) / height
+    behind = _label_share(found, shown, left)
     sheet = Canvas(theme, paper, title, caption).lay_out(
         subtitle=_subtitle(found),
         alt=_alt(found, shown),
@@ -83,14 +85,16 @@ def spec_verification(
         right=_RIGHT,
         above=20,
         below=70,
+        key=_key(found, theme),
+        key_offset=44,
+        layout={
+            **_axes(found, shown, [text for _, text in labels], rows_share, behind, theme),
+            "barmode": "stack",
+        },
     )
-    rows_share = _ROW * len(shown) / height
     add_strip(sheet, found, 1 - _STRIP / height)
     _add_bars(sheet, found, shown)
-    behind = _label_share(found, shown, left)
-    sheet.layout |= _axes(found, shown, [text for _, text in labels], rows_share, behind, theme)
-    sheet.layout |= {"barmode": "stack"}
-    add_key(sheet, _key(found, theme), left, offset=44)
+    sheet.add_key()
     if found.drafted is not None:
         sheet.explain("beside a bar: the target's probability | the draft's")
     return sheet.figure()

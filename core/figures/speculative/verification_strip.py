@@ -128,8 +128,7 @@ def _inside(part: _StripPart, mark: float | None) -> bool:
 
 def _fits(part: _StripPart, mark: float | None, sheet: Sheet) -> bool:
     """Whether the words have room in the part, on one side of the mark where it is in it."""
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    room = (part.end - part.start) * sheet.room(margin["l"], margin["r"])
+    room = (part.end - part.start) * sheet.room
     return markup_width(part.words, 11) + 8 < room / (1 + _inside(part, mark))
 
 
