@@ -9,7 +9,6 @@ from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties
 from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
 
-_SIGN_OF = {shape: sign for sign, shape in HATCH_SIGNS.items()}
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
@@ -48,10 +47,14 @@ def named_axis(
     theme: Theme, names: Sequence[str], title: str = "", standoff: int = 4, /, **properties: object
 ) -> Properties:
     """An axis of tokens: a name at 0, 1, 2, ..."""
-    named = {"tickvals": list(range(len(names))), "ticktext": list(names)}
-    font = {"family": theme.mono, "size": 12, "color": theme.ink}
-    shown = {"showgrid": False, "tickmode": "array", **named, "tickfont": font, **properties}
-    return axis(theme, title, standoff, **shown)
+    named = {
+        "showgrid": False,
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "tickfont": {"family": theme.mono, "size": 12, "color": theme.ink},
+    }
+    return axis(theme, title, standoff, **named | properties)
 
 
 def top_axis(
@@ -79,7 +82,7 @@ def top_axis(
 
 def key_entry(color: str, words: str, sign: str = "■") -> str:
     """One entry of a key: a coloured sign and words (Plotly text)."""
-    said = words.replace(" ", NBSP)
+    label = words.replace(" ", NBSP)
     if sign == "■" and color in GREY.patterns:
-        sign = _SIGN_OF[GREY.patterns[color]]
-    return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{said}{NBSP}{NBSP} '
+        sign = {shape: sign for sign, shape in HATCH_SIGNS.items()}[GREY.patterns[color]]
+    return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{label}{NBSP}{NBSP} '

@@ -11,10 +11,11 @@ from core.evaluation.sweep.curves import BudgetPoint, curve
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
 from core.figures.base.marks import add_line, add_note, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -27,7 +28,6 @@ from core.figures.reasoning.words import (
     sweep_caption,
 )
 
-_TITLE = "Accuracy against the budget"
 LEFT, _HEIGHT = 62, 260
 # The ends of an axis of shares, with room for the marks at both.
 SHARES = [-0.02, 1.04]
@@ -45,8 +45,8 @@ def reason_accuracy(
         marked: the budget that the page is set to; drawn where the axis holds it, else said.
     """
     marked = marked if paper.selection else None
-    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    points = curve(fair_rows(sweep))
+    canvas = Canvas(theme, paper, "Accuracy against the budget", sweep_caption(sweep.plan))
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 100)
     plan = sweep.plan
@@ -76,9 +76,13 @@ def reason_accuracy(
         _add_upright(sheet, "now", marked, theme.accent, 2)
         words.append(key_entry(theme.accent, "the budget that is set", "┃"))
     elif marked is not None:
-        side = "▶" if marked > ends[1] else "◀"
-        beyond = f"the budget that is set, {marked:,}, lies beyond"
-        words.append(key_entry(theme.accent, beyond, side))
+        words.append(
+            key_entry(
+                theme.accent,
+                f"the budget that is set, {marked:,}, lies beyond",
+                "▶" if marked > ends[1] else "◀",
+            )
+        )
     sheet.key, sheet.key_offset = ["".join(words)], 46
     return sheet.figure()
 
