@@ -76,16 +76,9 @@ def beam_tree(
     start, end = max(first, len(shared)), min(max(first, len(shared)) + span, len(steps))
     drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
     stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
-    bands = bands_of(
-        tree,
-        drawn,
-        partial(node_text, trace, tree),
-        paper.width - LEFT - RIGHT,
-        pruned=pruned,
-        best=strong,
-        selected=selected,
-        stem=stem,
-    )
+    text, total = partial(node_text, trace, tree), paper.width - LEFT - RIGHT
+    look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
+    bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
     shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
     texts = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
     sheet = _sheet(trace, bands, texts, theme, paper)

@@ -121,21 +121,14 @@ def softmax_row(
         ),
     ]
     tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in worked.rows)
+    names = [*(f"■{NBSP}{token}" for token in tokens), _everything(worked)]
     sheet = canvas.lay_out(
         subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
         f"T is {worked.temperature:g}{_later(step, trace, worked)}; max is the largest y, "
         f"{_number(worked.rows[0].divided)}.",
         alt=_alt(step, worked),
         plot_height=(37 if two_lines else 30) * (rows + _HEAD),
-        left=(
-            EDGE
-            + round(
-                widest(
-                    [*[f"■{NBSP}{token}" for token in tokens], _everything(worked)],
-                    face="sans bold",
-                )
-            )
-        ),
+        left=EDGE + round(widest(names, face="sans bold")),
         layout={
             "xaxis": bare_axis(theme, range=[0, 1]),
             "yaxis": bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5]),

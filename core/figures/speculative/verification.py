@@ -131,21 +131,12 @@ def _add_bars(sheet: Sheet, found: VerifiedPosition, shown: Sequence[PairCandida
     theme = sheet.theme
     shared = [min(c.target_prob, c.draft_prob or 0.0) for c in shown]
     plain = {"line": {"width": 0}}
+    lines = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
     drawn: list[Properties] = [
         {
             "name": "both",
             "x": shared,
-            "marker": {
-                **plain,
-                "color": theme.rest,
-                "pattern": {
-                    "shape": "/",
-                    "fgcolor": theme.muted,
-                    "bgcolor": theme.rest,
-                    "size": 6,
-                    "solidity": 0.25,
-                },
-            },
+            "marker": {**plain, "color": theme.rest, "pattern": {**lines, "solidity": 0.25}},
         },
         {
             "name": "target only",
@@ -164,21 +155,14 @@ def _add_bars(sheet: Sheet, found: VerifiedPosition, shown: Sequence[PairCandida
     ]
     if found.residual_mass > 0:
         recovered = [found.kind_of(c) == "recovered" for c in shown]
+        colors = [kind_color("recovered", theme) if hit else theme.first for hit in recovered]
+        widths = [2 * hit for hit in recovered]
         drawn.append(
             {
                 "name": "residual",
                 "xaxis": "x2",
                 "x": [c.excess / found.residual_mass for c in shown],
-                "marker": {
-                    "color": [
-                        kind_color("recovered", theme) if is_recovered else theme.first
-                        for is_recovered in recovered
-                    ],
-                    "line": {
-                        "color": theme.ink,
-                        "width": [2 * is_recovered for is_recovered in recovered],
-                    },
-                },
+                "marker": {"color": colors, "line": {"color": theme.ink, "width": widths}},
             }
         )
     common = {
