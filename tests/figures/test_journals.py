@@ -15,9 +15,9 @@ import pytest
 from core.decoding.errors import FigureError
 from core.figures import GREY, LIGHT, THEMES, printed, probability_heatmap
 from core.figures.base.color import contrast
-from core.figures.base.journals import JOURNALS
-from core.figures.base.key_words import SHAPES
 from core.figures.base.paper import BODY
+from core.figures.journal.journals import JOURNALS
+from core.figures.journal.key_words import SHAPES
 from tests.figures.gallery import draw, entries
 from tests.figures.looking import trace_named
 from tests.figures.traces import make_trace

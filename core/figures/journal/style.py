@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.figures.base.color import blend, contrast
-from core.figures.base.journals import JOURNAL_TICK, Journal
-from core.figures.base.key_words import SHAPES
 from core.figures.base.paper import BODY
 from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
+from core.figures.journal.journals import JOURNAL_TICK, Journal
+from core.figures.journal.key_words import SHAPES
 
 # Solid fill in place of hatching: so much of its lines' colour.
 _FILLED = 0.5
@@ -42,9 +42,9 @@ def restyle(
         style.text(trace)
     for note in annotations:
         style.text(note)
-    for name, own in layout.items():
+    for name, properties in layout.items():
         if name.startswith(("xaxis", "yaxis")):
-            style.axis(own)
+            style.axis(properties)
     style.text(layout)
 
 
@@ -75,7 +75,7 @@ class _Style:
         color: Any = filled
         if isinstance(shapes, list):
             color = [filled if shape else ground for shape in shapes]
-        plain = {name: own for name, own in marker.items() if name != "pattern"}
+        plain = {name: value for name, value in marker.items() if name != "pattern"}
         trace["marker"] = {**plain, "color": color}
 
     def outlined(self, trace: dict[str, Any]) -> None:
@@ -86,15 +86,27 @@ class _Style:
         line = marker.get("line", {})
         parts = [marker.get("color"), line.get("width", 0), line.get("color", self.ink)]
         many = [len(part) for part in parts if isinstance(part, list)]
-        bars = list(zip(*(_each(part, max(many, default=1)) for part in parts), strict=True))
+        bars = list(
+            zip(
+                *(
+                    (list(part) if isinstance(part, list) else [part] * max(many, default=1))
+                    for part in parts
+                ),
+                strict=True,
+            )
+        )
         bare = [self._faint(bar[0]) and (not bar[1] or bar[2] == self.theme.paper) for bar in bars]
         if any(bare):
             widths = [_LINE if faint else bar[1] for faint, bar in zip(bare, bars, strict=True)]
             inks = [
                 self.theme.muted if faint else bar[2] for faint, bar in zip(bare, bars, strict=True)
             ]
-            around = {"width": widths, "color": inks} if many else {"width": 1, "color": inks[0]}
-            trace["marker"] = {**marker, "line": around}
+            trace["marker"] = {
+                **marker,
+                "line": (
+                    {"width": widths, "color": inks} if many else {"width": 1, "color": inks[0]}
+                ),
+            }
 
     def _faint(self, color: object) -> bool:
         solid = isinstance(color, str) and color.startswith("#")
@@ -108,8 +120,11 @@ class _Style:
             if name.endswith("font") and isinstance(value, dict):
                 own[name] = self._font(value)
             elif name in ("text", "ticktext"):
-                many = isinstance(value, list | tuple)
-                own[name] = [self.markup(one) for one in value] if many else self.markup(value)
+                own[name] = (
+                    [self.markup(item) for item in value]
+                    if isinstance(value, list | tuple)
+                    else self.markup(value)
+                )
             elif isinstance(value, dict):
                 self.text(value)
 
@@ -118,7 +133,7 @@ class _Style:
         return {
             name: value
             if name not in changed
-            else [changed[name](one) for one in value]
+            else [changed[name](item) for item in value]
             if isinstance(value, list)
             else changed[name](value)
             for name, value in font.items()
@@ -149,7 +164,3 @@ class _Style:
         elif words.removeprefix("<b>") not in SHAPES:
             color = self._ink(color)
         return f'<span style="color:{color}{more}">{words}'
-
-
-def _each(value: Any, count: int) -> list[Any]:
-    return list(value) if isinstance(value, list) else [value] * count

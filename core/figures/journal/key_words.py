@@ -57,8 +57,7 @@ _COLORLESS = 0.03
 def color_name(color: str, theme: Theme) -> str:
     """Return the name of an `#rrggbb` colour in a caption; in the grey theme its lightness."""
     lightness, a, b = to_oklab(color)
-    chroma = math.hypot(a, b)
-    if theme is GREY or chroma < _COLORLESS:
+    if theme is GREY or math.hypot(a, b) < _COLORLESS:
         scale = _SHADES if theme is GREY else _GREYS
         return next(name for end, name in scale if lightness < end)
     degrees = math.degrees(math.atan2(b, a)) % 360
@@ -79,8 +78,11 @@ def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str
     symbols = symbols[:1].upper() + symbols[1:]
     shows = " ".join(map(ended, filter(None, (meta["subtitle"], symbols))))
     settings = meta["caption"]
-    said = " ".join(map(ended, filter(None, (shows, settings))))
-    return {"caption": said, "shows": shows, "settings": settings}
+    return {
+        "caption": " ".join(map(ended, filter(None, (shows, settings)))),
+        "shows": shows,
+        "settings": settings,
+    }
 
 
 def _entries(line: str, theme: Theme) -> Iterator[str]:
@@ -89,11 +91,11 @@ def _entries(line: str, theme: Theme) -> Iterator[str]:
     if before:
         yield before
     for color, sign, words in _ENTRY.findall(line):
-        shape, said = plain_of(sign), _text(words)
+        shape, label = plain_of(sign), _text(words)
         name = SHAPES.get(shape, shape)
         # "In the token's colour": the sign's own colour says nothing.
-        drawn = name if f"token's {theme.hue}" in said else f"{color_name(color, theme)} {name}"
-        yield f"{drawn}: {said}"
+        drawn = name if f"token's {theme.hue}" in label else f"{color_name(color, theme)} {name}"
+        yield f"{drawn}: {label}"
 
 
 def _text(markup: str) -> str:
