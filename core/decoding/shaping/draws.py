@@ -129,6 +129,19 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     return int(places[at]), (low, min(float(cumulative[at]), 1.0))
 
 
+def interval_of(distribution: Distribution, token_id: int) -> tuple[float, float] | None:
+    """Where a token's part of the cumulative distribution lies; None where it was removed."""
+    probs, place = distribution.probs.double(), token_id
+    if distribution.ids is not None:
+        places = (distribution.ids == token_id).nonzero()
+        if not len(places):
+            return None
+        place = int(places[0])
+    ahead = (probs > probs[place]) | ((probs == probs[place]) & (torch.arange(len(probs)) < place))
+    low = float(probs[ahead].sum())
+    return low, min(low + float(probs[place]), 1.0)
+
+
 def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
     """Where the number falls, if on one of the few first and no two of those are equal."""
     values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
