@@ -26,6 +26,7 @@ from core.decoding.shaping.stages import (
     shape,
     warpers,
 )
+from core.decoding.shaping.step import StepShaper
 
 
 def generate(
@@ -64,6 +65,16 @@ def continue_from(
         started = perf_counter()
         logits = context.extend([token_id])[0, -1]
         forward = perf_counter() - started
+
+
+def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
+    """Return the shaper of a run of one sequence; `config` chooses its tokens."""
+    return StepShaper(
+        config.shaping,
+        draws=drawn_by(config) is not None,
+        min_new_tokens=config.min_new_tokens,
+        eos_ids=eos_rows(model),
+    )
 
 
 class Picked(NamedTuple):

@@ -20,6 +20,7 @@ from core.decoding.loop.ending import eos_rows
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.filters import remove_tokens
 from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
+from core.decoding.shaping.step import StepShaper
 
 # A path below this is dead: a banned token's, or one of a place that holds no row.
 _ALIVE = NOTHING / 2
@@ -77,6 +78,21 @@ class LogProbabilities:
             if bool(entropies.isnan().any()):
                 raise DecodingError(NO_DISTRIBUTION)
         return log_probs, entropies.clamp_(min=0).tolist()
+
+
+def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
+    """Return the shaper of a search's log-probabilities; what groups cost each other comes before.
+
+    One token more than can end a path is kept, so that a path can go on.
+    """
+    eos_ids = eos_rows(model)
+    return StepShaper(
+        config.shaping,
+        draws=config.draws,
+        min_new_tokens=config.min_new_tokens,
+        eos_ids=eos_ids,
+        min_tokens_to_keep=max(2, len(eos_ids) + 1) if config.num_beams > 1 else 1,
+    )
 
 
 class BeamShaper:
