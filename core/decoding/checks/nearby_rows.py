@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.stages import Distribution
-
 
 class NearbyRows:
     """Rows `[vocab]` within a tolerance of an independent forward's.
@@ -53,23 +51,22 @@ class NearbyRows:
         row = (self._row + by).clamp(self._low, self._high)
         return row.scatter(0, self._ids, self._recorded)
 
-    def edges(self, stages: Sequence[Distribution]) -> Iterator[Tensor]:
+    def edges(self, cuts: Sequence[Tensor]) -> Iterator[Tensor]:
         """Rows from the edges of the tolerance.
 
         All tokens higher or lower; those that a filter keeps higher and the others lower, and the
         other way round; close tokens tied, and tied ones apart.
 
         Args:
-            stages: of the unmoved row.
+            cuts: of each filter the ids that it keeps of the unmoved row.
         """
         most = self._tolerance
         yield self.moved(most)
         yield self.moved(-most)
-        for stage in stages:
-            if stage.ids is not None:
-                kept = torch.full_like(self._row, -most).index_fill_(0, stage.ids, most)
-                yield self.moved(kept)
-                yield self.moved(-kept)
+        for ids in cuts:
+            kept = torch.full_like(self._row, -most).index_fill_(0, ids, most)
+            yield self.moved(kept)
+            yield self.moved(-kept)
         for start in (0.0, most / 2):
             tied = ((self._row - start) / most).round() * most + start
             yield self.moved((tied - self._row).nan_to_num(nan=0.0))

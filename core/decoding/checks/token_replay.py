@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
 from core.decoding.checks.same_record import difference
 from core.decoding.config import DRAW_METHODS
@@ -56,13 +58,14 @@ class TokenReplay:
         recorded = {c.token_id: c.logit for c in step.candidates}
         listed = [*recorded][: self._trace.config.top_candidates]
         nearby = NearbyRows(logits, recorded, listed, tolerance)
-        slack = MASS_TOLERANCE + 4 * tolerance
+        slack = MASS_TOLERANCE + 4 * stretched(tolerance, self._trace.config.shaping)
         try:
             row = nearby.moved()
             picked = None if step.draw.method == "forced" else self._pick(step, row, ids, noise)
             again = [self._record(self._picker, step, row, picked)]
             if picked is not None and difference(step, again, slack):
-                for row in nearby.edges(picked.stages):
+                cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
+                for row in nearby.edges(cuts):
                     picked = self._pick(step, row, ids, noise)
                     again.append(self._record(self._picker, step, row, picked))
         except DecodingError as error:
@@ -78,5 +81,11 @@ class TokenReplay:
         if picked.pick.interval is None:
             return picked
         wanted = step.token_id if step.instead_of is None else step.instead_of
-        interval = interval_of(picked.stages[-1], wanted)
+        last = picked.stages[-1]
+        probs = (
+            last.probs
+            if last.ids is None
+            else torch.zeros(self._vocab).scatter(0, last.ids, last.probs)
+        )
+        interval = interval_of(probs, wanted)
         return picked._replace(pick=Pick(wanted, picked.pick.uniform, interval))

@@ -129,17 +129,12 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     return int(places[at]), (low, min(float(cumulative[at]), 1.0))
 
 
-def interval_of(distribution: Distribution, token_id: int) -> tuple[float, float] | None:
-    """Where a token's part of the cumulative distribution lies; None where it was removed."""
-    probs, place = distribution.probs.double(), token_id
-    if distribution.ids is not None:
-        places = (distribution.ids == token_id).nonzero()
-        if not len(places):
-            return None
-        place = int(places[0])
-    ahead = (probs > probs[place]) | ((probs == probs[place]) & (torch.arange(len(probs)) < place))
-    low = float(probs[ahead].sum())
-    return low, min(low + float(probs[place]), 1.0)
+def interval_of(probs: Tensor, place: int) -> tuple[float, float]:
+    """The cumulative interval of a place in `[n]` probabilities; see `place_by_uniform`."""
+    own = probs[place]
+    tied = probs[:place] == own
+    low = float(probs[probs > own].double().sum()) + float(own) * int(tied.sum())
+    return low, min(low + float(own), 1.0)
 
 
 def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
