@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import BeamShaper, looked_at
+from core.decoding.beam.candidates import less_taken, looked_at, shaper_of
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.draw_order import DrawOrder
 from core.decoding.beam.hypotheses import NOTHING
@@ -49,7 +49,7 @@ class Rescoring:
         self._trace, self._model, self._steps = trace, model, trace.beam_steps
         self._config = trace.config
         self._eos_ids = eos_rows(model)
-        self._shaper = BeamShaper(self._config, self._eos_ids)
+        self._shaper = shaper_of(model, self._config)
         self._most = looked_at(self._config, model)
         self._possible: dict[_Place, int] = {}
         self._order = DrawOrder(trace, model.vocab_size, self._most) if self._config.draws else None
@@ -120,7 +120,8 @@ class Rescoring:
         step = self._steps[index]
         raw = torch.log_softmax(logits.double(), dim=-1)
         taken, ids = step.taken_before(step.groups[row]), [*self._trace.prompt_ids, *path]
-        shaped = self._shaper(raw[None].float(), index, [ids], taken)[0].double()
+        before = less_taken(raw[None].float(), self._config.diversity_penalty, taken)
+        shaped = self._shaper.rows(before, [ids], [index])[0].double()
         near = self._near(raw.float(), index, ids, logits)
         self._possible[place] = int((self._total(place) + shaped > NOTHING / 2).sum())
         found = [abs(entropy_of(raw) - step.entropies[row])]

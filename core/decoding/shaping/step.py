@@ -26,6 +26,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.shaping.config import SETTINGS, Shaping
+from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
 from core.decoding.shaping.stages import (
     Distribution,
@@ -49,6 +50,7 @@ class StepShaper:
         eos_ids: end-of-sequence tokens, held back in the first `min_new_tokens` steps.
         min_tokens_to_keep: how many tokens every filter leaves at least.
         names: the settings that act, in their order; None for all in the order of runs.
+        known: whether the model names the likeliest tokens alone, the others being NaN.
     """
 
     def __init__(
@@ -60,9 +62,10 @@ class StepShaper:
         eos_ids: Sequence[int] = (),
         min_tokens_to_keep: int = 1,
         names: Sequence[str] | None = None,
+        known: bool = False,
     ) -> None:
         self.shaping = shaping
-        self.draws = draws and shaping.temperature > 0
+        self.draws, self.known = draws and shaping.temperature > 0, known
         self.min_tokens_to_keep = min_tokens_to_keep
         self._min_new_tokens, self._eos_ids, self._names = min_new_tokens, list(eos_ids), names
         self._warpers = warpers(shaping, min_tokens_to_keep) if self.draws else []
@@ -78,13 +81,28 @@ class StepShaper:
 
         Raises:
             DecodingError: the logits are no distribution, or every token is removed.
+            UnknownTokensError: a stage depends on tokens that the model doesn't name.
         """
-        stages = shape(raw_distribution(logits, top), self.processors(ids, index))
+        if not self.known:
+            return self.distributions_from([raw_distribution(logits, top)], ids, index, top)
+        stages = shape_known(logits, self.penalties(ids, index), self._warpers, self.shaping)
+        return stages if self.draws else [*stages, _argmax(stages[-1])]
+
+    def distributions_from(
+        self,
+        begun: Sequence[Distribution],
+        ids: Sequence[int],
+        index: int,
+        top: Ranking | None = None,
+    ) -> list[Distribution]:
+        """Return `distributions`, of which the first ones are there already; `raw` at least."""
+        names = {stage.name for stage in begun}
+        acts = [act for act in self.processors(ids, index) if act[0] not in names]
+        stages = [*begun[:-1], *shape(begun[-1], acts, len(begun[0].logits))]
         if self.draws:
             return stages
         # Where nothing acted, the ranking that the step records says it already.
-        first = top.ids[0] if top and len(stages) == 1 else first_maximum(stages[-1].logits)
-        return [*stages, only(stages[-1], first)]
+        return [*stages, _argmax(stages[-1], top if len(stages) == 1 else None)]
 
     def rows(self, logits: Tensor, ids: Sequence[Sequence[int]], indexes: Sequence[int]) -> Tensor:
         """Return shaped logits `[n, vocab]`, -inf where a token is removed.
@@ -119,6 +137,11 @@ class StepShaper:
         """Return the penalties and bans that act at a step, in the order of runs."""
         held_back = self._eos_ids if index < self._min_new_tokens else []
         return penalties(self.shaping, ids, held_back)
+
+
+def _argmax(last: Distribution, top: Ranking | None = None) -> Distribution:
+    """Greedy as a stage; the first of equal maxima wins."""
+    return only(last, top.ids[0] if top else first_maximum(last.logits))
 
 
 def _apply(logits: Tensor, processor: Processor) -> Tensor:

@@ -10,10 +10,9 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.engine import Picker
-from core.decoding.beam.candidates import BeamShaper
+from core.decoding.beam.candidates import less_taken, shaper_of
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
-from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.recording import ranked_ids
 from core.decoding.protocol import LanguageModel
 from core.decoding.speculative.config import Speculative
@@ -35,7 +34,7 @@ def final_of(model: LanguageModel, config: MethodConfig, taken: Taken = lambda _
     certain.
     """
     if isinstance(config, BeamSearch):
-        return _scores(BeamShaper(config, eos_rows(model)), taken)
+        return _scores(model, config, taken)
     if isinstance(config, Speculative) and config.shaping.temperature > 0:
         return _drawn_from(model, config)
     return lambda _index, _row, _ids, token_id, count: certain(token_id, count)
@@ -58,12 +57,15 @@ def _drawn_from(model: LanguageModel, config: Speculative) -> Final:
     return final
 
 
-def _scores(shaper: BeamShaper, taken: Taken) -> Final:
+def _scores(model: LanguageModel, config: BeamSearch, taken: Taken) -> Final:
+    shaper = shaper_of(model, config)
+
     def final(
         index: int, row: Tensor, ids: Sequence[int], token_id: int, count: int
     ) -> TokenLogprobs:
         log_probs = torch.log_softmax(row, dim=-1)
-        scores = shaper(log_probs[None], index, [ids], taken(index))[0]
+        before = less_taken(log_probs[None], config.diversity_penalty, taken(index))
+        scores = shaper.rows(before, [ids], [index])[0]
         top = ranked_ids(scores, count) if count else []
         own = max(float(scores[token_id]), NEVER)
         return TokenLogprobs(token_id, own, tuple(top), tuple(scores[top].tolist()))
