@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -97,64 +97,111 @@ class Rescoring:
         self, index: int, logits: Tensor, paths: Sequence[Sequence[int]], totals: Sequence[float]
     ) -> None:
         """Shape the logits `[rows, vocab]` of a step and choose from what they leave."""
-        step, lowest = self._steps[index], []
-        for row, own in enumerate(logits):
-            raw = torch.log_softmax(own.double(), dim=-1)
-            self._note(index, _raw_errors(step, row, raw))
-            lowest.append(self._lowest(step, row, raw.float(), paths[row]))
+        step = self._steps[index]
+        rows = [
+            self._row(step, *own) for own in zip(range(len(logits)), logits, paths, strict=True)
+        ]
         for group in sorted(set(step.groups)):
-            rows = [row for row, own in enumerate(step.groups) if own == group]
-            beams = self._config.num_beams // self._config.num_beam_groups
-            choice = choose(
-                torch.stack([lowest[row] for row in rows]),
-                [totals[row] for row in rows],
-                beams,
-                min(self._most, beams * logits.shape[-1]),
-                self._generator,
-            )
-            listed = [c for c in step.candidates if step.group_of(c) == group]
-            said = [(c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed]
-            ranks = [place + 1 for place in choice.places]
-            parents = [rows[parent] for parent in choice.parents]
-            again = [*zip(choice.sums, ranks, parents, choice.token_ids, strict=True)]
-            if _clear(said) != _clear(again):
+            own = [row for row in rows if step.groups[row.at] == group]
+            sums = [totals[row.at] for row in own]
+            state = self._generator.get_state() if self._generator else None
+            for widely in (False, True):
+                if self._generator and state is not None:
+                    self._generator.set_state(state)
+                if self._chooses_as(step, own, sums, widely):
+                    break
+            else:
                 if self._generator:
-                    where = f"step {nth(index)}"
-                    self.draws.append(f"{where}: the noise draws other candidates, or elsewhere")
+                    self.draws.append(f"step {nth(index)}: the noise draws other candidates")
                 else:
                     self.deviations.append((math.inf, index))
 
-    def _lowest(self, step: BeamStep, row: int, raw: Tensor, path: Sequence[int]) -> Tensor:
-        """The shaped row `[vocab]` with the recorded numbers, and all others as low as may be."""
-        listed = {c.token_id: c for c in step.candidates if c.parent == row}
-        recorded = {token: c.raw_logprob for token, c in listed.items()}
+    def _chooses_as(
+        self, step: BeamStep, rows: Sequence[_Row], sums: Sequence[float], widely: bool
+    ) -> bool:
+        """Whether a group's candidates are chosen again where all others are as low as may be."""
+        beams = self._config.num_beams // self._config.num_beam_groups
+        least = torch.stack([row.least(widely) for row in rows])
+        count = min(self._most, beams * least.shape[-1])
+        choice = choose(least, sums, beams, count, self._generator)
+        ranks = [place + 1 for place in choice.places]
+        parents = [rows[parent].at for parent in choice.parents]
+        again = _clear(zip(choice.sums, ranks, parents, choice.token_ids, strict=True))
+        groups = {step.groups[row.at] for row in rows}
+        listed = [c for c in step.candidates if step.group_of(c) in groups]
+        said = _clear((c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed)
+        if self._generator:
+            return said == again
+        # Of equal sums either may rank first.
+        return {own[1:] for own in said} == {own[1:] for own in again}
+
+    def _row(self, step: BeamStep, at: int, logits: Tensor, path: Sequence[int]) -> _Row:
+        """A row of the beam, with its numbers compared."""
+        raw = torch.log_softmax(logits.double(), dim=-1)
         # A log-probability is a logit less the row's log-sum-exp, and either may be off.
         tolerance = 2 * logit_tolerance(self._trace, self._model, self.largest)
-        nearby = NearbyRows(raw, recorded, (), tolerance)
-        taken, penalty = step.taken_before(step.groups[row]), self._config.diversity_penalty
+        taken, penalty = step.taken_before(step.groups[at]), self._config.diversity_penalty
 
-        def shaped(moved: Tensor) -> Tensor:
-            row = less_taken(moved[None], penalty, taken)
-            return self._shaper.rows(row, [path], [step.index])[0]
+        def shape(row: Tensor) -> Tensor:
+            return self._shaper.rows(less_taken(row[None], penalty, taken), [path], [step.index])[0]
 
-        again = [shaped(nearby.moved())]
-        said = [(token, c.logprob) for token, c in listed.items()]
-        for kept, table in zip(step.kept, step.kept_logprobs, strict=True):
-            if step.group_of(kept) == step.groups[row]:
-                number = table[row]
-                said.append((kept.token_id, -math.inf if number is None else number))
-        errors = [_distance(number, token, again) for token, number in said]
-        if self._config.draws and max(errors, default=0.0) > tolerance:
-            kept = (again[0] > -math.inf).nonzero().flatten()
-            again += map(shaped, nearby.edges([kept]))
-            errors = [_distance(number, token, again) for token, number in said]
-        self._note(step.index, errors)
-        lowest = shaped(nearby.moved(-tolerance))
-        numbers = lowest.new_tensor([c.logprob for c in listed.values()])
-        return lowest.scatter(0, torch.tensor([*listed], dtype=torch.long), numbers)
+        row = _Row(step, at, raw.float(), tolerance, shape)
+        self._note(step.index, [*_raw_errors(step, at, raw), *row.errors()])
+        return row
 
     def _note(self, index: int, errors: Sequence[float]) -> None:
         self.deviations.append((max(errors, default=0.0, key=nan_first), index))
+
+
+class _Row:
+    """A row of a step's beam, and what nearby rows of log-probabilities are shaped to.
+
+    Args:
+        at: its place in the beam.
+        raw: `[vocab]` log-probabilities of an independent forward.
+        tolerance: by which the run's may differ.
+        shape: what makes scores of them.
+    """
+
+    def __init__(
+        self,
+        step: BeamStep,
+        at: int,
+        raw: Tensor,
+        tolerance: float,
+        shape: Callable[[Tensor], Tensor],
+    ) -> None:
+        self.at, self._step, self._shape, self._tolerance = at, step, shape, tolerance
+        self._listed = {c.token_id: c for c in step.candidates if c.parent == at}
+        recorded = {token: c.raw_logprob for token, c in self._listed.items()}
+        self._nearby = NearbyRows(raw, recorded, (), tolerance)
+        self._shaped = [shape(self._nearby.moved()), shape(self._nearby.moved(-tolerance))]
+
+    def errors(self) -> list[float]:
+        """How far the scores of candidates and of the table are from the row's."""
+        step = self._step
+        said = [(token, c.logprob) for token, c in self._listed.items()]
+        for kept, table in zip(step.kept, step.kept_logprobs, strict=True):
+            if step.group_of(kept) == step.groups[self.at]:
+                number = table[self.at]
+                said.append((kept.token_id, -math.inf if number is None else number))
+        errors = [_distance(number, token, self._shaped) for token, number in said]
+        if max(errors, default=0.0) > self._tolerance:
+            errors = [_distance(number, token, self._edges()) for token, number in said]
+        return errors
+
+    def least(self, widely: bool) -> Tensor:
+        """The scores `[vocab]` with the recorded ones, and all others as low as they may be."""
+        rows = self._edges() if widely else self._shaped
+        numbers = rows[0].new_tensor([c.logprob for c in self._listed.values()])
+        ids = torch.tensor([*self._listed], dtype=torch.long)
+        return torch.stack(rows).amin(dim=0).scatter(0, ids, numbers)
+
+    def _edges(self) -> list[Tensor]:
+        if len(self._shaped) == 2:
+            kept = (self._shaped[0] > -math.inf).nonzero().flatten()
+            self._shaped += map(self._shape, self._nearby.edges([kept]))
+        return self._shaped
 
 
 def _raw_errors(step: BeamStep, row: int, raw: Tensor) -> list[float]:
@@ -174,7 +221,8 @@ def _distance(said: float, token_id: int, rows: Sequence[Tensor]) -> float:
     return max(min(numbers) - said, said - max(numbers), 0.0)
 
 
-def _clear(ranked: Sequence[tuple[float, int, int, int]]) -> list[tuple[int, ...]]:
-    """Places, rows and tokens of a choice, those aside that have no probability in float32."""
+def _clear(ranked: Iterable[tuple[float, int, int, int]]) -> list[tuple[int, ...]]:
+    """Ranks, rows and tokens of a choice, those aside that have no probability in float32."""
+    ranked = list(ranked)
     best = max((total for total, *_ in ranked), default=0.0)
     return [tuple(rest) for total, *rest in ranked if total > best - _FAINT]
