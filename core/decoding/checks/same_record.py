@@ -9,7 +9,7 @@ from typing import Any
 # They count tokens that rounding may move across a cut, so that one lies between others.
 _COUNTS = ("kept", "rank")
 # An error of a logit is relative in them.
-_PROBABILITIES = ("prob", "probs")
+_PROBABILITIES = ("prob", "probs", "threshold")
 _LEAST = 1e-9
 
 

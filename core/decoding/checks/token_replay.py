@@ -10,7 +10,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.autoregressive.engine import Picked, Picker
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.common import MASS_TOLERANCE
 from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
 from core.decoding.checks.same_record import difference

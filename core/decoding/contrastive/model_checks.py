@@ -11,8 +11,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.checks import model_checks as token_model_checks
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.common import MASS_TOLERANCE, count, worst
 from core.decoding.checks.forwards import largest_logit, logit_tolerance
 from core.decoding.checks.token_replay import record_picked
 from core.decoding.contrastive.config import ContrastiveSearch

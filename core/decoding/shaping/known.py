@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError, UnknownTokensError
-from core.decoding.shaping.config import BANS, SETTINGS, Shaping
+from core.decoding.shaping.config import BANS, SETTINGS
 from core.decoding.shaping.long_rows import first_maximum
-from core.decoding.shaping.spec import FloorCut, MassCut, Seen
 from core.decoding.shaping.stages import (
     NO_DISTRIBUTION,
     Distribution,
@@ -56,7 +55,7 @@ def _ceiling(row: Tensor) -> float:
 
 
 def shape_known(
-    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor], shaping: Shaping
+    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor]
 ) -> list[Distribution]:
     """`shape` where tokens are missing: every distribution, of which only named tokens are given.
 
@@ -89,7 +88,7 @@ def shape_known(
             refuse(what, switch_off=penalties)
         return [*stages[:-1], replace(last, exact=least == stages[0].tail)]
     for warper in warpers:
-        if _reads_all(warper[0], getattr(shaping, warper[0])):
+        if SETTINGS[warper[0]].reads_each:
             refuse(f"the cut of {_names([warper])} depends on each", switch_off=[warper])
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
@@ -133,14 +132,6 @@ def _refuse(named: int, what: str, switch_off: Sequence[Processor] = ()) -> None
 
 def _names(processors: Sequence[Processor]) -> str:
     return " and ".join(SETTINGS[name].name if name in SETTINGS else name for name, _ in processors)
-
-
-def _reads_all(name: str, value: float) -> bool:
-    """Whether a filter's cut depends on more of the tail than its mass and its entropy."""
-    cut = SETTINGS[name].cut
-    if isinstance(cut, FloorCut):
-        return cut.level(value, Seen(0.5, 1.0, 0.0)) != cut.level(value, Seen(0.5, 1.0, 1.0))
-    return isinstance(cut, MassCut) and cut.first != "likeliest"
 
 
 def _penalised(

@@ -85,7 +85,7 @@ class StepShaper:
         """
         if not self.known:
             return self.distributions_from([raw_distribution(logits, top)], ids, index, top)
-        stages = shape_known(logits, self.penalties(ids, index), self._warpers, self.shaping)
+        stages = shape_known(logits, self.penalties(ids, index), self._warpers)
         return stages if self.draws else [*stages, _argmax(stages[-1])]
 
     def distributions_from(

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.decoding.checks.common import TINY
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.common import MASS_TOLERANCE, TINY
 from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
 from core.decoding.checks.same_record import difference

@@ -52,7 +52,7 @@ def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
         expected = shape(raw_distribution(row), [*processors, *draws])[-1]
         found = list[Any]()
         with suppress(UnknownTokensError):
-            found = shape_known(known, processors, draws, shaping)
+            found = shape_known(known, processors, draws)
         if not found or not found[-1].exact:
             continue
         given += 1
@@ -72,7 +72,7 @@ def test_typical_p_reads_all_tokens() -> None:
     _, known = _rows(0)
     shaping = Shaping(typical_p=0.8)
     with pytest.raises(UnknownTokensError, match=r"cut of typical-p .*: switch typical-p off"):
-        shape_known(known, [], warpers(shaping), shaping)
+        shape_known(known, [], warpers(shaping))
 
 
 def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
@@ -82,9 +82,9 @@ def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
     for biases in (dict.fromkeys(named, -9.0), {other: 1.0}):
         shaping = Shaping(logit_bias=biases)
         with pytest.raises(UnknownTokensError, match=r"the logit bias .* switch logit bias off"):
-            shape_known(known, penalties(shaping, [], []), [], shaping)
+            shape_known(known, penalties(shaping, [], []), [])
     lowered = replace(shaping, logit_bias={other: -1.0})
-    found = shape_known(known, penalties(lowered, [], []), [], lowered)
+    found = shape_known(known, penalties(lowered, [], []), [])
     assert not found[-1].exact and int(found[-1].logits.argmax()) == int(
         known.nan_to_num(-99).argmax()
     )
