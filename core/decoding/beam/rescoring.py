@@ -15,6 +15,7 @@ from core.decoding.beam.types import BeamStep
 from core.decoding.checks.forwards import entropy_of, largest_logit, logit_tolerance, nan_first
 from core.decoding.checks.nearby_rows import NearbyRows
 from core.decoding.counting import nth
+from core.decoding.errors import DecodingError
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
@@ -123,7 +124,10 @@ class Rescoring:
         beams = self._config.num_beams // self._config.num_beam_groups
         least = torch.stack([row.least(widely) for row in rows])
         count = min(self._most, beams * least.shape[-1])
-        choice = choose(least, sums, beams, count, self._generator)
+        try:
+            choice = choose(least, sums, beams, count, self._generator)
+        except (DecodingError, RuntimeError):  # torch draws from no numbers that are infinite.
+            return False
         ranks = [place + 1 for place in choice.places]
         parents = [rows[parent].at for parent in choice.parents]
         again = _clear(zip(choice.sums, ranks, parents, choice.token_ids, strict=True))

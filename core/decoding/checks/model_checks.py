@@ -22,7 +22,7 @@ from core.decoding.checks.forwards import (
 )
 from core.decoding.checks.known_tokens import candidates_again
 from core.decoding.checks.run_text import run_text_faults
-from core.decoding.checks.token_replay import Record, TokenReplay, record_picked
+from core.decoding.checks.token_replay import RecordAgain, TokenReplay, record_picked
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.ending import Ending, eos_rows
@@ -49,7 +49,9 @@ class HasReference(Protocol):
         ...
 
 
-def model_checks(trace: Trace, model: LanguageModel, record: Record = record_picked) -> list[Check]:
+def model_checks(
+    trace: Trace, model: LanguageModel, record: RecordAgain = record_picked
+) -> list[Check]:
     """The checks that need the model; one failed check alone where the trace can't be its own."""
     fits = _fits(trace, model)
     if not fits.passed:
@@ -197,7 +199,7 @@ def step_texts(trace: Trace, model: LanguageModel) -> list[str]:
     return texts
 
 
-def _rescored(trace: Trace, model: LanguageModel, record: Record) -> list[Check]:
+def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[Check]:
     """One forward over prompt and tokens without a cache, against every recorded number."""
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]

@@ -23,7 +23,7 @@ from core.decoding.shaping.draws import Pick, draw_noise, interval_of, new_gener
 
 # What a method records of a step: from the recorded one for what is checked elsewhere, the logits
 # `[vocab]`, and what the shaper picked of them; None where it was not asked.
-Record: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]
+RecordAgain: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]
 
 
 def record_picked(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -> TokenStep:
@@ -40,7 +40,7 @@ def record_picked(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | N
 class TokenReplay:
     """The steps of a run in turn, each from an independent forward's logits."""
 
-    def __init__(self, trace: Trace, model: LanguageModel, record: Record) -> None:
+    def __init__(self, trace: Trace, model: LanguageModel, record: RecordAgain) -> None:
         self._trace, self._record, self._vocab = trace, record, model.vocab_size
         self._picker, self._sampling = Picker(model, trace.config.chooser), drawn_by(trace.config)
         self._dice = new_generator(self._sampling.seed if self._sampling else 0)
@@ -78,9 +78,9 @@ class TokenReplay:
     ) -> Picked:
         """What the engine picks; of a number that falls into an interval, the recorded token's."""
         picked = self._picker.pick(step.index, row, ids, noise)
-        if picked.pick.interval is None:
-            return picked
         wanted = step.token_id if step.instead_of is None else step.instead_of
+        if picked.pick.interval is None or wanted >= self._vocab:
+            return picked
         last = picked.stages[-1]
         probs = (
             last.probs

@@ -113,7 +113,7 @@ def _rescored(
     raw_errors, faults = [0.0], [""]
     logits = [_replay(trace, maker) for maker, _ in sources]
     for step, *made in zip(trace.rounds, *logits, strict=True):
-        sides = []
+        sides = list[Side]()
         for own, (maker, _), shaper in zip(made, sources, shapers, strict=True):
             if len(own):
                 # A log-probability is a logit less the row's log-sum-exp, and either may be off.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -55,13 +55,16 @@ class RoundReplay:
     def fault(self) -> str:
         """The first number that the settings don't give; empty where they give all."""
         rows = [torch.stack([row.moved() for row in near]) for near in self._nearby]
+        drafted = len(self._drafted)
+        if len(rows[0]) < len(positions_of(self._step)) or any(len(own) < drafted for own in rows):
+            return "more was drafted than a context window holds"
         if fault := self._listing_fault(rows):
             return fault
         again = [self._again(rows)]
         if self._difference(again):
             again += [self._again(edge) for edge in self._edges(rows)]
         if self._step.draft_end == "no_token" and len(rows) > 1:
-            ahead = self._probabilities(self._sides[1], rows[1])[len(self._drafted)]
+            ahead = self._probabilities(self._sides[1], rows[1])[drafted : drafted + 1]
             if bool(ahead.any()):
                 return "the draft had a token left"
         found = self._difference(again)
@@ -125,12 +128,17 @@ class RoundReplay:
     ) -> tuple[PairCandidate, ...]:
         """A position's candidates; the draft has no numbers at the bonus."""
         models = 2 if at < len(self._drafted) else 1
-        columns = dict(zip(("target_prob", "draft_prob"), shaped[:models], strict=False))
-        columns |= zip(("target_raw_prob", "draft_raw_prob"), raw[:models], strict=False)
-        return tuple(
-            c._replace(**{name: float(rows[at, c.token_id]) for name, rows in columns.items()})
-            for c in positions_of(self._step)[at]
+        columns: dict[str, Tensor] = dict(
+            zip(("target_prob", "draft_prob"), shaped[:models], strict=False)
         )
+        columns |= zip(("target_raw_prob", "draft_raw_prob"), raw[:models], strict=False)
+        pairs = []
+        for candidate in positions_of(self._step)[at]:
+            own: dict[str, Any] = {
+                name: float(rows[at, candidate.token_id]) for name, rows in columns.items()
+            }
+            pairs.append(candidate._replace(**own))
+        return tuple(pairs)
 
     def _token(self, at: int, shaped: Sequence[Tensor]) -> DraftToken:
         token, (target, *draft) = self._step.drafted[at], [rows[at] for rows in shaped]
