@@ -10,6 +10,7 @@ from itertools import pairwise
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import (
     COMMON_CHECKS,
+    MASS_TOLERANCE,
     TINY,
     VALUE_TOLERANCE,
     checked_if_whole,
@@ -25,7 +26,6 @@ from core.decoding.checks.expected import (
     leaves_one,
     record_fault,
 )
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, TokenStep, Trace
@@ -173,11 +173,6 @@ def _settings_made_the_steps(trace: Trace) -> Check:
     return count("every stage and draw is what the settings ask for", faults, "steps that differ")
 
 
-def _cuts(trace: Trace) -> Check:
-    faults = list(shown_cut_faults(trace))
-    return count("every filter cuts where the settings say", faults, "cuts elsewhere")
-
-
 def _draw_explains_token(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _draw_fault(step))]
     return count("every token is what its draw says", faults, "draws that point elsewhere")
@@ -320,7 +315,6 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _filters_renormalise,
     _candidates_agree,
     _settings_made_the_steps,
-    _cuts,
     _draw_explains_token,
     _noise,
     _surprisals,
@@ -331,7 +325,7 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     *COMMON_CHECKS,
 )
 # How the settings made the stages; a method whose stages are its own has others.
-STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps, _cuts)
+STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps,)
 # How the draw led to the token; a method that chooses in another way has others.
 _OF_THE_DRAW = {*STAGE_CHECKS, _draw_explains_token, _noise}
 NUMBER_CHECKS = tuple(check for check in _SELF_CHECKS if check not in _OF_THE_DRAW)

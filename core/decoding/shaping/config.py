@@ -6,16 +6,12 @@ A setting is a field of `Shaping` with its `SettingSpec`, its function of the sa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from core.decoding.shaping.bias import bias_lines, bias_text, bias_words, biases_in, read_biases
 from core.decoding.shaping.spec import (
-    FloorCut,
     Lines,
-    MassCut,
-    RankCut,
     SettingSpec,
     SliderRange,
     setting,
@@ -59,8 +55,7 @@ class Shaping:
             help="Drop tokens whose logit lies more than n standard deviations of the logits below "
             "the highest. 0 is off.",
             interval=Interval(0.0, 100.0),
-            # An error of the logits is one of their deviation too, n times.
-            cut=FloorCut(lambda n, seen: seen.highest * math.exp(-n * seen.deviation), sway=float),
+            reads_each=True,
             slider=SliderRange(0.0, 3.0, 0.05, typed=100.0, decode=True),
             generate=None,
         ),
@@ -72,7 +67,6 @@ class Shaping:
             label="Top-k",
             help="Keep the k most probable tokens. 0 is off.",
             interval=Interval(0, 10_000_000),
-            cut=RankCut(),
             slider=SliderRange(0, 100, 1, typed=10_000, decode=True),
         ),
     )
@@ -83,7 +77,7 @@ class Shaping:
             label="Top-p",
             help="Keep the most probable tokens that together reach this probability. 1 is off.",
             interval=_SHARE,
-            cut=MassCut(),
+            sorts=True,
             slider=SliderRange(0.0, 1.0, 0.01, start=0.95, decode=True),
         ),
     )
@@ -94,7 +88,6 @@ class Shaping:
             label="Min-p",
             help="Drop tokens below this share of the top token's probability. 0 is off.",
             interval=_SHARE,
-            cut=FloorCut(lambda share, seen: share * seen.highest),
             slider=SliderRange(0.0, 1.0, 0.01, decode=True),
             passed=lambda value: float(value) or None,
         ),
@@ -107,7 +100,8 @@ class Shaping:
             help="Keep the tokens whose surprisal is nearest to the entropy, up to this "
             "probability. 1 is off.",
             interval=Interval(0.0, 1.0, open_low=True),
-            cut=MassCut(first="typical"),
+            sorts=True,
+            reads_each=True,
             slider=SliderRange(0.01, 1.0, 0.01),
         ),
     )
@@ -120,7 +114,6 @@ class Shaping:
             interval=_BELOW_1,
             name="epsilon cutoff",
             key="epsilon",
-            cut=FloorCut(lambda epsilon, _: epsilon),
             slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
@@ -133,7 +126,6 @@ class Shaping:
             interval=_BELOW_1,
             name="eta cutoff",
             key="eta",
-            cut=FloorCut(lambda eta, seen: min(eta, math.sqrt(eta) * math.exp(-seen.entropy))),
             slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )

@@ -52,6 +52,7 @@ class Distribution:
         kept: how many tokens are in.
         removed_mass: what this stage took from the distribution before it.
         tail: the mass of tokens that are in but that nobody knows (`known`); `probs` are the rest.
+        exact: whether `tail` is known; else it is the most that may be.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Distribution:
     kept: int
     removed_mass: float = 0.0
     tail: float = 0.0
+    exact: bool = True
 
     def token_id(self, position: int) -> int:
         """The token at a position of `logits`."""
