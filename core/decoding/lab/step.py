@@ -61,9 +61,9 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
     return StepLogits(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 
-def shaper_of(shaping: Shaping, order: Order) -> StepShaper:
+def shaper_of(shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
     """Return the shaper in an order; processors that its library doesn't have are left out."""
-    return StepShaper(shaping, names=order.processors)
+    return StepShaper(shaping, names=order.processors, seed=seed)
 
 
 def distributions(

@@ -218,7 +218,8 @@ LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
 # These remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
 # In the order in which a step of a run may go through them.
-STAGES = ("raw", *PENALTIES, "min_new_tokens", *WARPERS, "argmax", "forced", "server", "final")
+RUN_ORDER = (*PENALTIES, "min_new_tokens", *WARPERS)
+STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
 
 # The settings that have a knob: on Decode, and in the lab.
 KNOB_SETTINGS = tuple(spec for spec in (SETTINGS[n] for n in (*WARPERS, *PENALTIES)) if spec.slider)

@@ -116,6 +116,8 @@ class SettingSpec:
         slider: its knob; None where it has none.
         stretch: how many times as far off a logit may be after it as before.
         acts_from: the number of tokens before the step from which on it acts.
+        per_step: whether its function reads the step (text, place, noise of its own); what
+            penalises always does.
         generate: the argument of transformers' `generate`; empty where that is the field's name,
             None where transformers has none.
         passed: the value as `generate` takes it.
@@ -139,6 +141,7 @@ class SettingSpec:
     slider: SliderRange | None = None
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
+    per_step: bool = False
     generate: str | None = ""
     passed: Callable[[Any], Any] = _as_number
     read: Callable[[str, str, object], Any] | None = None
@@ -154,6 +157,11 @@ class SettingSpec:
     def sorts(self) -> bool:
         """Whether its function sorts the row, so that ties fall by the row's length."""
         return isinstance(self.cut, MassCut)
+
+    @property
+    def reads_step(self) -> bool:
+        """Whether its function needs the step's context, and so one row at a time."""
+        return self.per_step or self.penalises
 
     @property
     def on_decode(self) -> bool:
