@@ -21,7 +21,8 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Stage, TokenStep
 from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping
 from core.decoding.shaping.spec import FloorCut, MassCut, RankCut, Seen
-from core.decoding.shaping.stages import penalties, warpers
+from core.decoding.shaping.stage import NamedNoise, StepContext
+from core.decoding.shaping.stages import penalties, processors_of, warper_names
 
 # Probabilities smaller than this are compared with a floor no further.
 _LEAST = 1e-12
@@ -89,7 +90,10 @@ def _rows(
     shaping = config.shaping
     held_back = eos_ids if step.index < config.min_new_tokens else []
     processors = dict(penalties(shaping, previous_ids, held_back))
-    processors |= {name: process for name, process in warpers(shaping) if name in RESCALING}
+    noise = NamedNoise(getattr(config, "seed", 0), step.index)
+    context = StepContext(previous_ids, len(previous_ids) - step.index, noise)
+    replayed = [n for n in warper_names(shaping) if SETTINGS[n].cut is None]
+    processors |= processors_of(shaping, replayed, context)
     yield (row := _StageRow(logits, tolerance))
     for stage in step.stages[1:-1]:
         before, name = row, stage.name

@@ -112,10 +112,13 @@ class SettingSpec:
         interval: the numbers that are allowed; None where `read` says what is allowed.
         name: as figures and captions call it; empty where that is the label in lower case.
         key: of its control in the address; empty where that is the field's name.
-        cut: the rule by which it removes tokens, for the proof; every filter has one.
+        cut: the rule by which it removes tokens, for the proof; None where the proof can only run
+            its function again.
         slider: its knob; None where it has none.
         stretch: how many times as far off a logit may be after it as before.
         acts_from: the number of tokens before the step from which on it acts.
+        part_of: the setting that switches it on, where it is a further number of that one; the
+            function of that one gets all of them in a tuple, in the order of the fields.
         per_step: whether its function reads the step (text, place, noise of its own); what
             penalises always does.
         generate: the argument of transformers' `generate`; empty where that is the field's name,
@@ -141,6 +144,7 @@ class SettingSpec:
     slider: SliderRange | None = None
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
+    part_of: str = ""
     per_step: bool = False
     generate: str | None = ""
     passed: Callable[[Any], Any] = _as_number

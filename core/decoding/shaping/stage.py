@@ -69,7 +69,7 @@ class StepContext(NamedTuple):
 
 
 # logits `[..., vocab]` of a step, of many where the setting doesn't read the step; the value
-Act: TypeAlias = Callable[[Tensor, Any, StepContext], Tensor]
+StageFunction: TypeAlias = Callable[[Tensor, Any, StepContext], Tensor]
 
 
 class BoundStage(Protocol):

@@ -14,6 +14,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError
 from core.decoding.shaping import filters
 from core.decoding.shaping.config import (
+    ACTING,
     BANS,
     PENALTIES,
     RESCALING,
@@ -23,13 +24,13 @@ from core.decoding.shaping.config import (
 )
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 from core.decoding.shaping.spec import SettingSpec
-from core.decoding.shaping.stage import Act, StepContext
+from core.decoding.shaping.stage import StageFunction, StepContext
 
 # A stage's name, and what it does to logits.
 Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
 
 # The functions carry their settings' names.
-ACTS: dict[str, Act] = {name: getattr(filters, name) for name in SETTINGS}
+ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
 
 _FEW = 128  # So many are looked up sooner one by one than by operations on tensors.
 
@@ -155,7 +156,7 @@ def warper_names(shaping: Shaping) -> list[str]:
 
 def processors_of(shaping: Shaping, names: Sequence[str], context: StepContext) -> list[Processor]:
     """Return some settings as they act at a step."""
-    return [(name, _processor(name, getattr(shaping, name), context)) for name in names]
+    return [(name, _processor(name, shaping.value_of(name), context)) for name in names]
 
 
 def _processor(name: str, value: Any, context: StepContext) -> Callable[[Tensor], Tensor]:

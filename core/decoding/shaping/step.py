@@ -86,9 +86,10 @@ class StepShaper:
         active = {*shaping.active(SETTINGS if self.draws else PENALTIES), "min_new_tokens"}
         self._names = [name for name in names if name in active]
         self._warpers = [name for name in self._names if name in WARPERS]
+        self._values = {name: shaping.value_of(name) for name in self._names if name in ACTS}
         # Of the stages with a state: after which generated tokens, and their states there.
         kinds: dict[str, Any] = {n: ACTS[n] for n in self._names if isinstance(ACTS.get(n), type)}
-        made = {name: kind(getattr(shaping, name)) for name, kind in kinds.items()}
+        made = {name: kind(self._values[name]) for name, kind in kinds.items()}
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
 
@@ -135,8 +136,7 @@ class StepShaper:
         if self.draws:
             return stages
         # Where nothing acted, the ranking that the step records says it already.
-        first = top.ids[0] if top and len(stages) == 1 else first_maximum(stages[-1].logits)
-        return [*stages, only(stages[-1], first)]
+        return [*stages, _argmax(stages[-1], top if len(stages) == 1 else None)]
 
     def rows(self, logits: Tensor, ids: Sequence[Sequence[int]], indexes: Sequence[int]) -> Tensor:
         """Return shaped logits `[n, vocab]`, -inf where a token is removed.
@@ -179,7 +179,7 @@ class StepShaper:
     def _acts(self, name: str, context: StepContext) -> bool:
         if name == "min_new_tokens":
             return len(context.ids) - context.prompt_length < self._hold_to
-        return SETTINGS[name].acts_from(getattr(self._shaping, name)) <= len(context.ids)
+        return SETTINGS[name].acts_from(self._values[name]) <= len(context.ids)
 
     def _act(
         self, name: str, context: StepContext, states: dict[str, BoundStage]
@@ -188,7 +188,7 @@ class StepShaper:
             return partial(remove_tokens, token_ids=self._held_back)
         if name in states:
             return partial(states[name], context=context)
-        act, value = ACTS[name], getattr(self._shaping, name)
+        act, value = ACTS[name], self._values[name]
         return lambda logits: act(logits, value, context)
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
@@ -204,6 +204,11 @@ class StepShaper:
                 stage.accept(token_id)
         self._states.append((text, states))
         return states
+
+
+def _argmax(last: Distribution, top: Ranking | None) -> Distribution:
+    """Greedy as a stage; the first of equal maxima wins."""
+    return only(last, top.ids[0] if top else first_maximum(last.logits))
 
 
 def _shared(one: Sequence[int], other: Sequence[int]) -> int:

@@ -121,7 +121,10 @@ def _rescored(
     models = [(model, config.shaping, 4, 2)]
     if draft is not None:
         models.append((draft, config.draft_shaping, 5, 3))
-    shapers = [PositionShaper(shaping, config.min_new_tokens, eos_ids) for _, shaping, *_ in models]
+    shapers = [
+        PositionShaper(shaping, config.min_new_tokens, eos_ids, config.seed)
+        for _, shaping, *_ in models
+    ]
     raw_errors, faults = [0.0], [""]
     replays = [_replay(trace, own) for own, *_ in models]
     for step, *logits in zip(trace.rounds, *replays, strict=True):

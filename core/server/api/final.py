@@ -45,6 +45,7 @@ def _drawn_from(model: LanguageModel, config: Speculative) -> Final:
         max_new_tokens=config.max_new_tokens,
         min_new_tokens=config.min_new_tokens,
         shaping=config.shaping,
+        seed=config.seed,
     )
     # Draws from a generator of its own; the stages before the draw are those of the target.
     picker = Picker(model, as_sampled)
