@@ -83,7 +83,9 @@ class StepShaper:
         self.min_tokens_to_keep = min_tokens_to_keep
         self._shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
         self._held_back, self._hold_to = list(eos_ids), min_new_tokens if eos_ids else 0
-        active = {*shaping.active(SETTINGS if self.draws else PENALTIES), "min_new_tokens"}
+        active = {*shaping.active(SETTINGS if self.draws else PENALTIES)}
+        if self._hold_to:
+            active.add("min_new_tokens")
         self._names = [name for name in names if name in active]
         self._warpers = [name for name in self._names if name in WARPERS]
         self._values = {name: shaping.value_of(name) for name in self._names if name in ACTS}
@@ -122,7 +124,7 @@ class StepShaper:
         top: Ranking | None = None,
     ) -> list[Distribution]:
         """Return `distributions`, of which the first ones are there already; `raw` at least."""
-        context, done = self._context(ids, index), {stage.name for stage in begun}
+        context, done = self._context(ids, index), [stage.name for stage in begun]
         acts = self._processors(context, [name for name in self._names if name not in done])
         stages = shape(begun[-1], acts, len(begun[0].logits))
         return self._finished([*begun[:-1], *stages], context, top)
