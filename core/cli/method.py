@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from core.decoding.config import MethodConfig
 from core.decoding.method import Method
 from core.decoding.record.trace import Step, Trace
-from core.decoding.shaping.config import SETTINGS, WARPERS
+from core.decoding.shaping.config import SETTINGS
 
 # What stands for a setting's value in the help, where its type says too little.
 _PLACEHOLDERS = {
@@ -21,7 +21,7 @@ _PLACEHOLDERS = {
 }  # fmt: skip
 _TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
 # Penalties act in every method; these options act where something is drawn.
-DRAWING = (*WARPERS, "seed")
+DRAWING = (*(name for name, spec in SETTINGS.items() if not spec.penalises), "seed")
 _SHARED = {field.name for field in fields(MethodConfig)}
 
 

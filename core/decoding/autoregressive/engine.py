@@ -68,6 +68,8 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         min_new_tokens=config.min_new_tokens,
         eos_ids=eos_rows(model),
         known=getattr(model, "known", None) is not None,
+        seed=getattr(config, "seed", 0),
+        token_bytes=model.token_bytes,
     )
 
 

@@ -91,6 +91,8 @@ def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
         min_new_tokens=config.min_new_tokens,
         eos_ids=eos_ids,
         min_tokens_to_keep=max(2, len(eos_ids) + 1) if config.num_beams > 1 else 1,
+        seed=config.seed,
+        token_bytes=model.token_bytes,
     )
 
 

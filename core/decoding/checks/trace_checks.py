@@ -31,7 +31,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Check, TokenStep, Trace
 from core.decoding.shaping.config import RESCALING, Shaping
 from core.decoding.shaping.draws import draw_noise, new_generator
-from core.decoding.shaping.filters import History
+from core.decoding.shaping.stage import StepContext
 from core.decoding.shaping.stages import rescaled
 
 
@@ -95,7 +95,7 @@ def _spreads_of(
     """Of steps with the same rescaling stages; `seen` is of all their candidates, end to end."""
     candidates = [candidate for step in steps for candidate in step.candidates]
     places = [at for at, is_seen in enumerate(seen) if is_seen]
-    history = History((), [candidate.token_id for candidate in candidates], places)
+    history = StepContext(tokens=[candidate.token_id for candidate in candidates], seen=places)
     rows = rescaled([candidate.logit for candidate in candidates], shaping, names, history)
     start = 0
     for step in steps:

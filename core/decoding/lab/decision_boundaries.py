@@ -90,14 +90,15 @@ def _drawing(
     """The token that is drawn at a value; what acts before the knob runs once."""
     kind = int if SETTINGS[name].whole else float
     ids, noise = step_logits.previous_ids, noise_of(step_logits, config, number)
-    late = order.processors[order.processors.index(name) :]
-    every = shaper_of(config.shaping, order).distributions_from([raw], ids, number)
+    acting = SETTINGS[name].part_of or name
+    late = order.processors[order.processors.index(acting) :]
+    every = shaper_of(config.shaping, order, config.seed).distributions_from([raw], ids, number)
     early = [stage for stage in every if stage.name not in (*late, "argmax")]
 
     def token_at(value: float) -> int:
         shaping = replace(config.shaping, **{name: kind(value)})  # type: ignore[arg-type]
         begun = [raw] if 0 in (shaping.temperature, config.shaping.temperature) else early
-        stages = shaper_of(shaping, order).distributions_from(begun, ids, number)
+        stages = shaper_of(shaping, order, config.seed).distributions_from(begun, ids, number)
         return draw(stages[-1], config.draw, noise).token_id
 
     return token_at

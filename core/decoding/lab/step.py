@@ -61,13 +61,17 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
     return StepLogits(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 
-def shaper_of(shaping: Shaping, order: Order) -> StepShaper:
+def shaper_of(shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
     """Return the shaper in an order; processors that its library doesn't have are left out."""
-    return StepShaper(shaping, names=order.processors)
+    return StepShaper(shaping, names=order.processors, seed=seed)
 
 
 def distributions(
-    step_logits: StepLogits, shaping: Shaping, order: Order = TRANSFORMERS, number: int = 0
+    step_logits: StepLogits,
+    shaping: Shaping,
+    order: Order = TRANSFORMERS,
+    number: int = 0,
+    seed: int = 0,
 ) -> list[Distribution]:
     """Return every distribution from `raw` to the one drawn from, in the order's sequence.
 
@@ -77,7 +81,7 @@ def distributions(
         DecodingError: the logits are no distribution.
     """
     _, logits, ids = step_logits
-    return shaper_of(shaping, order).distributions(logits, ids, number)
+    return shaper_of(shaping, order, seed).distributions(logits, ids, number)
 
 
 def noise_of(step_logits: StepLogits, config: Sampling, number: int) -> Tensor:
@@ -101,7 +105,7 @@ def lab_step(
         DecodingError: the logits are no distribution.
     """
     model, noise = step_logits.model, noise_of(step_logits, config, number)
-    stages = distributions(step_logits, config.shaping, order, number)
+    stages = distributions(step_logits, config.shaping, order, number, config.seed)
     pick, raw_pick = (draw(stage, config.draw, noise) for stage in (stages[-1], stages[0]))
     reading = read_step(model, stages, pick, config.top_candidates)
     greedy = config.shaping.temperature == 0

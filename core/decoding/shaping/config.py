@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 from core.decoding.shaping.bias import bias_lines, bias_text, bias_words, biases_in, read_biases
 from core.decoding.shaping.spec import (
@@ -184,8 +186,15 @@ class Shaping:
             object.__setattr__(self, name, spec.checked("Shaping", getattr(self, name)))
 
     def active(self, names: Iterable[str]) -> list[str]:
-        """Those of some settings that are switched on."""
-        return [name for name in names if getattr(self, name) != SETTINGS[name].off]
+        """Those of some settings that are switched on; their further numbers aside."""
+        return [
+            name for name in names if name in ACTING and getattr(self, name) != SETTINGS[name].off
+        ]
+
+    def value_of(self, name: str) -> Any:
+        """The value that a setting's function takes: a tuple where it has further numbers."""
+        value, parts = getattr(self, name), parts_of(name)
+        return (value, *(getattr(self, part) for part in parts)) if parts else value
 
     @property
     def penalised(self) -> bool:
@@ -198,22 +207,38 @@ class Shaping:
 
     def penalties_only(self) -> Shaping:
         """The penalties and bans alone: what acts where nothing is drawn."""
-        return replace(Shaping(), **{name: getattr(self, name) for name in PENALTIES})
+        own = {name: getattr(self, name) for name, spec in SETTINGS.items() if spec.penalises}
+        return replace(Shaping(), **own)
 
 
 SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)
-PENALTIES = tuple(name for name, spec in SETTINGS.items() if spec.penalises)
-WARPERS = tuple(name for name in SETTINGS if name not in PENALTIES)
+# Those that have a function: all but the further numbers of others.
+ACTING = {name: spec for name, spec in SETTINGS.items() if not spec.part_of}
+PENALTIES = tuple(name for name, spec in ACTING.items() if spec.penalises)
+WARPERS = tuple(name for name in ACTING if name not in PENALTIES)
 # These move mass between tokens and remove none.
 RESCALING = {name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature")}
 LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
 # These remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
 # In the order in which a step of a run may go through them.
-STAGES = ("raw", *PENALTIES, "min_new_tokens", *WARPERS, "argmax", "forced", "server", "final")
+RUN_ORDER = (*PENALTIES, "min_new_tokens", *WARPERS)
+STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
+
+
+@cache
+def parts_of(name: str) -> tuple[str, ...]:
+    """The further numbers of a setting."""
+    return tuple(part for part, spec in SETTINGS.items() if spec.part_of == name)
+
 
 # The settings that have a knob: on Decode, and in the lab.
-KNOB_SETTINGS = tuple(spec for spec in (SETTINGS[n] for n in (*WARPERS, *PENALTIES)) if spec.slider)
+KNOB_SETTINGS = tuple(
+    SETTINGS[number]
+    for name in (*WARPERS, *PENALTIES)
+    for number in (name, *parts_of(name))
+    if SETTINGS[number].slider
+)
 # What the lab's sliders reach, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 

@@ -78,6 +78,10 @@ class SettingSpec:
         slider: its knob; None where it has none.
         stretch: how many times as far off a logit may be after it as before.
         acts_from: the number of tokens before the step from which on it acts.
+        part_of: the setting that switches it on, where it is a further number of that one; the
+            function of that one gets all of them in a tuple, in the order of the fields.
+        per_step: whether its function reads the step (text, place, noise of its own); what
+            penalises always does.
         generate: the argument of transformers' `generate`; empty where that is the field's name,
             None where transformers has none.
         passed: the value as `generate` takes it.
@@ -102,6 +106,8 @@ class SettingSpec:
     slider: SliderRange | None = None
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
+    part_of: str = ""
+    per_step: bool = False
     generate: str | None = ""
     passed: Callable[[Any], Any] = _as_number
     read: Callable[[str, str, object], Any] | None = None
@@ -112,6 +118,12 @@ class SettingSpec:
     field: str = ""
     off: Any = None
     whole: bool = False
+
+    @property
+    @property
+    def reads_step(self) -> bool:
+        """True if its function needs the step's context, and so one row at a time."""
+        return self.per_step or self.penalises
 
     @property
     def on_decode(self) -> bool:

@@ -92,8 +92,12 @@ def join(parts: Sequence[Rows]) -> Rows:
 class PositionShaper:
     """From the logits of consecutive positions to their distributions."""
 
-    def __init__(self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int]) -> None:
-        self._shaper = StepShaper(shaping, min_new_tokens=min_new_tokens, eos_ids=eos_ids)
+    def __init__(
+        self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int], seed: int = 0
+    ) -> None:
+        self._shaper = StepShaper(
+            shaping, min_new_tokens=min_new_tokens, eos_ids=eos_ids, seed=seed
+        )
         # Without temperature every row is one-hot.
         self.draws = self._shaper.draws
 

@@ -107,7 +107,7 @@ def _rescored(
     if draft is not None:
         sources.append((draft, config.draft_shaping))
     shapers = [
-        StepShaper(shaping, min_new_tokens=config.min_new_tokens, eos_ids=eos_ids)
+        StepShaper(shaping, min_new_tokens=config.min_new_tokens, eos_ids=eos_ids, seed=config.seed)
         for _, shaping in sources
     ]
     raw_errors, faults = [0.0], [""]

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
 from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
@@ -164,7 +164,8 @@ def stage_setting(name: str, config: MethodConfig) -> str:
 
 def setting_words(name: str, shaping: Shaping) -> str:
     """A setting of the shaping with its value (`top-p 0.9`); plain text."""
-    return f"{SETTINGS[name].name} {SETTINGS[name].shown(getattr(shaping, name))}"
+    numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts_of(name)))
+    return ", ".join(f"{spec.name} {spec.shown(value)}" for spec, value in numbers)
 
 
 def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:

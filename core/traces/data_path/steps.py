@@ -21,8 +21,11 @@ _ACTS: tuple[tuple[str, Act], ...] = (
     ("core/decoding/loop/text.py", "text"),
 )
 
-# The pick of a method that draws nothing.
-_GREEDY = ("core/decoding/autoregressive/engine.py", "_argmax")
+# The pick of a method that draws nothing, and where older recordings have it.
+_GREEDY = (
+    ("core/decoding/shaping/step.py", "_argmax"),
+    ("core/decoding/autoregressive/engine.py", "_argmax"),
+)
 _FORWARDS = ("core/models/running/contexts.py", "core/models/scripted.py")
 _FORWARD_NAMES = (".extend", ".extend_hidden", ".logits")
 
@@ -67,7 +70,7 @@ def act_of(call: FunctionCall) -> Act | None:
     """Return a call's act in a step; None for one that calls others for it."""
     if call.file in _FORWARDS and call.function.endswith(_FORWARD_NAMES):
         return "forward"
-    if (call.file, call.function) == _GREEDY:
+    if (call.file, call.function) in _GREEDY:
         return "draw"
     return next((act for place, act in _ACTS if call.file.startswith(place)), None)
 

@@ -368,7 +368,7 @@ def test_shaping_leaves_the_given_log_probabilities_as_they_are() -> None:
     )
     log_probs = torch.log_softmax(torch.randn(2, 20), -1)
     before = log_probs.clone()
-    shaper = shaper_of(SimpleNamespace(vocab_size=20, eos_ids=[0]), config)
+    shaper = shaper_of(SimpleNamespace(vocab_size=20, eos_ids=[0], token_bytes=bytes), config)
     shaped = shaper.rows(log_probs, [[3, 4], [5, 6]], [0, 0])
     assert torch.equal(log_probs, before)
     assert shaped[0, [0, 3, 4]].tolist() == [-math.inf] * 3

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from core.decoding.shaping import filters
 from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.filters import History
+from core.decoding.shaping.stage import StepContext
 
 PENALTIES = ("logit_bias", "repetition_penalty", "no_repeat_ngram_size")
 FILTERS = ("top_n_sigma", "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff")
@@ -59,6 +59,4 @@ class PlainShaper:
         if name == "min_new_tokens":
             return logits.index_fill(-1, torch.tensor(self._held_back), -math.inf)
         act, value = getattr(filters, name), getattr(self._shaping, name)
-        if name in PENALTIES:
-            return act(logits, value, History(ids))
-        return act(logits, value, self._keep) if name in FILTERS else act(logits, value)
+        return act(logits, value, StepContext(ids, min_tokens_to_keep=self._keep))

@@ -33,6 +33,9 @@ class _Words:
     def __init__(self, size: int) -> None:
         self.vocab_size = size
 
+    def token_bytes(self, token_id: int) -> bytes:
+        return str(token_id).encode()
+
 
 def _scene(seed: int, size: int, rows: int = 1) -> tuple[Shaping, Tensor, list[list[int]]]:
     """Random settings, logits with ties, and a text for each row."""
