@@ -81,7 +81,7 @@ class StepShaper:
     ) -> None:
         self.draws, self.known = draws and shaping.temperature > 0, known
         self.min_tokens_to_keep = min_tokens_to_keep
-        self._shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
+        self.shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
         self._held_back, self._hold_to = list(eos_ids), min_new_tokens if eos_ids else 0
         active = {*shaping.active(SETTINGS if self.draws else PENALTIES)}
         if self._hold_to:
