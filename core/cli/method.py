@@ -9,10 +9,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from core.decoding.beam.types import BeamStep
 from core.decoding.config import MethodConfig
 from core.decoding.method import Method
-from core.decoding.record.trace import PromptStep, Step, Trace
+from core.decoding.record.trace import Step, Trace
 from core.decoding.shaping.config import SETTINGS, WARPERS
 
 # What stands for a setting's value in the help, where its type says too little.
@@ -27,9 +26,8 @@ _SHARED = {field.name for field in fields(MethodConfig)}
 
 
 def stream(step: Step) -> None:
-    """Print a step's text; that of a search is known at its end only."""
-    if not isinstance(step, PromptStep | BeamStep):
-        print(step.text, end="", flush=True)
+    """Print the text that a step added; a search knows its text at its end only."""
+    print(getattr(step, "text", ""), end="", flush=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

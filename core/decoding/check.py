@@ -47,12 +47,12 @@ def check(
     if model is None or not checks[0].passed:
         return checks
     second = (draft,) if method.require_draft else ()
-    found: list[Check] = method.call(method.model_checks, trace, model, *second)
-    return checks + [one._replace(by_model=True) for one in found]
+    by_model: list[Check] = method.call(method.model_checks, trace, model, *second)
+    return checks + [check._replace(by_model=True) for check in by_model]
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """What the checks amount to: without the model a trace can only agree with itself."""
+    """Verdict of the checks: without the model a trace can only agree with itself."""
     if not all(check.passed for check in checks):
         return "Not proved"
     return "Proved by the model" if any(check.by_model for check in checks) else "Consistent"

@@ -29,7 +29,7 @@ def setting(default: _Value, text: str) -> _Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodConfig:
-    """What every method shares.
+    """Settings that every method shares.
 
     Args:
         max_new_tokens: the bound on the loop, in tokens.
@@ -69,7 +69,7 @@ class MethodConfig:
         require_bool(owner, "use_cache", self.use_cache)
 
     def known_by(self, most: int | None) -> int | None:
-        """How many tokens of a step a trace knows where the model names `most`; None for all."""
+        """Return how many tokens of a step a trace knows if the model names `most`; None: all."""
         return most
 
     @property

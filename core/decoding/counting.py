@@ -1,4 +1,4 @@
-"""How steps, rounds, positions and times are written where people read of them; from 1.
+"""Texts of steps, rounds, positions (counted from 1) and times for people.
 
 Indices in code, in trace files and in what a click hands over begin at 0.
 """
@@ -28,7 +28,7 @@ def span_of(what: str, first: int, last: int, count: int) -> str:
 
 
 def counted(count: int, thing: str) -> str:
-    """As "1 token" or "2 tokens"."""
+    """Return "1 token" or "2 tokens"."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 

@@ -26,7 +26,7 @@ from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
-from core.decoding.record.trace import FinishReason, PromptStep, Step, Timings, Trace
+from core.decoding.record.trace import PromptStep, Step, Timings, Trace
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
 from core.decoding.validation import brief
 
@@ -269,12 +269,8 @@ def _trace(
     timings: Timings,
     told: tuple[str, ...],
 ) -> Trace[Config]:
-    token_ids, hypotheses = method_of(config).outcome(steps, config)
+    token_ids, record = method_of(config).outcome(steps, config, draft)
     notes = run_notes(model, config, prompt_ids, tokens_read(token_ids, steps))
-    last = steps[-1] if steps else None
-    reason: FinishReason | None = None
-    if last is not None and not isinstance(last, PromptStep):
-        reason = last.finish_reason
     return Trace(
         model_id=model.model_id,
         model_revision=model.revision,
@@ -286,16 +282,13 @@ def _trace(
         steps=steps,
         token_ids=token_ids,
         text=join_text(model, token_ids),
-        finish_reason=reason or "cancelled",
+        finish_reason=(steps[-1].finish_reason if steps else None) or "cancelled",
         timings=timings,
         notes=(*notes, *told),
         versions={**_versions(), **getattr(model, "versions", {})},
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        hypotheses=hypotheses,
-        draft_id=draft.model_id if draft else "",
-        draft_revision=draft.revision if draft else "",
-        draft_dtype=draft.dtype if draft else "",
         known=config.known_by(getattr(model, "known", None)),
+        method_record=record,
     )
 
 

@@ -64,7 +64,7 @@ class LostModelError(ModelError):
 
 
 class UnknownTokensError(DecodingError):
-    """What comes next depends on tokens that the server doesn't name; a run's steps stay."""
+    """The next token depends on tokens that the server doesn't name; a run's steps stay."""
 
 
 class TraceError(DecodingError, ValueError):
@@ -88,7 +88,7 @@ class FigureError(DecodingError, ValueError):
 
 
 def is_of_memory(error: BaseException) -> bool:
-    """Whether the system or a limit gave no memory: each library says it in words of its own."""
+    """Return whether an error means a lack of memory; each library words it in its own way."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
     causes = (error, error.__cause__, error.__context__)

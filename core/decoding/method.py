@@ -1,4 +1,4 @@
-"""What the program must know of a decoding method; each method's row is in its own folder."""
+"""Row of a decoding method in the registry; each method's row is in its own folder."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.config import MethodConfig
-from core.decoding.record.trace import PromptStep, Step, TokenStep
+from core.decoding.record.steps import NO_RECORD, MethodRecord, Step, TokenStep
 
 Config = TypeVar("Config", bound=MethodConfig)
 
 
 class RunTokens(NamedTuple):
-    """What a run's steps amount to: the generated ids, and what a search holds at its end."""
+    """Generated ids of a run, and the method's own data of it."""
 
     token_ids: tuple[int, ...]
-    hypotheses: tuple[Hypothesis, ...] = ()
+    record: MethodRecord = NO_RECORD
 
 
-def emitted_tokens(steps: Sequence[Step], _: MethodConfig) -> RunTokens:
-    """Of a method whose steps emit tokens for good, one after the other."""
-    emitting = (step for step in steps if not isinstance(step, PromptStep | BeamStep))
-    return RunTokens(tuple(token_id for step in emitting for token_id in step.token_ids))
+def emitted_tokens(steps: Sequence[Step], *_: object) -> RunTokens:
+    """RunTokens of a method whose steps emit tokens for good."""
+    return RunTokens(tuple(token_id for step in steps for token_id in step.token_ids))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +37,12 @@ class Method(Generic[Config]):
         self_checks: `(trace) -> list[Check]`; the first says whether the others could be made.
         model_checks: `(trace, model)`, with `draft` behind them where a draft takes part.
         step: the class of its steps, the `PromptStep` aside.
+        record: the class of its own data of a run.
         reads_prompt: whether it records what the model predicted in the prompt.
         takes_known: whether it can do with a model that names only the likeliest tokens.
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
         rows: how many sequences a step runs through its models, by the config.
-        outcome: the run's tokens from its steps.
+        outcome: `(steps, config, draft)`, the draft model or None; the run's tokens and own data.
         notes: sentences that explain a choice made for the user.
         require_draft: raises ConfigError unless the draft's id (None without one) suits the
             config; None for a method without a draft model.
@@ -56,19 +55,20 @@ class Method(Generic[Config]):
     against_model: str
     self_checks: str = "core.decoding.checks.trace_checks:self_checks"
     model_checks: str = "core.decoding.checks.model_checks:model_checks"
-    step: type = TokenStep
+    step: type[Step] = TokenStep
+    record: type[MethodRecord] = MethodRecord
     reads_prompt: bool = True
     takes_known: bool = False
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1
-    outcome: Callable[[Sequence[Step], Config], RunTokens] = emitted_tokens
+    outcome: Callable[[Sequence[Step], Config, Any], RunTokens] = emitted_tokens
     notes: Callable[[Config], tuple[str, ...]] = lambda _: ()
     require_draft: Callable[[Config, str | None], None] | None = None
     reference: Callable[[Config], dict[str, Any] | None] = lambda _: None
 
     @property
     def name(self) -> str:
-        """As in a config's `method`, a trace file and `--method`."""
+        """Name as in a config's `method`, a trace file and `--method`."""
         return self.config.method
 
     @property

@@ -1,4 +1,4 @@
-"""What a model is to the decoding methods: a start, and a context with four verbs."""
+"""Protocols of a model for the decoding methods: a start, and a context with four verbs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Context(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many sequences the context holds."""
+        """Number of sequences in the context."""
         ...
 
     @property
     def length(self) -> int:
-        """How many tokens each row holds."""
+        """Number of tokens in each row."""
         ...
 
     @property
@@ -80,7 +80,7 @@ class Vocabulary(Protocol):
 
     @property
     def model_id(self) -> str:
-        """What a trace names the model by."""
+        """Name of the model in a trace."""
         ...
 
     @property
@@ -155,7 +155,7 @@ class Chats(Protocol):
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether `encode_chat` can be used."""
+        """True if `encode_chat` can be used."""
         ...
 
     def encode_chat(
@@ -182,7 +182,7 @@ _T = TypeVar("_T")
 
 
 def offers(thing: object, kind: type[_T]) -> TypeIs[_T]:
-    """Whether something has all that a protocol declares.
+    """Return whether an object has all that a protocol declares.
 
     From Python 3.12 on `isinstance` looks at the class alone, where `Wrapped` has nothing.
     """

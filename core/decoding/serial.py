@@ -1,7 +1,7 @@
 """A trace as plain JSON values and back; `trace_from_dict(trace_to_dict(t)) == t`.
 
-The layout is that of the classes in `trace` and in the methods' `types`. Reading a file from a
-stranger goes through `core.traces.read_trace`, which also asks whether its parts fit together.
+The layout is that of the classes in `record` and in the methods' `types`. A stranger's file is read
+by `core.traces.read_trace`, which also checks that its parts fit together.
 """
 
 from __future__ import annotations
@@ -11,17 +11,22 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.record.layout import Codec, Codecs, RecordLayout
+from core.decoding.methods import METHODS, config_from_dict, config_to_dict
+from core.decoding.record.layout import Codec, Codecs, Kinds, RecordLayout
+from core.decoding.record.steps import MethodRecord, PromptStep, Step
 from core.decoding.record.trace import Trace
 from core.decoding.validation import brief
 
 CODECS: Codecs = {MethodConfig: Codec(config_to_dict, config_from_dict)}
+KINDS: Kinds = {
+    Step: (PromptStep, *dict.fromkeys(method.step for method in METHODS)),
+    MethodRecord: [method.record for method in METHODS if method.record is not MethodRecord],
+}
 
 
 @cache
 def _layout() -> RecordLayout:
-    return RecordLayout(Trace, CODECS)
+    return RecordLayout(Trace, CODECS, kinds=KINDS)
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
@@ -45,9 +50,9 @@ def require_header(data: Any, record: Any) -> None:
     """Raises TraceError unless the file says that it holds such a record in its version."""
     if not isinstance(data, dict) or data.get("schema") != record.schema:
         raise TraceError("This JSON is no trace file of Decoding Explorer: its schema differs.")
-    found = data.get("version")
-    if type(found) is not int or found != record.version:
+    version = data.get("version")
+    if type(version) is not int or version != record.version:
         raise TraceError(
-            f"The trace file has version {brief(found)}, this program reads version "
+            f"The trace file has version {brief(version)}, this program reads version "
             f"{record.version}."
         )

@@ -19,7 +19,7 @@ from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, RecordLayout
 from core.decoding.record.trace import Trace
 from core.decoding.serial import CODECS as TRACE_CODECS
-from core.decoding.serial import require_header
+from core.decoding.serial import KINDS, require_header
 from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.bounded_file import unwritable
@@ -61,7 +61,7 @@ CODECS: Codecs = {
 
 @cache
 def _layout() -> RecordLayout:
-    return RecordLayout(LabExample, CODECS)
+    return RecordLayout(LabExample, CODECS, kinds=KINDS)
 
 
 def example_to_dict(example: LabExample) -> Any:

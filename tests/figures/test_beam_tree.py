@@ -8,6 +8,7 @@ import pytest
 
 from core import guess_parents, rerank
 from core.decoding.beam.replay import ranked_anew
+from core.decoding.record.steps import NO_RECORD
 from core.figures import beam_step, beam_tree, beam_tree_data
 from core.figures.base.measure import text_width
 from core.figures.beam.columns import columns_for, fitted
@@ -216,7 +217,7 @@ def test_a_run_without_a_step_is_a_sentence():
 
 def test_a_search_under_way_has_a_best_path():
     search = make_search()
-    cut = replace(search, steps=search.steps[:6], hypotheses=())
+    cut = replace(search, steps=search.steps[:6], method_record=NO_RECORD)
     end = max(cut.beam_steps[-1].kept, key=lambda c: c.cum_logprob)
     ends = [tuple(told[:2]) for told in trace_named(beam_tree(cut), "best").customdata]
     last = len(cut.beam_steps) - 1

@@ -16,7 +16,7 @@ from core import guess_parents, rerank
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.beam.compare import greedy_path
 from core.decoding.beam.config import BeamSearch
-from core.decoding.record.trace import Trace
+from core.decoding.record.steps import NO_RECORD, Trace
 from core.decoding.shaping.config import Shaping
 from core.figures.beam.window import window
 from core.figures.opening import telling_node
@@ -266,7 +266,7 @@ def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(open_b
 
 def test_without_a_finished_path_or_a_step_the_page_says_so(open_beam: Open, search: Trace) -> None:
     steps = tuple(step for step in search.steps if step not in search.beam_steps[2:])
-    cut = replace(search, steps=steps, hypotheses=(), finish_reason="cancelled")
+    cut = replace(search, steps=steps, method_record=NO_RECORD, finish_reason="cancelled")
     assert not any(step.finished for step in cut.beam_steps)
     app = open_beam()
     view_of(app).show(cut, "run")

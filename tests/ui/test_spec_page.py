@@ -16,6 +16,7 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.types import DraftRecord
 from core.figures.opening import telling_token
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words
@@ -190,7 +191,9 @@ def test_greedy_is_compared_token_by_token(open_spec: Open) -> None:
 def test_a_greedy_run_of_a_strange_model_is_compared_on_demand_only(open_spec: Open) -> None:
     app = open_spec(temperature="0", **{"spec-look": "Losslessness"})
     view = view_of(app)
-    view.show(replace(make_spec(30, temperature=0.0), draft_id="stranger/model"), "run")
+    view.show(
+        replace(make_spec(30, temperature=0.0), method_record=DraftRecord("stranger/model")), "run"
+    )
     app.run()
     assert not view.jobs and not app.button(key="start-alone").disabled
 
@@ -224,7 +227,9 @@ def test_a_file_sets_the_controls_and_never_makes_the_app_load_a_strange_draft(
     drafting = {"draft_temperature": 0.5, "draft_threshold": 0.25, "adaptive": True}
     beyond = {"min_new_tokens": 3, "draft_length": 30, "top_candidates": 7}
     trace = make_spec(30, scoring="batch_expansion", **acceptance, **drafting, **beyond)
-    file = share.trace_file(replace(trace, prompt="the a", draft_id="stranger/model"))
+    file = share.trace_file(
+        replace(trace, prompt="the a", method_record=DraftRecord("stranger/model"))
+    )
     app = open_spec()
     app.file_uploader[0].upload("run.json", file, "application/json").run()
     assert not changed(app)

@@ -7,18 +7,20 @@ from typing import Any
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
-from core.decoding.beam.types import BeamStep
+from core.decoding.beam.types import BeamStep, SearchRecord
 from core.decoding.method import Method, RunTokens
-from core.decoding.record.trace import Step
+from core.decoding.record.steps import Step
 
 
-def _outcome(steps: Sequence[Step], config: BeamSearch) -> RunTokens:
-    """The best hypothesis; of a search that was cancelled without any, the best row."""
+def _outcome(steps: Sequence[Step], config: BeamSearch, _: object) -> RunTokens:
+    """Return the best hypothesis; the best row of a search that was cancelled without any."""
     searched = [step for step in steps if isinstance(step, BeamStep)]
     hypotheses = replay(searched, config).hypotheses
     if hypotheses:
-        return RunTokens(hypotheses[0].token_ids, hypotheses)
-    return RunTokens(tuple(candidate.token_id for candidate in best_row(searched)))
+        token_ids = hypotheses[0].token_ids
+    else:
+        token_ids = tuple(candidate.token_id for candidate in best_row(searched))
+    return RunTokens(token_ids, SearchRecord(hypotheses))
 
 
 def _notes(config: BeamSearch) -> tuple[str, ...]:
@@ -49,6 +51,7 @@ BEAM_SEARCH = Method(
     self_checks="core.decoding.beam.checks:self_checks",
     model_checks="core.decoding.beam.model_checks:model_checks",
     step=BeamStep,
+    record=SearchRecord,
     rows=lambda config: config.num_beams,
     outcome=_outcome,
     notes=_notes,

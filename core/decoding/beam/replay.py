@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import BeamHypotheses, EarlyStopping, StopReason
-from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis
+from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis, SearchRecord
 from core.decoding.record.trace import Trace
 
 
@@ -205,7 +205,7 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     shown = replace(
         trace,
         config=replace(old, **changed),
-        hypotheses=ranking.hypotheses,
+        method_record=SearchRecord(ranking.hypotheses),
         notes=(*trace.notes, f"{RANKED_ANEW}{told}"),
     )
     best = next(iter(ranking.hypotheses), None)

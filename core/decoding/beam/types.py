@@ -23,7 +23,7 @@ from core.decoding.record.bounds import (
     ShortText,
     TokenId,
 )
-from core.decoding.validation import ShortRepr
+from core.decoding.record.steps import MethodRecord, Step
 
 # K of the largest beam, of a model with some sixty end-of-sequence tokens.
 MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS
@@ -77,7 +77,7 @@ class BeamSeconds(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BeamStep(ShortRepr):
+class BeamStep(Step):
     """One step of the search: every row of the beam extended by one token.
 
     Args:
@@ -160,6 +160,18 @@ class Hypothesis(NamedTuple):
     parents: Annotated[tuple[BeamRow, ...], Bounds(max_length=MAX_NEW_TOKENS)]
     finish_reason: Ended
     group: BeamRow = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord(MethodRecord):
+    """Results of a whole search.
+
+    Args:
+        hypotheses: best first: every finished path that the search still held at its end;
+            `config.num_return_sequences` of them are the ones that were requested.
+    """
+
+    hypotheses: Annotated[tuple[Hypothesis, ...], Bounds(max_length=MAX_BEAMS)] = ()
 
 
 class ReferencePath(NamedTuple):

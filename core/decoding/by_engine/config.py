@@ -35,5 +35,5 @@ class ByEngine(MethodConfig):
         require_whole("ByEngine", "thinking_token_budget", budget, NO_BUDGET, 100_000)
 
     def known_by(self, most: int | None) -> int | None:
-        """So many candidates are asked for."""
+        """Number of candidates that the server is asked for."""
         return self.top_candidates if most is None else min(self.top_candidates, most)

@@ -1,4 +1,4 @@
-"""What a server tells of its own speculation: counters, and the rounds of one request."""
+"""Counters of a server's own speculation, and the rounds of one request."""
 
 from __future__ import annotations
 

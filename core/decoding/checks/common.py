@@ -136,9 +136,7 @@ def _answer_texts(trace: Trace) -> list[str]:
 def _times(trace: Trace) -> Check:
     """Whether parts are no longer than what they are parts of; how long, no check can tell."""
     timings = trace.timings
-    parts = sum(
-        step.seconds if isinstance(step, PromptStep) else step.seconds.total for step in trace.steps
-    )
+    parts = sum(step.duration for step in trace.steps)
     faults = []
     if parts > timings.prefill + timings.decode + TIME_TOLERANCE:
         faults.append("the steps took longer than all work together")

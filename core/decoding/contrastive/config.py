@@ -12,8 +12,9 @@ from core.decoding.validation import require_number, require_whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastiveSearch(MethodConfig):
-    """Of the most probable tokens the one that is probable and unlike what was written
-    (Su et al. 2022); temperature and filters don't act, penalties do.
+    """Settings of contrastive search (Su et al. 2022): a probable token unlike the text before it.
+
+    Temperature and filters don't act, penalties do.
 
     Args:
         penalty_alpha: 0 is greedy decoding; at 1 the probability counts for nothing.

@@ -70,7 +70,7 @@ def contrast(
 
 
 def score(alpha: float, prob: float, penalty: float) -> float:
-    """What the candidate with the highest is emitted for."""
+    """Scores of the candidates; the highest is emitted."""
     return (1 - alpha) * prob - alpha * penalty
 
 

@@ -1,4 +1,4 @@
-"""What a look into a forward holds: readings layer by layer, and who looks at whom."""
+"""Readings inside a forward: the logit lens layer by layer, attention, modules, cache sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 
 class LensCell(NamedTuple):
-    """What the model would say at a position if it ended after a layer.
+    """Prediction at a position if the model ended after a layer.
 
     Args:
         token_id, text: the likeliest token.
@@ -55,7 +55,7 @@ class Lens(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """How much one position looks at each position up to itself.
+    """Attention of one position to each position up to itself.
 
     Args:
         texts: of the tokens up to it.
@@ -92,7 +92,7 @@ class ModuleRun(NamedTuple):
 
 
 class CacheSize(NamedTuple):
-    """What the key-value cache holds; of a model without one nothing."""
+    """Size of the key-value cache; zeros for a model without one."""
 
     tokens: int
     bytes: int

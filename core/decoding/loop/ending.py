@@ -1,4 +1,4 @@
-"""When a run of one sequence ends, whatever method emits its tokens."""
+"""Conditions that end a run of one sequence, the same for all methods."""
 
 from __future__ import annotations
 

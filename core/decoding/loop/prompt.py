@@ -1,4 +1,4 @@
-"""What every method begins with: the prompt's own step, and how far the run may go."""
+"""Prompt processing and the token limit of a run, the same for all methods."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def read_again(
     Args:
         on_logits: as of `LanguageModel.start`.
     """
-    own: Callable[..., Context] | None = getattr(model, "read_again", None)
-    if own is None:
+    reader: Callable[..., Context] | None = getattr(model, "read_again", None)
+    if reader is None:
         return model.start([*trace.prompt_ids, *token_ids], use_cache=False, on_logits=on_logits)
     use_cache = trace.config.use_cache
-    return own(trace.prompt_ids, token_ids, use_cache=use_cache, on_logits=on_logits)
+    return reader(trace.prompt_ids, token_ids, use_cache=use_cache, on_logits=on_logits)
 
 
 def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig) -> int:
-    """How many tokens the loop may emit: `max_new_tokens`, or less where the window ends."""
+    """Return the most tokens that a run may emit: `max_new_tokens`, or the window's room."""
     window = model.context_window
     room = config.max_new_tokens if window is None else window - len(prompt_ids)
     return min(config.max_new_tokens, room)

@@ -23,7 +23,7 @@ class TextStream:
         self.stopped = False
 
     def push(self, token_id: int) -> str:
-        """The text that this token completes; sets `stopped` when a stop string is complete."""
+        """Return the text that this token completes; a complete stop string sets `stopped`."""
         new = self._decoder.decode(self._model.token_bytes(token_id))
         seen = self._tail + new
         self.stopped = self.stopped or any(text in seen for text in self._stop_strings)
@@ -35,7 +35,7 @@ class TextStream:
         self._tail, self.stopped = "", False
 
     def flush(self) -> str:
-        """What is left of an incomplete character, as U+FFFD."""
+        """Return an incomplete character at the end as U+FFFD."""
         return self._decoder.decode(b"", final=True)
 
 
@@ -49,7 +49,7 @@ class Cutter:
     def __init__(self, stops: Sequence[str], keep: bool = False) -> None:
         self._stops, self._keep = tuple(stop for stop in stops if stop), keep
         self._held, self.cut = "", False
-        # What came behind the string that was found.
+        # Text after the string that was found.
         self.rest = ""
 
     def push(self, text: str) -> str:
@@ -57,9 +57,9 @@ class Cutter:
         if self.cut:
             return ""
         seen = self._held + text
-        found = [(at, stop) for stop in self._stops if (at := seen.find(stop)) >= 0]
-        if found:
-            at, stop = min(found)
+        matches = [(at, stop) for stop in self._stops if (at := seen.find(stop)) >= 0]
+        if matches:
+            at, stop = min(matches)
             self.cut, self._held, self.rest = True, "", seen[at + len(stop) :]
             return seen[: at + len(stop)] if self._keep else seen[:at]
         held = max((_overlap(seen, stop) for stop in self._stops), default=0)
@@ -79,12 +79,12 @@ def _overlap(text: str, stop: str) -> int:
 
 
 def join_text(model: Vocabulary, token_ids: Sequence[int]) -> str:
-    """The text of some tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
+    """Join the texts of tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
     return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")
 
 
 def visible_bytes(model: Vocabulary, token_id: int) -> bytes:
-    """What a token adds to a text in which special tokens are written out."""
+    """Return the bytes that a token adds to a text in which special tokens are visible."""
     return model.token_bytes(token_id) or model.token_text(token_id).encode()
 
 
@@ -110,9 +110,9 @@ def encode_continuation(model: LanguageModel, text: str) -> list[int]:
         return ids
     for before in _BEFORE:
         head, whole = encode_plain(model, before), encode_plain(model, before + text)
-        rest = whole[len(head) :]
-        if whole[: len(head)] == head and _spell(model, rest, text):
-            return rest
+        behind = whole[len(head) :]
+        if whole[: len(head)] == head and _spell(model, behind, text):
+            return behind
     return ids
 
 
@@ -121,5 +121,5 @@ def _spell(model: Vocabulary, ids: Sequence[int], text: str) -> bool:
 
 
 def join_prompt(model: Vocabulary, ids: Sequence[int]) -> str:
-    """The text of prompt ids with their special tokens visible."""
+    """Join the texts of prompt ids with their special tokens visible."""
     return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")

@@ -36,7 +36,7 @@ def evaluate(expression: str) -> Fraction:
 
 
 def result_of(expression: str) -> str:
-    """What a call gives back: the value, or `error`."""
+    """Return the result of a call: the value, or `error`."""
     try:
         return format_value(evaluate(expression))
     except CalculatorError:
@@ -64,14 +64,14 @@ def _leading_zeros(size: Fraction) -> int:
 
 
 def _tokens(expression: str) -> list[str]:
-    found, at, text = [], 0, expression.rstrip()
+    tokens, at, text = [], 0, expression.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise CalculatorError(f"{text[at]!r} is neither a number nor one of + - * / ( )")
-        found.append(match[1])
+        tokens.append(match[1])
         at = match.end()
-    return found
+    return tokens
 
 
 class _Parser:

@@ -102,7 +102,7 @@ class Reasoning(MethodConfig):
 
     @property
     def draws(self) -> bool:
-        """Whether tokens are drawn."""
+        """True if tokens are drawn."""
         return self.do_sample and self.shaping.temperature > 0
 
     @property

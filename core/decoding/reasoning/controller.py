@@ -1,4 +1,4 @@
-"""What becomes of every token of a reasoning run: forced or the model's, thinking or answer."""
+"""Budget controller of a reasoning run: each token is forced or the model's, thinking or answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TokenDecision(NamedTuple):
 
 
 def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
-    """What is wrong where the model gives a token that is to be forced no probability at all."""
+    """Error for a forced token to which the model gives no probability."""
     return DecodingError(
         f"The model rules out the token {model.token_text(token_id)!r}, which is to be "
         "forced; give other marks, or another wait text."
@@ -90,7 +90,7 @@ class BudgetController:
 
     @property
     def asks(self) -> bool:
-        """Whether the model's own pick is needed for the next token."""
+        """True if the next token depends on the model's pick."""
         return self._at_bound or not self._queue
 
     def decide(self, picked: int | None = None) -> TokenDecision:
@@ -114,7 +114,7 @@ class BudgetController:
 
     @property
     def _may_wait(self) -> bool:
-        """Whether one more attempt to stop is ignored; a wait text is forced whole or not."""
+        """True if one more attempt to stop is ignored: the whole wait text must have room."""
         fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
         return fits and self._ignored < self._config.ignore_end
 
@@ -132,20 +132,20 @@ class BudgetController:
 
     def after(self, decision: TokenDecision) -> tuple[str, Ended | None]:
         """The text that a token adds, and why the run ends with it, None where it goes on."""
-        token_id, own = decision.token_id, decision.forced_as is None
+        token_id, by_model = decision.token_id, decision.forced_as is None
         text = self._stream.push(token_id)
         self._tokens += 1
         if decision.phase == "answer":
             self._answer += 1
-        closed = self._inside and own and self._closes(token_id)
+        closed = self._inside and by_model and self._closes(token_id)
         if self._inside and not closed:
             self._thinking += 1
         self._seen = (self._seen + visible_bytes(self._model, token_id))[-self._in_view :]
         if closed or (not self._inside and not self._queue and self.phase == "thinking"):
             self._pass_mark(closed or self._queued_as == "think_end")
-        elif own and self._config.calculator:
+        elif by_model and self._config.calculator:
             self._answer_call()
-        reason = self._reason(token_id if own else None)
+        reason = self._reason(token_id if by_model else None)
         return (text + self._stream.flush() if reason else text), reason
 
     def _pass_mark(self, closing: bool) -> None:
@@ -162,8 +162,8 @@ class BudgetController:
             result = encode_continuation(self._model, result_of(expression) + END_RESULT)
             self._force(result, "result")
 
-    def _reason(self, own: int | None) -> Ended | None:
-        if own is not None and own in self._model.eos_ids:
+    def _reason(self, picked: int | None) -> Ended | None:
+        if picked is not None and picked in self._model.eos_ids:
             return "eos"
         if self._answer and self._stream.stopped:
             return "stop"

@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 
 
 class ReasoningSummary(NamedTuple):
-    """What a run says and what it spent.
+    """Texts of a run and the tokens that they took.
 
     Args:
         thinking, answer: the texts, the marks of the thinking left out; those of calls are in them.
@@ -54,13 +54,15 @@ def pieces_of(steps: Sequence[TokenStep]) -> tuple[Piece, ...]:
 
 
 def written_by(pieces: Sequence[Piece]) -> str:
-    """The text of some tokens; of special tokens only the marks of calls, without which a call and
-    its result would read as one number."""
+    """Join the texts of tokens; of special tokens only the marks of calls are written.
+
+    Without them a call and its result would read as one number.
+    """
     return "".join(p.visible if p.visible in CALL_MARKS else p.text for p in pieces)
 
 
 def read_run(pieces: Sequence[Piece], config: Reasoning) -> ReasoningSummary:
-    """What a run says and what it spent, from its tokens in order."""
+    """Summarize a run from its tokens in order."""
     thinking = [piece for piece in pieces if piece.phase == "thinking"]
     inside = [p for p in thinking if p.forced_as not in ("think_start", "think_end")]
     by_budget = any(piece.forced_as == "think_end" for piece in thinking)
@@ -84,9 +86,9 @@ def read_run(pieces: Sequence[Piece], config: Reasoning) -> ReasoningSummary:
 
 
 def mark_sizes(pieces: Sequence[Piece], config: Reasoning) -> tuple[int, int]:
-    """How many tokens the opening and the closing mark of a run are; 0 for one that isn't there.
+    """Return the lengths in tokens of a run's opening and closing marks; 0 for a missing one.
 
-    Of a closing mark that the model wrote itself, a token that holds any of it counts.
+    A token that holds any part of a closing mark by the model counts.
     """
     opening = sum(piece.forced_as == "think_start" for piece in pieces)
     forced = sum(piece.forced_as == "think_end" for piece in pieces)

@@ -1,4 +1,4 @@
-"""What reasoning has beside its steps: the marks of a model's thinking, and calculator calls."""
+"""Marks of a model's thinking, and calculator calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MarksSource: TypeAlias = Literal["tokens", "template", "prompt"]
 
 
 class ThinkMarks(NamedTuple):
-    """How a model marks its thinking; the settings `think_start` and `think_end` of a run.
+    """Marks of a model's thinking: the settings `think_start` and `think_end` of a run.
 
     `source` says where this is known from: `tokens`, the tokenizer has them as tokens of its own;
     `template`, the chat template writes them as ordinary text; `prompt`, the model knows no marks

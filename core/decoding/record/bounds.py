@@ -1,4 +1,4 @@
-"""What a stored field may hold, and how it is stored: types whose annotations `layout` reads.
+"""Bounds of stored fields and marks of their storage, as annotations that `layout` reads.
 
 The records that bear them are plain: nothing is checked where a step is made, everything where a
 file is read.
@@ -35,6 +35,10 @@ class OneOf(NamedTuple):
 
 class ByColumn(NamedTuple):
     """A tuple of records is stored as a list for each of their fields, which keeps files small."""
+
+
+class Spread(NamedTuple):
+    """A field whose record is stored as fields of the outer object, each only if it has a value."""
 
 
 class LeftOut(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a step compared by a score of its method's own, where the draw alone says too little."""
+"""Tokens that a step compared by its method's own score."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from pydantic_core import CoreConfig, CoreSchema, SchemaValidator, ValidationErr
 from pydantic_core import core_schema as cs
 
 from core.decoding.errors import ConfigError, TraceError
-from core.decoding.record.bounds import Bounds, ByColumn, LeftOut, OneOf
+from core.decoding.record.bounds import Bounds, ByColumn, LeftOut, OneOf, Spread
 from core.decoding.validation import brief, shortened
 
 _CONSTANTS = ("schema", "version", "kind")
@@ -56,22 +56,26 @@ class Codec(NamedTuple):
 
 
 Codecs = Mapping[type, Codec]
+# The concrete classes of an abstract one that fields are declared with.
+Kinds = Mapping[Any, Sequence[Any]]
 
 
 class _Part(NamedTuple):
-    """How a type is read, and what makes a value of it plain; None where it is so already."""
+    """Schema that reads a type, and a function that makes its values plain (None if they are)."""
 
     schema: CoreSchema
     plain: Plain | None = None
 
 
 class RecordLayout:
-    """How a record is stored.
+    """Layout of a record in a file.
 
     Args:
         record: its class.
         codecs: types that have a layout of their own.
-        rules: what else is asked of what is read.
+        rules: extra validation rules.
+        kinds: concrete classes of abstract field types, told apart by `kind`; of a `Spread` field,
+            by the fields that are there.
     """
 
     def __init__(
@@ -79,8 +83,9 @@ class RecordLayout:
         record: type,
         codecs: Codecs | None = None,
         rules: Rules | None = None,
+        kinds: Kinds | None = None,
     ) -> None:
-        self._codecs, self._rules = codecs or {}, rules or {}
+        self._codecs, self._rules, self._kinds = codecs or {}, rules or {}, kinds or {}
         self._part = self._record(record)
 
     @cached_property
@@ -111,6 +116,8 @@ class RecordLayout:
         if hint in self._codecs:
             codec = self._codecs[hint]
             return _Part(cs.no_info_plain_validator_function(codec.read), codec.plain)
+        if hint in self._kinds:
+            return self._union(self._kinds[hint], marks)
         for mark in marks:
             if isinstance(mark, OneOf):
                 return _Part(cs.literal_schema(list(mark.names)))
@@ -141,7 +148,9 @@ class RecordLayout:
             )
             return _Part(cs.nullable_schema(schema), plain and _unless_none(plain))
         if all(get_origin(member) is Literal for member in members):
-            return _Part(cs.literal_schema([name for one in members for name in get_args(one)]))
+            return _Part(
+                cs.literal_schema([name for member in members for name in get_args(member)])
+            )
         if all(member in _SCALARS for member in members):
             return _Part(cs.union_schema([self._of(member, marks).schema for member in members]))
         parts = {member: self._record(member) for member in members}
@@ -164,7 +173,9 @@ class RecordLayout:
             **_bounds(marks),
         )
         item = items[0].plain
-        return _Part(schema, list if item is None else lambda value: [item(one) for one in value])
+        return _Part(
+            schema, list if item is None else lambda value: [item(element) for element in value]
+        )
 
     def _table(self, record: Any, marks: Sequence[Any]) -> _Part:
         """Records by column; all their fields are scalars."""
@@ -191,6 +202,8 @@ class RecordLayout:
     def _record(self, record: Any) -> _Part:
         """A dataclass or a NamedTuple by its fields' names."""
         names, hints = _fields_of(record), get_type_hints(record, include_extras=True)
+        spread = next((name for name in names if _marks(hints[name], Spread)), None)
+        names = tuple(name for name in names if name != spread)
         parts = {name: self._of(hints[name]) for name in names}
         left_out = {name: mark.when for name in names for mark in _marks(hints[name], LeftOut)}
         constants = {
@@ -198,7 +211,10 @@ class RecordLayout:
             for name in _CONSTANTS
             if get_origin(hints.get(name)) is ClassVar
         }
-        known, rules = frozenset((*constants, *names)), self._rules.get(record, ())
+        spread_parts = self._spread_parts(hints[spread]) if spread else {}
+        optional = {**left_out, **spread_parts}
+        known = frozenset((*constants, *names, *spread_parts))
+        rules = self._rules.get(record, ())
 
         def read(data: Any, inside: Plain) -> Any:
             _require_known(data, known)
@@ -206,14 +222,38 @@ class RecordLayout:
             for name, value in constants.items():
                 if data.get(name) != value:
                     raise ValueError(f"its {name} is not {value}")
-            found = record(**fields)
+            if spread:
+                values = {name: fields.pop(name) for name in spread_parts if name in fields}
+                fields |= self._gathered(spread, hints[spread].__origin__, values)
+            instance = record(**fields)
             for rule in rules:
-                rule(found)
-            return found
+                rule(instance)
+            return instance
 
-        schema = _object({name: part.schema for name, part in parts.items()}, left_out)
+        schema = _object(
+            {n: part.schema for n, part in {**parts, **spread_parts}.items()}, optional
+        )
         plain = _plain_record(record, (*constants, *names), parts, left_out)
+        if spread:
+            plain = _plain_spread(plain, spread, spread_parts)
         return _Part(cs.no_info_wrap_validator_function(read, schema), plain)
+
+    def _spread_parts(self, hint: Any) -> dict[str, _Part]:
+        """Fields of all kinds of a `Spread` record; no two kinds share a name."""
+        hints = [get_type_hints(kind, include_extras=True) for kind in self._kinds[hint.__origin__]]
+        return {name: self._of(fields[name]) for fields in hints for name in fields}
+
+    def _gathered(self, name: str, base: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The `Spread` record that has these fields; its default where there are none."""
+        # An older file may have fields of other kinds, all of them empty.
+        present = {field for field, value in values.items() if value} or values.keys()
+        for kind in self._kinds[base]:
+            fields = {field: values[field] for field in _fields_of(kind) if field in values}
+            if present & fields.keys():
+                if foreign := present - fields.keys():
+                    raise ValueError(f"{min(foreign)} belongs to another method")
+                return {name: kind(**fields)}
+        return {}
 
 
 def _plain_record(
@@ -222,7 +262,7 @@ def _plain_record(
     parts: Mapping[str, _Part],
     left_out: Mapping[str, Callable[[Any], bool]],
 ) -> Plain:
-    """What makes a dict of a record: of these attributes, each made plain, unless it's left out."""
+    """Return a function from a record to the dict of these attributes, less those left out."""
     converting = [(name, part.plain) for name, part in parts.items() if part.plain]
 
     def attributes(value: Any) -> dict[str, Any]:
@@ -240,6 +280,20 @@ def _plain_record(
         return data
 
     return plain
+
+
+def _plain_spread(plain: Plain, spread: str, parts: Mapping[str, _Part]) -> Plain:
+    """Return `plain` with the fields of the `Spread` record that have a value."""
+
+    def with_spread(value: Any) -> dict[str, Any]:
+        data: dict[str, Any] = plain(value)
+        inner = getattr(value, spread)
+        for name in _fields_of(type(inner)):
+            content, convert = getattr(inner, name), parts[name].plain
+            data[name] = convert(content) if convert else content
+        return data
+
+    return with_spread
 
 
 def _object(parts: Mapping[str, CoreSchema], optional: Container[str] = ()) -> CoreSchema:
@@ -269,8 +323,8 @@ def _marks(hint: Any, kind: type) -> list[Any]:
 
 
 def _bounds(marks: Sequence[Any]) -> dict[str, Any]:
-    found = (mark._asdict() for mark in marks if isinstance(mark, Bounds))
-    return {name: value for own in found for name, value in own.items() if value is not None}
+    bounds = (mark._asdict() for mark in marks if isinstance(mark, Bounds))
+    return {name: value for bound in bounds for name, value in bound.items() if value is not None}
 
 
 def _unless_none(plain: Plain) -> Plain:
@@ -283,8 +337,8 @@ def _first_fault(error: ValidationError) -> str:
     if isinstance(cause, ConfigError):
         return f"The trace file's settings are invalid: {cause.plain}"
     where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
-    said = fault["msg"].removeprefix("Value error, ")
-    what = shortened(said.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
+    message = fault["msg"].removeprefix("Value error, ")
+    what = shortened(message.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
     more = error.error_count() - 1
     others = f" (and {more} more)" if more else ""
     return f"The trace file is invalid at {where}: {what}{others}."

@@ -1,9 +1,9 @@
-"""What a step of one sequence records: the prompt's, and a token's with its stages and its draw."""
+"""Steps of one sequence: the prompt's, and a token's with its stages and its draw."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from core.decoding.config import MAX_CANDIDATES, DrawMethod, Ended
 from core.decoding.record.bounds import (
@@ -73,7 +73,7 @@ class Stage(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """How the token was picked.
+    """Draw of the token.
 
     `argmax` has no numbers. `inverse_cdf` has the `uniform` number in [0, 1) and the `interval`
     of the cumulative distribution (tokens by falling probability, ties by id) that it fell into.
@@ -89,7 +89,7 @@ class Draw(NamedTuple):
 
 
 class StepSeconds(NamedTuple):
-    """Where a step's time went; `forward` of the first is 0 where the prompt step paid for it."""
+    """Seconds of a step's parts; `forward` of the first is 0 where the prompt step paid for it."""
 
     forward: Seconds
     shaping: Seconds
@@ -100,9 +100,41 @@ class StepSeconds(NamedTuple):
         return self.forward + self.shaping + self.draw
 
 
+class Step(ShortRepr):
+    """Base of a step; a method's own kind of step is a subclass that its row names."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """Tokens that the step emitted for good."""
+        return ()
+
+    @property
+    def finish_reason(self) -> Ended | None:
+        """Reason of the end, on the last step of a run that ended by itself."""
+        return None
+
+    @property
+    def duration(self) -> float:
+        """Seconds of the whole step."""
+        seconds: Any = getattr(self, "seconds", 0.0)
+        total: float = getattr(seconds, "total", seconds)
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRecord:
+    """Base of a method's own data of a whole run; empty for most methods."""
+
+
+NO_RECORD = MethodRecord()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PromptPosition(ShortRepr):
-    """What the model predicted after one prompt token.
+    """Prediction of the model after one prompt token.
 
     `next_*` tell of the token that really follows in the prompt, None at the last position.
     """
@@ -118,7 +150,7 @@ class PromptPosition(ShortRepr):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class PromptStep(ShortRepr):
+class PromptStep(Step):
     """Prompt processing: one forward over the prompt, read at every position."""
 
     kind: ClassVar[str] = "prompt"
@@ -131,7 +163,7 @@ _NotForced = LeftOut(lambda step: step.forced_as is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class TokenStep(ShortRepr):
+class TokenStep(Step):
     """One call that emitted one token.
 
     Args:
@@ -169,7 +201,7 @@ class TokenStep(ShortRepr):
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """What the step emitted."""
+        """The one token that the step emitted."""
         return (self.token_id,)
 
     @property

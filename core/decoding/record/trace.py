@@ -1,4 +1,4 @@
-"""What a run records: frozen values that need no torch, so that a stored trace opens at once.
+"""Record of a run: frozen values that need no torch, so that a stored trace opens at once.
 
 Probabilities are over the full vocabulary, entropies and surprisals in nats, times in seconds,
 ranks start at 1 (rank 1 is the model's most probable token).
@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
-from core.decoding.beam.config import MAX_BEAMS
-from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.config import ConfigT_co, MethodConfig
 from core.decoding.errors import TraceError
 from core.decoding.files import write_file
@@ -27,8 +25,10 @@ from core.decoding.record.bounds import (
     Rank,
     Seconds,
     ShortText,
+    Spread,
     TokenIds,
 )
+from core.decoding.record.steps import NO_RECORD, MethodRecord
 
 # A trace and its steps are read from here.
 from core.decoding.record.steps import Candidate as Candidate
@@ -42,22 +42,22 @@ from core.decoding.record.steps import PromptPosition as PromptPosition
 from core.decoding.record.steps import PromptStep as PromptStep
 from core.decoding.record.steps import Stage as Stage
 from core.decoding.record.steps import StageName as StageName
+from core.decoding.record.steps import Step as Step
 from core.decoding.record.steps import StepSeconds as StepSeconds
 from core.decoding.record.steps import TokenStep as TokenStep
-from core.decoding.speculative.types import DraftRound
 from core.decoding.validation import brief
 
-# What makes a file of a trace imports the methods, and they import this file.
+if TYPE_CHECKING:  # The record of a run needs no method; its properties have the methods' types.
+    from core.decoding.beam.types import BeamStep, Hypothesis
+    from core.decoding.speculative.types import DraftRound
+
+# The serializer imports the methods, and they import this file.
 _FILE = "core.decoding.serial"
 RECOMPUTED = "The key-value cache was computed anew"
 """The beginning of the note of a run that did so."""
 
-# A method with steps of its own adds their class here.
-Step: TypeAlias = PromptStep | TokenStep | BeamStep | DraftRound
-
-
-_Kind = TypeVar("_Kind", bound=Step)
 _Config = TypeVar("_Config", bound=MethodConfig)
+_Value = TypeVar("_Value")
 
 
 class Check(NamedTuple):
@@ -82,10 +82,6 @@ class Timings(NamedTuple):
     total: Seconds
 
 
-_NotSearched = LeftOut(lambda trace: trace.config.method != "beam")
-_NotDrafted = LeftOut(lambda trace: trace.config.method != "speculative")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Trace(Generic[ConfigT_co]):
     """Everything that a run recorded; readable without the model.
@@ -103,12 +99,9 @@ class Trace(Generic[ConfigT_co]):
         text: the generated text, special tokens left out.
         notes: sentences that explain a choice made for the user (temperature 0 means greedy).
         created: ISO 8601, UTC.
-        hypotheses: of beam search, best first: every finished path that the search still held at
-            its end; `config.num_return_sequences` of them are what was asked for.
-        draft_id: of speculative decoding, the second model's name, revision and dtype; empty for
-            prompt lookup.
         known: of a server that names only the likeliest tokens of a step, how many; then a tail is
             of unknown members, and entropies are the least that what is known allows.
+        method_record: the method's own data, such as the hypotheses of a beam search.
     """
 
     schema: ClassVar[str] = "decoding-explorer/trace"
@@ -132,34 +125,55 @@ class Trace(Generic[ConfigT_co]):
     timings: Timings
     notes: Annotated[tuple[LongText, ...], Bounds(max_length=50)] = ()
     checks: Annotated[tuple[Check, ...], Bounds(max_length=100)] = ()
-    hypotheses: Annotated[tuple[Hypothesis, ...], Bounds(max_length=MAX_BEAMS), _NotSearched] = ()
-    draft_id: Annotated[ShortText, _NotDrafted] = ""
-    draft_revision: Annotated[ShortText, _NotDrafted] = ""
-    draft_dtype: Annotated[ShortText, _NotDrafted] = ""
     known: Annotated[Rank | None, LeftOut(lambda trace: trace.known is None)] = None
+    method_record: Annotated[MethodRecord, Spread()] = NO_RECORD
 
     @property
     def token_steps(self) -> tuple[TokenStep, ...]:
-        """The steps that emitted a token."""
-        return self._steps_of(TokenStep)
+        """Steps that emitted one token each."""
+        return tuple(step for step in self.steps if isinstance(step, TokenStep))
 
     @property
     def beam_steps(self) -> tuple[BeamStep, ...]:
-        """The steps of a beam search."""
-        return self._steps_of(BeamStep)
+        """Steps of a beam search."""
+        return cast("tuple[BeamStep, ...]", self._steps_of_kind("beam"))
 
     @property
     def rounds(self) -> tuple[DraftRound, ...]:
-        """The rounds of speculative decoding."""
-        return self._steps_of(DraftRound)
+        """Rounds of speculative decoding."""
+        return cast("tuple[DraftRound, ...]", self._steps_of_kind("round"))
 
-    def _steps_of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
-        return tuple(step for step in self.steps if isinstance(step, kind))
+    def _steps_of_kind(self, kind: str) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.kind == kind)
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """Finished paths of a beam search, best first."""
+        return self._recorded("hypotheses", ())
+
+    @property
+    def draft_id(self) -> str:
+        """Name of the draft model; empty without one."""
+        return self._recorded("draft_id", "")
+
+    @property
+    def draft_revision(self) -> str:
+        """Revision of the draft model; empty without one."""
+        return self._recorded("draft_revision", "")
+
+    @property
+    def draft_dtype(self) -> str:
+        """Type of the draft model's weights; empty without one."""
+        return self._recorded("draft_dtype", "")
+
+    def _recorded(self, name: str, default: _Value) -> _Value:
+        value: _Value = getattr(self.method_record, name, default)
+        return value
 
     @property
     def prompt_step(self) -> PromptStep | None:
         """Prompt processing; None by the engine, and when the run was cancelled before it."""
-        return next(iter(self._steps_of(PromptStep)), None)
+        return next((step for step in self.steps if isinstance(step, PromptStep)), None)
 
     @property
     def tokens_per_second(self) -> float:
@@ -170,7 +184,7 @@ class Trace(Generic[ConfigT_co]):
     @property
     def later_tokens(self) -> int:
         """Tokens after the first, or after the first round's; `timings.decode` is their time."""
-        first = len(self.rounds[0].token_ids) if self.rounds else 1
+        first = next((len(step.token_ids) for step in self.steps if step.token_ids), 1)
         return max(0, len(self.token_ids) - first)
 
     def with_checks(self, checks: tuple[Check, ...]) -> Trace[ConfigT_co]:

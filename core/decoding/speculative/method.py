@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from core.decoding.errors import ConfigError
-from core.decoding.method import Method
+from core.decoding.method import Method, RunTokens, emitted_tokens
+from core.decoding.record.steps import Step
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.types import DraftRound
+from core.decoding.speculative.types import DraftRecord, DraftRound
 
 
 def require_draft(config: Speculative, draft_id: str | None) -> None:
@@ -20,6 +24,11 @@ def require_draft(config: Speculative, draft_id: str | None) -> None:
             f"Prompt lookup needs no draft model, got {draft_id}: leave it out, or set "
             "drafter to 'model'."
         )
+
+
+def _outcome(steps: Sequence[Step], _: Speculative, draft: Any) -> RunTokens:
+    record = DraftRecord(draft.model_id, draft.revision, draft.dtype) if draft else DraftRecord()
+    return RunTokens(emitted_tokens(steps).token_ids, record)
 
 
 def _notes(config: Speculative) -> tuple[str, ...]:
@@ -37,7 +46,9 @@ SPECULATIVE = Method(
     self_checks="core.decoding.speculative.checks:self_checks",
     model_checks="core.decoding.speculative.model_checks:model_checks",
     step=DraftRound,
+    record=DraftRecord,
     rows=lambda _: 2,  # The draft's and the target's.
+    outcome=_outcome,
     notes=_notes,
     require_draft=require_draft,
 )

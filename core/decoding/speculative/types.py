@@ -20,8 +20,8 @@ from core.decoding.record.bounds import (
     TokenId,
     Uniform,
 )
+from core.decoding.record.steps import MethodRecord, Step
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH
-from core.decoding.validation import ShortRepr
 
 Outcome: TypeAlias = Literal["accepted", "rejected", "not_reached"]
 DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match", "no_token"]
@@ -153,7 +153,7 @@ class RoundSeconds(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DraftRound(ShortRepr):
+class DraftRound(Step):
     """One round: the draft proposes, the target scores all of it at once, each token is tried.
 
     Args:
@@ -206,3 +206,12 @@ class DraftRound(ShortRepr):
     def text(self) -> str:
         """What the round added to the running text."""
         return "".join(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRecord(MethodRecord):
+    """Name, revision and dtype of the draft model; empty for prompt lookup."""
+
+    draft_id: ShortText = ""
+    draft_revision: ShortText = ""
+    draft_dtype: ShortText = ""

@@ -27,14 +27,14 @@ class LocalModels:
         self._lock = Lock()
 
     def names(self) -> list[str]:
-        """What is offered, the target first."""
+        """Return the names that are offered, the target first."""
         if self._only:
             return list(self._only)
-        own = sorted(list_embedded(), key=lambda name: (name != "target", name))
-        return [*(EMBEDDED_PREFIX + name for name in own), *self._others]
+        embedded = sorted(list_embedded(), key=lambda name: (name != "target", name))
+        return [*(EMBEDDED_PREFIX + name for name in embedded), *self._others]
 
     def load(self, where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
-        """The model; whoever asks for it while it is loaded waits.
+        """Return the model; whoever asks for it while it is loaded waits.
 
         Raises:
             ModelError: it can't be loaded.

@@ -10,6 +10,7 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
 from core.decoding.record.layout import RecordLayout, Rules
 from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.serial import KINDS
 from core.decoding.shaping.config import KNOB_RANGES
 from core.traces.lab import CODECS, MAX_ROLL
 from core.traces.schema.trace import RULES_IN_ANY_ORDER
@@ -84,4 +85,4 @@ RULES: Rules = {
 @cache
 def lab_layout() -> RecordLayout:
     """A file of a step of the lab that anyone may have written."""
-    return RecordLayout(LabExample, CODECS, RULES)
+    return RecordLayout(LabExample, CODECS, RULES, KINDS)

@@ -21,7 +21,7 @@ from core.decoding.record.trace import (
     TokenStep,
     Trace,
 )
-from core.decoding.serial import CODECS
+from core.decoding.serial import CODECS, KINDS
 from core.decoding.shaping.config import STAGES
 from core.traces.schema import beam, speculative
 
@@ -115,11 +115,9 @@ def _steps_are_the_method_s(trace: Trace) -> None:
         raise ValueError("only a reasoning run thinks, or has forced tokens")
     if any((step.compared is not None) != compares for step in trace.token_steps):
         raise ValueError("a step compares tokens exactly where its method does")
-    if trace.hypotheses and method != "beam":
-        raise ValueError("only a beam search has hypotheses")
-    draft = trace.draft_id or trace.draft_revision or trace.draft_dtype
-    if draft and method != "speculative":
-        raise ValueError("only speculative decoding has a draft")
+    record = type(trace.method_record)
+    if record is not method_of(trace.config).record and trace.method_record != record():
+        raise ValueError("it holds results of another method")
 
 
 def _steps_fit_the_run(trace: Trace) -> None:
@@ -155,4 +153,4 @@ RULES_IN_ANY_ORDER: Rules = {
 @cache
 def trace_layout() -> RecordLayout:
     """A trace file that anyone may have written."""
-    return RecordLayout(Trace, CODECS, RULES)
+    return RecordLayout(Trace, CODECS, RULES, KINDS)

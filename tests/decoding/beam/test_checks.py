@@ -8,7 +8,7 @@ import pytest
 
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
-from core.decoding.beam.types import BeamStep, ReferencePath
+from core.decoding.beam.types import BeamStep, Hypothesis, ReferencePath, SearchRecord
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
@@ -48,6 +48,10 @@ def trace(request, model) -> Trace:
     trace = collect(model, "the fox had", config)
     assert len(trace.beam_steps) >= 3
     return trace
+
+
+def _with_hypotheses(trace: Trace, *hypotheses: Hypothesis) -> Trace:
+    return replace(trace, method_record=SearchRecord(hypotheses))
 
 
 def _candidate(trace: Trace, at: int, fate: str, **changes) -> Trace:
@@ -108,10 +112,10 @@ FORGERIES = {
     "another table": (_other_table, TABLE),
     "no entropy": (lambda t: _forge(t, 1, entropies=(0.0,) * len(t.beam_steps[1].groups)), ENTROPY),
     "another score": (
-        lambda t: replace(t, hypotheses=(t.hypotheses[0]._replace(score=-0.1), *t.hypotheses[1:])),
+        lambda t: _with_hypotheses(t, t.hypotheses[0]._replace(score=-0.1), *t.hypotheses[1:]),
         FOLLOW,
     ),
-    "a hypothesis left out": (lambda t: replace(t, hypotheses=t.hypotheses[1:]), FOLLOW),
+    "a hypothesis left out": (lambda t: _with_hypotheses(t, *t.hypotheses[1:]), FOLLOW),
     "another length penalty": (
         lambda t: replace(t, config=replace(t.config, length_penalty=-1.0)),
         FOLLOW,

@@ -11,6 +11,7 @@ import torch
 from core import BeamSearch, Greedy, Sampling, collect, rerank
 from core.decoding.beam.compare import Ran, greedy_path, ran, rivals, winner_candidates
 from core.decoding.beam.replay import ranked_anew
+from core.decoding.record.steps import NO_RECORD
 from core.models.scripted import ScriptedModel
 from tests.figures.beams import beam_model, make_search
 
@@ -131,7 +132,7 @@ def test_another_length_penalty_scores_every_rival_anew() -> None:
 
 
 def test_without_a_finished_path_the_search_is_no_rival() -> None:
-    search = replace(make_search(), hypotheses=())
+    search = replace(make_search(), method_record=NO_RECORD)
     assert [rival.name for rival in rivals(search, Ran("g", 2, -2.0, 1), ())] == ["Greedy"]
 
 

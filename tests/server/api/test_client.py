@@ -99,13 +99,14 @@ def test_choices_differ_by_their_seeds_and_a_seed_repeats_them(client: openai.Op
 def test_a_completion_takes_token_ids_and_several_prompts(
     models: dict[str, Any], client: openai.OpenAI
 ) -> None:
-    ids = models[MODEL].encode("Once upon a time")
+    ids, others = (models[MODEL].encode(prompt) for prompt in ("Once upon a time", "A list"))
     asked: Any = {"model": MODEL, "temperature": 0, "max_tokens": 6}
     text = client.completions.create(prompt="Once upon a time", **asked).choices[0].text
     assert client.completions.create(prompt=ids, **asked).choices[0].text == text
-    both = client.completions.create(prompt=[ids, models[MODEL].encode("A list")], **asked)
+    both = client.completions.create(prompt=[ids, others], **asked)
     assert [choice.index for choice in both.choices] == [0, 1]
     assert both.choices[0].text == text
+    assert both.usage and both.usage.prompt_tokens == len(ids) + len(others)
 
 
 def test_echo_gives_the_prompt_with_its_log_probabilities(
@@ -318,8 +319,9 @@ def test_a_stop_string_is_left_out_of_whole_and_streamed_text(
 def test_any_method_can_be_asked_for(
     endpoint: Served, client: openai.OpenAI, models: dict[str, Any], decoding: dict[str, Any]
 ) -> None:
-    from core.server.api.logprobs import Wanted
-    from core.server.api.scoring import Scorer
+    from core.server.api.request.plan import LogprobsOptions
+    from core.server.api.run.reading import reader_of
+    from core.server.api.run.scoring import Scorer
 
     answer = client.completions.create(
         model=MODEL,
@@ -333,7 +335,8 @@ def test_any_method_can_be_asked_for(
     assert answer.model_extra is not None
     assert answer.model_extra["decoding"]["method"] == decoding["method"]
     model = models[MODEL]
-    scored = Scorer(model, trace.prompt_ids, Wanted()).read(trace.token_ids)
+    reader = reader_of(model, trace.config, LogprobsOptions())
+    scored = Scorer(model, trace.prompt_ids, reader).read(trace.token_ids)
     given = answer.choices[0].logprobs.token_logprobs  # type: ignore[union-attr]
     # The server reads a round's tokens at once, this forward all of them: sums of another shape.
     logits = model.start(trace.prompt_ids).extend(list(trace.token_ids))
