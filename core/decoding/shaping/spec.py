@@ -120,7 +120,6 @@ class SettingSpec:
     whole: bool = False
 
     @property
-    @property
     def reads_step(self) -> bool:
         """True if its function needs the step's context, and so one row at a time."""
         return self.per_step or self.penalises
