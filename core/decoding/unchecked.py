@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import WARPERS
+from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import Speculative
 
 
@@ -29,10 +29,11 @@ def _by_model(_: Trace, checks: Sequence[Check]) -> bool:
     return any(check.by_model for check in checks)
 
 
-def _cuts(trace: Trace) -> bool:
-    shaping = trace.config.shaping
-    drawn = trace.config.can_draw and shaping.temperature > 0
-    return drawn and bool({*shaping.active(WARPERS)} - {"temperature"})
+def _shaped_unseen(trace: Trace, checks: Sequence[Check]) -> bool:
+    """Return whether only the model could tell what the settings make of its logits."""
+    return not _by_model(trace, checks) and (
+        trace.config.shaping != Shaping() or not trace.token_steps
+    )
 
 
 def _named_by_revision(trace: Trace, checks: Sequence[Check]) -> bool:
@@ -52,9 +53,9 @@ _UNCHECKED = (
     Unchecked("names of models", ("model_id", "draft_id"), _named_by_revision),
     Unchecked("whether a cache was used", ("use_cache",)),
     Unchecked(
-        "where filters cut, without the model",
+        "the settings' effect on the probabilities, without the model",
         ("shaping",),
-        lambda trace, checks: not _by_model(trace, checks) and _cuts(trace),
+        _shaped_unseen,
     ),
     Unchecked(
         "how the drafted tokens were scored at once",

@@ -128,10 +128,10 @@ def choose(
     """
     vocab = log_probs.shape[-1]
     before = torch.tensor(sums)[:, None]
-    found = None
+    best = None
     if generator is None and log_probs.numel() > _BLOCKS_FROM:
-        found = _best_by_blocks(log_probs, before, count)
-    values, flat = found or _over_all(log_probs, before, beams, count, generator)
+        best = _best_by_blocks(log_probs, before, count)
+    values, flat = best or _over_all(log_probs, before, beams, count, generator)
     alive = (values > _ALIVE).tolist()
     places = [place for place, lives in enumerate(alive) if lives]
     values, flat = values[places], flat[places]
@@ -175,8 +175,8 @@ def _best_by_blocks(log_probs: Tensor, before: Tensor, count: int) -> tuple[Tens
     inside = torch.arange(_BLOCKS) * width + (blocks % width)[:, None] + (row * vocab)[:, None]
     places = inside.flatten()
     if width * _BLOCKS < vocab:
-        rest = torch.arange(width * _BLOCKS, vocab) + torch.arange(rows)[:, None] * vocab
-        places = torch.cat([places, rest.flatten()])
+        last = torch.arange(width * _BLOCKS, vocab) + torch.arange(rows)[:, None] * vocab
+        places = torch.cat([places, last.flatten()])
     values = log_probs.flatten()[places] + before.flatten()[places // vocab]
     values, order = torch.topk(values, min(count + 1, len(values)))
     if bool((values[1:] == values[:-1]).any()) or float(values[-1]) == -math.inf:

@@ -1,12 +1,10 @@
-"""What the trace of a beam search proves about itself, from its own numbers and settings alone."""
+"""Invariants of a beam search's trace, from its file alone."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-
-import torch
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
@@ -20,8 +18,6 @@ from core.decoding.checks.common import (
 )
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.stage import StepContext
-from core.decoding.shaping.stages import penalty_names, processors_of
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
@@ -30,7 +26,7 @@ def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
 
 
 def _whole(trace: Trace[BeamSearch]) -> Check:
-    """Whether the other checks can be made: every parent is a row, every survivor has its own."""
+    """Check that every parent is a row and every survivor has one, as other checks require."""
     faults = []
     if trace.token_steps:
         faults.append("the trace holds steps of another method")
@@ -41,15 +37,18 @@ def _whole(trace: Trace[BeamSearch]) -> Check:
     if steps and steps[0].groups != tuple(range(trace.config.num_beam_groups)):
         faults.append("the first beam doesn't hold the prompt once for each group")
     for before, after in pairwise(steps):
-        kept = tuple(map(before.group_of, before.kept))
+        survivors = tuple(map(before.group_of, before.kept))
         # The survivors of groups that ended come last and go no further.
-        if after.groups + tuple(group for group in kept if group not in after.groups) != kept:
+        if (
+            after.groups + tuple(group for group in survivors if group not in after.groups)
+            != survivors
+        ):
             faults.append(f"step {nth(after.index)}: its beam is not what the step before it kept")
     return count("the tree is whole: every parent is a row of its beam", faults, "broken places")
 
 
 def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
-    where, kept = f"step {nth(step.index)}", step.kept
+    where, survivors = f"step {nth(step.index)}", step.kept
     groups = trace.config.num_beam_groups
     if not step.groups or not all(0 <= group < groups for group in step.groups):
         return f"{where}: a row belongs to no group"
@@ -57,12 +56,12 @@ def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
         return f"{where}: a candidate's parent is no row of the beam"
     if any((c.fate == "kept") != (c.row is not None) for c in step.candidates):
         return f"{where}: a candidate that was not kept takes a row, or one that was takes none"
-    if [c.row for c in kept] != list(range(len(kept))):
+    if [c.row for c in survivors] != list(range(len(survivors))):
         return f"{where}: two survivors take one row"
     if any(c.fate == "finished" and c.ended is None for c in step.candidates):
         return f"{where}: a path finished that nothing ended"
     widths = {len(row) for row in step.kept_logprobs} | {len(step.entropies)}
-    if widths != {len(step.groups)} or len(step.kept_logprobs) != len(kept):
+    if widths != {len(step.groups)} or len(step.kept_logprobs) != len(survivors):
         return f"{where}: a table has not one number for each row"
     return "" if len(step.finished_texts) == len(step.finished) else f"{where}: a text is missing"
 
@@ -99,68 +98,29 @@ def _fates(trace: Trace[BeamSearch]) -> Check:
 
 def _fate_fault(step: BeamStep, group: int, trace: Trace[BeamSearch]) -> str:
     config, where = trace.config, f"step {nth(step.index)}"
-    own = [c for c in step.candidates if step.group_of(c) == group]
+    candidates = [c for c in step.candidates if step.group_of(c) == group]
     beams = config.num_beams // config.num_beam_groups
-    ranks = [c.rank for c in own]
+    ranks = [c.rank for c in candidates]
     # A draw may leave out places: of tokens that had no chance.
-    if ranks != (list(range(1, len(own) + 1)) if step.origin == "argmax" else sorted(set(ranks))):
+    if ranks != (
+        list(range(1, len(candidates) + 1)) if step.origin == "argmax" else sorted(set(ranks))
+    ):
         return f"{where}: the ranks are not 1, 2, 3, ..."
-    if len({(c.parent, c.token_id) for c in own}) != len(own):
+    if len({(c.parent, c.token_id) for c in candidates}) != len(candidates):
         return f"{where}: a candidate is listed twice"
-    falling = all(a.cum_logprob >= b.cum_logprob for a, b in pairwise(own))
+    falling = all(a.cum_logprob >= b.cum_logprob for a, b in pairwise(candidates))
     if step.origin == "argmax" and not falling:
         return f"{where}: the candidates are not ordered by their sums"
     if (step.origin == "sampled") != config.draws:
         return f"{where}: the candidates were not chosen as the settings say"
-    survivors = sorted((c for c in own if c.fate == "kept"), key=lambda c: c.row or 0)
-    open_ones = sorted((c for c in own if c.ended is None), key=lambda c: -c.cum_logprob)
+    survivors = sorted((c for c in candidates if c.fate == "kept"), key=lambda c: c.row or 0)
+    open_ones = sorted((c for c in candidates if c.ended is None), key=lambda c: -c.cum_logprob)
     sums = [c.cum_logprob for c in survivors]
     if any(c.ended for c in survivors) or sums != [c.cum_logprob for c in open_ones[:beams]]:
         return f"{where}: the survivors are not the best that nothing ended"
-    if any((c.fate == "finished") != (c.ended is not None and c.rank <= beams) for c in own):
+    if any((c.fate == "finished") != (c.ended is not None and c.rank <= beams) for c in candidates):
         return f"{where}: a path of the first {beams} that ended did not finish, or another did"
     return ""
-
-
-def _added(trace: Trace[BeamSearch]) -> Check:
-    """What a token adds is the model's own number after the penalties that the settings ask for."""
-    deviations = (
-        abs(candidate.logprob - expected) / max(1.0, abs(candidate.logprob))
-        for step, paths in _with_paths(trace)
-        for candidate, expected in _expected(trace, step, paths)
-    )
-    name = "what a token adds follows from the model's number and the settings"
-    detail = "largest relative deviation, penalties and temperature applied, every candidate"
-    return worst(name, deviations, VALUE_TOLERANCE, detail)
-
-
-def _with_paths(trace: Trace[BeamSearch]) -> Iterator[tuple[BeamStep, list[list[int]]]]:
-    """Each step with the ids (prompt included) of the rows of its beam."""
-    paths = [list(trace.prompt_ids)] * (len(trace.beam_steps[0].groups) if trace.beam_steps else 0)
-    for step in trace.beam_steps:
-        yield step, paths
-        paths = [[*paths[c.parent], c.token_id] for c in step.kept]
-
-
-def _expected(
-    trace: Trace[BeamSearch], step: BeamStep, paths: Sequence[Sequence[int]]
-) -> Iterator[tuple[BeamCandidate, float]]:
-    config, shaping = trace.config, trace.config.shaping
-    diversity = config.diversity_penalty
-    taken = {group: step.taken_before(group) for group in step.groups}
-    for parent, path in enumerate(paths):
-        own = [candidate for candidate in step.candidates if candidate.parent == parent]
-        row = torch.tensor(
-            [c.raw_logprob - diversity * taken[step.group_of(c)].count(c.token_id) for c in own],
-            dtype=torch.float64,
-        )
-        names = penalty_names(shaping, len(path))
-        context = StepContext(path, tokens=[c.token_id for c in own])
-        for _, process in processors_of(shaping, names, context):
-            row = process(row)
-        if config.draws:
-            row = row / shaping.temperature
-        yield from zip(own, row.tolist(), strict=True)
 
 
 def _tables(trace: Trace[BeamSearch]) -> Check:
@@ -195,18 +155,18 @@ def _entropy_error(entropy: float, candidates: Sequence[BeamCandidate]) -> float
     if mass > 1 + 1e-4:
         return math.inf
     known = -sum(p * math.log(p) for p in probs.values() if p > 0)
-    rest = 1 - mass
-    return max(known - (rest * math.log(rest) if rest > 0 else 0.0) - entropy, -entropy, 0.0)
+    unseen = 1 - mass
+    return max(known - (unseen * math.log(unseen) if unseen > 0 else 0.0) - entropy, -entropy, 0.0)
 
 
 def _hypotheses(trace: Trace[BeamSearch]) -> Check:
     """The steps, replayed under the settings, give the stored hypotheses and end where they did."""
     config, steps, faults = trace.config, trace.beam_steps, []
-    found = replay(steps, config)
-    if found.hypotheses != trace.hypotheses:
+    replayed = replay(steps, config)
+    if replayed.hypotheses != trace.hypotheses:
         faults.append("replayed, the steps give other hypotheses than the stored ones")
     last = len(steps) - 1
-    ends = [end[0] if end else last + 1 for end in found.ends]
+    ends = [end[0] if end else last + 1 for end in replayed.ends]
     over = bool(steps) and max(ends) <= last
     if over and max(ends) < last:
         faults.append(f"the search went on after step {nth(max(ends))}, where its rule ends it")
@@ -261,7 +221,6 @@ def _endings(trace: Trace[BeamSearch]) -> Check:
 _CHECKS: tuple[Callable[[Trace[BeamSearch]], Check], ...] = (
     _sums,
     _fates,
-    _added,
     _tables,
     _entropies,
     _hypotheses,

@@ -1,4 +1,4 @@
-"""What became of greedy's path in a beam search, and how the search compares with its rivals.
+"""Greedy's path through a beam search, and the search compared with its rivals.
 
 Read from the stored candidates alone; no torch.
 """
@@ -71,7 +71,10 @@ def _parted(trace: Trace, path: Sequence[BeamCandidate], winner: Hypothesis | No
     best = winner or next(iter(trace.hypotheses), None)
     ids = best.token_ids if best else tuple(c.token_id for c in best_row(trace.beam_steps))
     pairs = zip(path, ids, strict=False)
-    return next((at for at, (own, other) in enumerate(pairs) if own.token_id != other), None)
+    return next(
+        (at for at, (candidate, token_id) in enumerate(pairs) if candidate.token_id != token_id),
+        None,
+    )
 
 
 def winner_candidates(steps: Sequence[BeamStep], winner: Hypothesis) -> tuple[BeamCandidate, ...]:
@@ -111,7 +114,7 @@ class Rival(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What a comparison keeps of a run of greedy decoding or sampling.
+    """Summary of a run of greedy decoding or sampling, for a comparison.
 
     Args:
         sum_logprob: of its text under the model itself (no penalty), nats.
@@ -139,15 +142,15 @@ def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, .
     sample there is no such rival.
     """
     penalty = getattr(search.config, "length_penalty", 1.0)
-    found = [_rival("Greedy", greedy, penalty)]
+    ranking = [_rival("Greedy", greedy, penalty)]
     if search.hypotheses:
-        found.append(_searched(search, penalty))
+        ranking.append(_searched(search, penalty))
     if samples:
         name, spent = f"Best of {len(samples)} samples", sum(run.forwards for run in samples)
         drawn = (_rival(name, run, penalty) for run in samples)
         best = max(drawn, key=lambda rival: rival.score)
-        found.append(best._replace(forwards=spent, rows=spent))
-    return tuple(found)
+        ranking.append(best._replace(forwards=spent, rows=spent))
+    return tuple(ranking)
 
 
 def _searched(search: Trace, penalty: float) -> Rival:
@@ -155,11 +158,11 @@ def _searched(search: Trace, penalty: float) -> Rival:
     total = sum(c.raw_logprob for c in winner_candidates(steps, winner))
     forwards, rows, at_least = _bill(search)
     run = Ran(winner.text, len(winner.token_ids), total, forwards)
-    found = _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
+    rival = _rival("Beam search", run, penalty)._replace(rows=rows, at_least=at_least)
     took = len(steps), 1 + sum(len(step.groups) for step in steps[1:])
     if took == (forwards, rows) and not at_least:
-        return found
-    return found._replace(ran_forwards=took[0], ran_rows=took[1])
+        return rival
+    return rival._replace(ran_forwards=took[0], ran_rows=took[1])
 
 
 def _bill(search: Trace) -> tuple[int, int, bool]:

@@ -85,5 +85,5 @@ class BeamSearch(MethodConfig):
 
     @property
     def draws(self) -> bool:
-        """Whether candidates are drawn."""
+        """Return whether candidates are drawn."""
         return self.do_sample and self.shaping.temperature > 0

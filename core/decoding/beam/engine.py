@@ -91,21 +91,21 @@ class _Group:
     stopped_by: StopReason | None = None
 
 
-class _Found(NamedTuple):
+class _GroupChoice(NamedTuple):
     """A group's candidates in order of choice.
 
     Args:
         ends: what ends each.
-        kept: the ones that go on, in order of their rows, as places in the choice.
+        survivors: the ones that go on, in order of their rows, as places in the choice.
         logprobs: of each token after its parent, shaped.
         raw_logprobs: the same, the model's own.
-        table: `[kept, rows of the group]`, a kept token's shaped log-probability after every row.
+        table: `[survivors, rows of the group]`, each one's shaped log-probability after every row.
     """
 
     group: _Group
     choice: RankedCandidates
     ends: list[Ended | None]
-    kept: list[int]
+    survivors: list[int]
     logprobs: list[float]
     raw_logprobs: list[float]
     table: list[list[float]]
@@ -142,15 +142,15 @@ class _Search:
         log_probs, entropies = self._read(logits)
         scored = perf_counter()
         belongs = tuple(g.number for g in self._groups if not g.stopped_by for _ in g.rows)
-        found = self._search_all(log_probs)
+        choices = self._search_all(log_probs)
         # The next beam holds the survivors of the groups that go on; the others' come after them.
-        order = [(f, at) for f in found for at in f.kept if not f.group.stopped_by]
+        order = [(f, at) for f in choices for at in f.survivors if not f.group.stopped_by]
         going = len(order)
-        order += [(f, at) for f in found for at in f.kept if f.group.stopped_by]
+        order += [(f, at) for f in choices for at in f.survivors if f.group.stopped_by]
         numbers = {(f.group.number, at): number for number, (f, at) in enumerate(order)}
-        candidates = tuple(c for f in found for c in self._candidates(f, numbers))
+        candidates = tuple(c for f in choices for c in self._candidates(f, numbers))
         table = tuple(_table_row(f, at, len(belongs)) for f, at in order)
-        texts = tuple(text for f in found for text in self._texts(f))
+        texts = tuple(text for f in choices for text in self._texts(f))
         index = self._index
         self._advance(order[:going])
         return BeamStep(
@@ -166,19 +166,19 @@ class _Search:
             finish_reason=None if self.rows else self._finish_reason(),
         )
 
-    def _search_all(self, log_probs: Tensor) -> list[_Found]:
+    def _search_all(self, log_probs: Tensor) -> list[_GroupChoice]:
         """Group after group, each penalised for what those before it have just taken."""
-        found: list[_Found] = []
+        choices: list[_GroupChoice] = []
         for group in self._groups:
             if not group.stopped_by:
-                taken = [token_id for earlier in found for token_id in self._taken(earlier)]
-                found.append(self._search(group, log_probs, taken))
-        return found
+                taken = [token_id for earlier in choices for token_id in self._taken(earlier)]
+                choices.append(self._search(group, log_probs, taken))
+        return choices
 
-    def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _Found:
+    def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _GroupChoice:
         """A group's candidates, with the finished ones added to its hypotheses."""
-        own = log_probs[group.first : group.first + len(group.rows)]
-        costly = less_taken(own, self._config.diversity_penalty, taken)
+        rows = log_probs[group.first : group.first + len(group.rows)]
+        costly = less_taken(rows, self._config.diversity_penalty, taken)
         ids = [row.ids for row in group.rows]
         shaped = self._shaper.rows(costly, ids, [self._index] * len(ids))
         totals = [row.total for row in group.rows]
@@ -190,14 +190,16 @@ class _Search:
             )
         pairs = zip(choice.parents, choice.token_ids, strict=True)
         ends = [self._ending(group.rows[parent], token_id) for parent, token_id in pairs]
-        kept = self._survivors(choice, ends)
+        survivors = self._survivors(choice, ends)
         finished = [(choice.sums[at], end) for at, end in self._finished(choice, ends)]
         group.hypotheses.add(finished, self._index + 1)
-        best = choice.sums[kept[0]] if kept else None
+        best = choice.sums[survivors[0]] if survivors else None
         group.stopped_by = group.hypotheses.stop_reason(best, self._index + 1)
         at = (choice.parents, choice.token_ids)
-        table = shaped[:, [choice.token_ids[place] for place in kept]].t().tolist()
-        return _Found(group, choice, ends, kept, shaped[at].tolist(), own[at].tolist(), table)
+        table = shaped[:, [choice.token_ids[place] for place in survivors]].t().tolist()
+        return _GroupChoice(
+            group, choice, ends, survivors, shaped[at].tolist(), rows[at].tolist(), table
+        )
 
     def _ending(self, row: _BeamRow, token_id: int) -> Ended | None:
         if token_id in self._eos_ids:
@@ -227,19 +229,19 @@ class _Search:
             if end and place < self._beams:
                 yield at, end
 
-    def _taken(self, found: _Found) -> Iterator[int]:
-        """What later groups are penalised for: not the end, which every group may reach."""
-        for at in found.kept:
-            yield found.choice.token_ids[at]
-        for at, end in self._finished(found.choice, found.ends):
+    def _taken(self, chosen: _GroupChoice) -> Iterator[int]:
+        """Tokens that later groups are penalised for; the end is free, every group may reach it."""
+        for at in chosen.survivors:
+            yield chosen.choice.token_ids[at]
+        for at, end in self._finished(chosen.choice, chosen.ends):
             if end != "eos":
-                yield found.choice.token_ids[at]
+                yield chosen.choice.token_ids[at]
 
     def _candidates(
-        self, found: _Found, numbers: dict[tuple[int, int], int]
+        self, chosen: _GroupChoice, numbers: dict[tuple[int, int], int]
     ) -> Iterator[BeamCandidate]:
-        group, choice, text = found.group, found.choice, self._model.token_text
-        finished = {at for at, _ in self._finished(choice, found.ends)}
+        group, choice, text = chosen.group, chosen.choice, self._model.token_text
+        finished = {at for at, _ in self._finished(choice, chosen.ends)}
         for at, token_id in enumerate(choice.token_ids):
             row = numbers.get((group.number, at))
             fate: Fate = "pruned" if row is None else "kept"
@@ -248,26 +250,26 @@ class _Search:
                 parent=group.first + choice.parents[at],
                 token_id=token_id,
                 text=text(token_id),
-                logprob=found.logprobs[at],
-                raw_logprob=found.raw_logprobs[at],
+                logprob=chosen.logprobs[at],
+                raw_logprob=chosen.raw_logprobs[at],
                 cum_logprob=choice.sums[at],
                 fate="finished" if at in finished else fate,
                 row=row,
-                ended=found.ends[at],
+                ended=chosen.ends[at],
             )
 
-    def _texts(self, found: _Found) -> Iterator[str]:
+    def _texts(self, chosen: _GroupChoice) -> Iterator[str]:
         """The whole text of each path that finished."""
-        for at, _ in self._finished(found.choice, found.ends):
-            before = found.group.rows[found.choice.parents[at]].text
-            added = self._model.token_bytes(found.choice.token_ids[at])
+        for at, _ in self._finished(chosen.choice, chosen.ends):
+            before = chosen.group.rows[chosen.choice.parents[at]].text
+            added = self._model.token_bytes(chosen.choice.token_ids[at])
             yield (before + added).decode("utf-8", "replace")
 
-    def _advance(self, order: Sequence[tuple[_Found, int]]) -> None:
+    def _advance(self, order: Sequence[tuple[_GroupChoice, int]]) -> None:
         """Make the next beam of candidates, which are ordered by group."""
         rows: dict[int, list[_BeamRow]] = {}
-        for found, at in order:
-            rows.setdefault(found.group.number, []).append(self._next_row(found, at))
+        for chosen, at in order:
+            rows.setdefault(chosen.group.number, []).append(self._next_row(chosen, at))
         self.rows = [row for group in rows.values() for row in group]
         first = 0
         for group in self._groups:
@@ -275,13 +277,13 @@ class _Search:
             first += len(group.rows)
         self._index += 1
 
-    def _next_row(self, found: _Found, at: int) -> _BeamRow:
-        choice = found.choice
+    def _next_row(self, chosen: _GroupChoice, at: int) -> _BeamRow:
+        choice = chosen.choice
         parent, token_id = choice.parents[at], choice.token_ids[at]
-        before = found.group.rows[parent]
+        before = chosen.group.rows[parent]
         text = before.text + self._model.token_bytes(token_id)
         ids = [*before.ids, token_id]
-        return _BeamRow(found.group.first + parent, token_id, choice.sums[at], ids, text)
+        return _BeamRow(chosen.group.first + parent, token_id, choice.sums[at], ids, text)
 
     def _finish_reason(self) -> Ended | None:
         best = max(
@@ -291,10 +293,10 @@ class _Search:
         return best.item
 
 
-def _table_row(found: _Found, at: int, width: int) -> tuple[float | None, ...]:
-    """A kept token's log-probability under each row; None in other groups, and where banned."""
+def _table_row(chosen: _GroupChoice, at: int, width: int) -> tuple[float | None, ...]:
+    """A survivor's log-probability under each row; None in other groups, and where banned."""
     row: list[float | None] = [None] * width
-    for place, value in enumerate(found.table[found.kept.index(at)]):
+    for place, value in enumerate(chosen.table[chosen.survivors.index(at)]):
         if value > -math.inf:
-            row[found.group.first + place] = value
+            row[chosen.group.first + place] = value
     return tuple(row)

@@ -69,7 +69,7 @@ class BeamHypotheses(Generic[Item]):
         self.entries = sorted(entries, key=lambda entry: -entry.score)[: self._size]
 
     def stop_reason(self, best_running: float | None, length: int) -> StopReason | None:
-        """What ends the search after a step whose paths are `length` long; None if it goes on.
+        """Return the reason to stop after a step with paths of `length` tokens; None to go on.
 
         Args:
             best_running: the highest `cum_logprob` in the next beam, None where no row is left.

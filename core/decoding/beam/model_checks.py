@@ -1,4 +1,4 @@
-"""What the model that made a beam search's trace says about it."""
+"""Checks of a beam search's trace against the model that made it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,17 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
-    found = Rescoring(trace, model)
-    tolerance = logit_tolerance(trace, model, found.largest)
-    checks = [fits, _texts(trace, model), prompt_numbers(trace, model), _rescored(found, tolerance)]
+    rescoring = Rescoring(trace, model)
+    tolerance = logit_tolerance(trace, model, rescoring.largest)
+    checks = [
+        fits,
+        _texts(trace, model),
+        prompt_numbers(trace, model),
+        _rescored(rescoring, tolerance),
+    ]
     if trace.config.draws:
         detail = "steps with another, by the lowest that the other tokens may have been"
-        checks.append(count(DRAWN, found.draws, detail))
+        checks.append(count(DRAWN, rescoring.draws, detail))
     reference = _reference(trace, model, tolerance)
     return [*checks, *([reference] if reference else [])]
 
@@ -97,16 +102,16 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 
-def _rescored(found: Rescoring, tolerance: float) -> Check:
+def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
     """Every number of every row, against forwards of another kind."""
     name = "independent forwards give every row of the tree the same log-probabilities"
     detail = (
-        f"largest difference over {found.rows} rows, {found.paths} paths of them without a cache: "
-        f"at step {_where(found.deviations)}; a better or missing candidate counts, and one that "
-        "the settings remove"
+        f"largest difference over {rescoring.rows} rows, {rescoring.paths} paths of them without "
+        f"a cache: at step {_where(rescoring.deviations)}; a better or missing candidate counts, "
+        "and one that the settings remove"
     )
     # A log-probability is a logit less the row's log-sum-exp, and either may be off.
-    return worst(name, [value for value, _ in found.deviations], 2 * tolerance, detail)
+    return worst(name, [value for value, _ in rescoring.deviations], 2 * tolerance, detail)
 
 
 def _where(deviations: Sequence[tuple[float, int]]) -> int:
@@ -120,8 +125,8 @@ def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float)
     expected = model.reference_paths(trace.prompt_ids, trace.config)
     if expected is None:
         return None
-    own = [(found.token_ids, found.parents) for found in trace.hypotheses]
-    if own == [(path.token_ids, path.parents) for path in expected]:
+    paths = [(hypothesis.token_ids, hypothesis.parents) for hypothesis in trace.hypotheses]
+    if paths == [(path.token_ids, path.parents) for path in expected]:
         return _same_scores(trace, expected, tolerance)
     gap, where = _parting(trace, expected)
     # Sums of n log-probabilities, each off by at most the tolerance, on both sides.
@@ -137,9 +142,9 @@ def _same_scores(
 ) -> Check:
     penalty = getattr(trace.config, "length_penalty", 1.0)
     gaps, bounds = [0.0], [tolerance]
-    for found, path in zip(trace.hypotheses, expected, strict=True):
-        length = len(found.token_ids)
-        gaps.append(abs(found.score - path.score))
+    for hypothesis, path in zip(trace.hypotheses, expected, strict=True):
+        length = len(hypothesis.token_ids)
+        gaps.append(abs(hypothesis.score - path.score))
         bounds.append(2 * tolerance * length / length**penalty)
     detail = (
         f"{len(expected)} of {len(expected)} hypotheses are equal; largest difference of scores"
@@ -148,7 +153,7 @@ def _same_scores(
 
 
 def _parting(trace: Trace[BeamSearch], expected: Sequence[ReferencePath]) -> tuple[float, int]:
-    """How close the call was where the two searches part, in nats, and the step.
+    """Distance of the candidates where the two searches part, in nats, and the step.
 
     Of several places the one where it was least close, for the step that it is at: what one tie
     excuses, a path that lacks more elsewhere is not excused by.
@@ -158,36 +163,38 @@ def _parting(trace: Trace[BeamSearch], expected: Sequence[ReferencePath]) -> tup
     if partings:
         return max(partings, key=lambda parting: parting[0] / (parting[1] + 1))
     # The same tree: they differ in which of its paths are held, or in when they stop.
-    scores = [found.score for found in trace.hypotheses]
-    other = [path.score for path in expected]
-    if len(scores) != len(other):
+    scores = [hypothesis.score for hypothesis in trace.hypotheses]
+    expected_scores = [path.score for path in expected]
+    if len(scores) != len(expected_scores):
         return math.inf, len(steps) - 1
-    gaps = [abs(a - b) for a, b in zip(scores, other, strict=True)]
+    gaps = [abs(a - b) for a, b in zip(scores, expected_scores, strict=True)]
     return max(gaps, default=math.inf), len(steps) - 1
 
 
 def _leaves(steps: Sequence[BeamStep], path: ReferencePath) -> tuple[float, int] | None:
-    """Where a path leaves the tree, and by how much it lacked; None where it lies in the tree."""
+    """Find the step where a path leaves the tree, and the nats it lacked; None if it stays."""
     last = len(path.token_ids) - 1
     for index, (token_id, parent) in enumerate(zip(path.token_ids, path.parents, strict=True)):
         if index >= len(steps):
             return math.inf, index
         step = steps[index]
-        own = next(
+        candidate = next(
             (c for c in step.candidates if (c.parent, c.token_id) == (parent, token_id)), None
         )
-        if own is None:
+        if candidate is None:
             return math.inf, index
         row = None if index == last else path.parents[index + 1]
-        if index == last and own.fate != "finished":
-            return _distance(step, own, [c for c in step.candidates if c.fate == "finished"]), index
-        if index < last and own.row != row:
-            rivals = [c for c in step.kept if c.row == row or own.row is None]
-            return _distance(step, own, rivals), index
+        if index == last and candidate.fate != "finished":
+            return _distance(
+                step, candidate, [c for c in step.candidates if c.fate == "finished"]
+            ), index
+        if index < last and candidate.row != row:
+            rivals = [c for c in step.kept if c.row == row or candidate.row is None]
+            return _distance(step, candidate, rivals), index
     return None
 
 
-def _distance(step: BeamStep, own: BeamCandidate, rivals: Sequence[BeamCandidate]) -> float:
-    group = step.group_of(own)
-    near = (abs(own.cum_logprob - c.cum_logprob) for c in rivals if step.group_of(c) == group)
+def _distance(step: BeamStep, candidate: BeamCandidate, rivals: Sequence[BeamCandidate]) -> float:
+    group = step.group_of(candidate)
+    near = (abs(candidate.cum_logprob - c.cum_logprob) for c in rivals if step.group_of(c) == group)
     return min(near, default=math.inf)

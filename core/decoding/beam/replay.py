@@ -1,4 +1,4 @@
-"""What the stored steps of a beam search tell without the model: paths, hypotheses, re-ranking."""
+"""Paths, hypotheses and re-ranking from the stored steps of a beam search, without the model."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def follow(
     path: list[BeamCandidate] = []
     row: int | None = None
     for step, token_id in zip(steps, token_ids, strict=False):
-        rows = {place for place, own in enumerate(step.groups) if own == group}
+        rows = {place for place, row_group in enumerate(step.groups) if row_group == group}
         parents = rows if not path else rows & {row}
-        found = [c for c in step.candidates if c.parent in parents and c.token_id == token_id]
-        path += found[:1]
-        row = found[0].row if found else None
+        matches = [c for c in step.candidates if c.parent in parents and c.token_id == token_id]
+        path += matches[:1]
+        row = matches[0].row if matches else None
         if row is None:
             break
     return tuple(path)
@@ -49,8 +49,8 @@ def _path(
     beams: Sequence[tuple[BeamCandidate, ...]], candidate: BeamCandidate
 ) -> tuple[BeamCandidate, ...]:
     path = [candidate]
-    for kept in reversed(beams):
-        path.append(kept[path[-1].parent])
+    for beam in reversed(beams):
+        path.append(beam[path[-1].parent])
     return tuple(reversed(path))
 
 
@@ -87,11 +87,15 @@ def replay(steps: Sequence[BeamStep], config: BeamSearch) -> Replay:
             if ends[group] is None:
                 reason = _add_finished(held[group], step, index, group, texts)
                 ends[group] = None if reason is None else (index, reason)
-    entries = [(entry.score, g, entry.item) for g, own in enumerate(held) for entry in own.entries]
+    entries = [
+        (entry.score, g, entry.item)
+        for g, hypotheses in enumerate(held)
+        for entry in hypotheses.entries
+    ]
     entries.sort(key=lambda entry: -entry[0])
     beams = [step.kept for step in steps]
-    found = (_hypothesis(beams, score, group, *item) for score, group, item in entries)
-    return Replay(tuple(found), tuple(ends))
+    hypotheses = (_hypothesis(beams, score, group, *item) for score, group, item in entries)
+    return Replay(tuple(hypotheses), tuple(ends))
 
 
 def _add_finished(
@@ -101,10 +105,10 @@ def _add_finished(
     group: int,
     texts: dict[int, str],
 ) -> StopReason | None:
-    own = [c for c in step.candidates if step.group_of(c) == group]
-    finished = [c for c in own if c.fate == "finished"]
+    candidates = [c for c in step.candidates if step.group_of(c) == group]
+    finished = [c for c in candidates if c.fate == "finished"]
     held.add([(c.cum_logprob, (index, c, texts[id(c)])) for c in finished], index + 1)
-    best = max((c.cum_logprob for c in own if c.fate == "kept"), default=None)
+    best = max((c.cum_logprob for c in candidates if c.fate == "kept"), default=None)
     return held.stop_reason(best, index + 1)
 
 
@@ -130,10 +134,12 @@ def _hypothesis(
 
 def best_row(steps: Sequence[BeamStep]) -> tuple[BeamCandidate, ...]:
     """The most probable path that was still open after the last step; empty without steps."""
-    kept = steps[-1].kept if steps else ()
-    if not kept:
+    survivors = steps[-1].kept if steps else ()
+    if not survivors:
         return ()
-    return lineage(steps, len(steps) - 1, max(kept, key=lambda candidate: candidate.cum_logprob))
+    return lineage(
+        steps, len(steps) - 1, max(survivors, key=lambda candidate: candidate.cum_logprob)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +178,12 @@ def rerank(
         TraceError: not a beam search.
     """
     config, steps = trace.require(BeamSearch).config, trace.beam_steps
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "length_penalty": length_penalty,
         "num_return_sequences": num_return_sequences,
         "early_stopping": early_stopping,
     }
-    new = replace(config, **{name: value for name, value in given.items() if value is not None})
+    new = replace(config, **{name: value for name, value in settings.items() if value is not None})
     then, now = replay(steps, config), replay(steps, new)
     changes = [c for a, b in zip(then.ends, now.ends, strict=True) if (c := _change(a, b))]
     at, would = min(changes, default=(None, None), key=lambda change: change[0] or 0)
@@ -191,7 +197,7 @@ RANKED_ANEW = "ranked anew after a search with "
 
 
 def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
-    """What a re-ranking makes of a search, for figures and pages: no file holds such a trace.
+    """Apply a re-ranking to a search, for figures and pages: no file holds such a trace.
 
     It has the new length penalty and stopping rule, the hypotheses that they rank, the best one's
     tokens and text, and a note that begins with `RANKED_ANEW`. The same trace where both are the
@@ -201,12 +207,14 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
     if not changed:
         return trace
-    told = ", ".join(f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed)
+    settings = ", ".join(
+        f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed
+    )
     shown = replace(
         trace,
         config=replace(old, **changed),
         method_record=SearchRecord(ranking.hypotheses),
-        notes=(*trace.notes, f"{RANKED_ANEW}{told}"),
+        notes=(*trace.notes, f"{RANKED_ANEW}{settings}"),
     )
     best = next(iter(ranking.hypotheses), None)
     return replace(shown, token_ids=best.token_ids, text=best.text) if best else shown
@@ -247,7 +255,7 @@ class ParentGuesses(NamedTuple):
 
     @property
     def wrong(self) -> tuple[ParentGuess, ...]:
-        """Where the estimate misses."""
+        """Wrong guesses."""
         return tuple(guess for guess in self.guesses if guess.guess != guess.parent)
 
     @property
@@ -272,9 +280,10 @@ def guess_parents(trace: Trace) -> ParentGuesses:
             known = [(-value, place) for place, value in enumerate(row) if value is not None]
             rivals = step.groups.count(step.group_of(candidate))
             if known and rivals > 1:
-                own = candidate.row or 0
-                guess = min(known)[1]
-                guesses.append(
-                    ParentGuess(step.index, own, candidate.token_id, candidate.parent, guess)
+                row_after, token_id, parent = (
+                    candidate.row or 0,
+                    candidate.token_id,
+                    candidate.parent,
                 )
+                guesses.append(ParentGuess(step.index, row_after, token_id, parent, min(known)[1]))
     return ParentGuesses(tuple(guesses))

@@ -54,11 +54,11 @@ class Rescoring:
 
     def _score_paths(self) -> None:
         """The paths are read from the steps: what a trace says beside them may be anything."""
-        found = [(h.token_ids, h.parents) for h in replay(self._steps, self._config).hypotheses]
-        if not found:
+        paths = [(h.token_ids, h.parents) for h in replay(self._steps, self._config).hypotheses]
+        if not paths:
             path = best_row(self._steps)
-            found = [(tuple(c.token_id for c in path), tuple(c.parent for c in path))]
-        for token_ids, parents in found:
+            paths = [(tuple(c.token_id for c in path), tuple(c.parent for c in path))]
+        for token_ids, parents in paths:
             self._score_path(token_ids, parents)
             self.paths += 1
 
@@ -67,9 +67,9 @@ class Rescoring:
 
         def compare(at: int, logits: Tensor) -> None:
             self.largest = max(self.largest, largest_logit(logits))
-            for index, own in enumerate(logits, start=at - first):
+            for index, row in enumerate(logits, start=at - first):
                 if 0 <= index < len(parents):
-                    raw = torch.log_softmax(own.double(), dim=-1)
+                    raw = torch.log_softmax(row.double(), dim=-1)
                     self._note(index, _raw_errors(self._steps[index], parents[index], raw))
 
         read_again(self._model, self._trace, token_ids[:-1], compare)
@@ -87,11 +87,11 @@ class Rescoring:
             self._choose_again(index, logits, paths, totals)
             if index + 1 < len(self._steps):
                 # The rows of groups that had ended are no rows.
-                kept = step.kept[: len(self._steps[index + 1].groups)]
-                contexts = [contexts[c.parent].branch([0]) for c in kept]
-                paths = [[*paths[c.parent], c.token_id] for c in kept]
-                totals = [c.cum_logprob for c in kept]
-                for context, candidate in zip(contexts, kept, strict=True):
+                survivors = step.kept[: len(self._steps[index + 1].groups)]
+                contexts = [contexts[c.parent].branch([0]) for c in survivors]
+                paths = [[*paths[c.parent], c.token_id] for c in survivors]
+                totals = [c.cum_logprob for c in survivors]
+                for context, candidate in zip(contexts, survivors, strict=True):
                     context.extend([candidate.token_id])
 
     def _choose_again(
@@ -100,16 +100,16 @@ class Rescoring:
         """Shape the logits `[rows, vocab]` of a step and choose from what they leave."""
         step = self._steps[index]
         rows = [
-            self._row(step, *own) for own in zip(range(len(logits)), logits, paths, strict=True)
+            self._row(step, *row) for row in zip(range(len(logits)), logits, paths, strict=True)
         ]
         for group in sorted(set(step.groups)):
-            own = [row for row in rows if step.groups[row.at] == group]
-            sums = [totals[row.at] for row in own]
+            members = [row for row in rows if step.groups[row.at] == group]
+            sums = [totals[row.at] for row in members]
             state = self._generator.get_state() if self._generator else None
             for widely in (False, True):
                 if self._generator and state is not None:
                     self._generator.set_state(state)
-                if self._chooses_as(step, own, sums, widely):
+                if self._chooses_as(step, members, sums, widely):
                     break
             else:
                 if self._generator:
@@ -120,7 +120,7 @@ class Rescoring:
     def _chooses_as(
         self, step: BeamStep, rows: Sequence[_Row], sums: Sequence[float], widely: bool
     ) -> bool:
-        """Whether a group's candidates are chosen again where all others are as low as may be."""
+        """Return whether a group's candidates are chosen again with all others as low as may be."""
         beams = self._config.num_beams // self._config.num_beam_groups
         least = torch.stack([row.least(widely) for row in rows])
         count = min(self._most, beams * least.shape[-1])
@@ -133,11 +133,11 @@ class Rescoring:
         again = _clear(zip(choice.sums, ranks, parents, choice.token_ids, strict=True))
         groups = {step.groups[row.at] for row in rows}
         listed = [c for c in step.candidates if step.group_of(c) in groups]
-        said = _clear((c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed)
+        recorded = _clear((c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed)
         if self._generator:
-            return said == again
+            return recorded == again
         # Of equal sums either may rank first.
-        return {own[1:] for own in said} == {own[1:] for own in again}
+        return {entry[1:] for entry in recorded} == {entry[1:] for entry in again}
 
     def _row(self, step: BeamStep, at: int, logits: Tensor, path: Sequence[int]) -> _Row:
         """A row of the beam, with its numbers compared."""
@@ -182,16 +182,16 @@ class _Row:
         self._shaped = [shape(self._nearby.moved()), shape(self._nearby.moved(-tolerance))]
 
     def errors(self) -> list[float]:
-        """How far the scores of candidates and of the table are from the row's."""
+        """Differences of the scores of candidates and table from the row's."""
         step = self._step
-        said = [(token, c.logprob) for token, c in self._listed.items()]
-        for kept, table in zip(step.kept, step.kept_logprobs, strict=True):
-            if step.group_of(kept) == step.groups[self.at]:
+        numbers = [(token, c.logprob) for token, c in self._listed.items()]
+        for survivor, table in zip(step.kept, step.kept_logprobs, strict=True):
+            if step.group_of(survivor) == step.groups[self.at]:
                 number = table[self.at]
-                said.append((kept.token_id, -math.inf if number is None else number))
-        errors = [_distance(number, token, self._shaped) for token, number in said]
+                numbers.append((survivor.token_id, -math.inf if number is None else number))
+        errors = [_distance(number, token, self._shaped) for token, number in numbers]
         if max(errors, default=0.0) > self._tolerance:
-            errors = [_distance(number, token, self._edges()) for token, number in said]
+            errors = [_distance(number, token, self._edges()) for token, number in numbers]
         return errors
 
     def least(self, widely: bool) -> Tensor:
@@ -203,30 +203,32 @@ class _Row:
 
     def _edges(self) -> list[Tensor]:
         if len(self._shaped) == 2:
-            kept = (self._shaped[0] > -math.inf).nonzero().flatten()
-            self._shaped += map(self._shape, self._nearby.edges([kept]))
+            ids = (self._shaped[0] > -math.inf).nonzero().flatten()
+            self._shaped += map(self._shape, self._nearby.edges([ids]))
         return self._shaped
 
 
 def _raw_errors(step: BeamStep, row: int, raw: Tensor) -> list[float]:
-    """How far entropy and candidates of a row are from its log-probabilities `[vocab]`."""
+    """Differences of a row's entropy and candidates from its log-probabilities `[vocab]`."""
     listed = [c for c in step.candidates if c.parent == row]
     errors = [abs(float(raw[c.token_id]) - c.raw_logprob) for c in listed]
     return [abs(entropy_of(raw) - step.entropies[row]), *errors]
 
 
-def _distance(said: float, token_id: int, rows: Sequence[Tensor]) -> float:
-    """How far a token's number lies outside of what nearby rows give; infinite where it is in
-    and they remove it, or the other way round."""
+def _distance(recorded: float, token_id: int, rows: Sequence[Tensor]) -> float:
+    """Distance of a token's recorded number from those of nearby rows.
+
+    Infinite where only one of the two removes the token.
+    """
     numbers = [float(row[token_id]) for row in rows]
-    if said == -math.inf:
+    if recorded == -math.inf:
         return 0.0 if -math.inf in numbers else math.inf
     numbers = [number for number in numbers if number > -math.inf] or [math.inf]
-    return max(min(numbers) - said, said - max(numbers), 0.0)
+    return max(min(numbers) - recorded, recorded - max(numbers), 0.0)
 
 
 def _clear(ranked: Iterable[tuple[float, int, int, int]]) -> list[tuple[int, ...]]:
     """Ranks, rows and tokens of a choice, those aside that have no probability in float32."""
     ranked = list(ranked)
     best = max((total for total, *_ in ranked), default=0.0)
-    return [tuple(rest) for total, *rest in ranked if total > best - _FAINT]
+    return [tuple(entry) for total, *entry in ranked if total > best - _FAINT]

@@ -1,4 +1,4 @@
-"""What beam search records: the candidates of every step with their parents, and the hypotheses.
+"""Record of a beam search: the candidates of every step with their parents, and the hypotheses.
 
 The beam of a step is a list of rows, numbered from 0; a candidate extends one of them, and a kept
 one becomes a row of the next step's beam. The first beam holds the prompt (once for each group).
@@ -62,7 +62,7 @@ class BeamCandidate(NamedTuple):
 
 
 class BeamSeconds(NamedTuple):
-    """Where a step's time went: the model, its log-probabilities and entropies, the search.
+    """Seconds of a step: the model, its log-probabilities and entropies, the search.
 
     `forward` of the first step is 0, the prompt step paid for it.
     """

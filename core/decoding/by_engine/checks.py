@@ -1,10 +1,11 @@
-"""What can be proved of a run that a server made: its numbers, not its dice."""
+"""Checks of a run that a server made: its numbers, not its dice."""
 
 from __future__ import annotations
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.checks.common import checked_if_whole, count
-from core.decoding.checks.model_checks import asked_again, ending_faults, fit_faults, texts
+from core.decoding.checks.known_tokens import asked_again
+from core.decoding.checks.model_checks import ending_faults, fit_faults, texts
 from core.decoding.checks.trace_checks import NUMBER_CHECKS, whole
 from core.decoding.counting import nth
 from core.decoding.protocol import LanguageModel
@@ -39,4 +40,4 @@ def model_checks(trace: Trace[ByEngine], model: LanguageModel) -> list[Check]:
     fits = count("the trace can be this model's", faults, "contradictions")
     if faults:
         return [fits]
-    return [fits, texts(trace, model), asked_again(trace, model)]
+    return [fits, texts(trace, model), *asked_again(trace, model)]

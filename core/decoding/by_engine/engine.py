@@ -82,16 +82,24 @@ def _step(
     # No token is likelier than those that are named before it.
     least = probs[min(count, len(probs)) - 1]
     tail = min(max(0.0, 1 - math.fsum(probs)), (model.vocab_size - len(probs)) * least)
-    kept = tuple(float(token_id == token.token_id) for token_id, _ in listed)
-    own = probs[kept.index(1.0)]
+    shares = tuple(float(token_id == token.token_id) for token_id, _ in listed)
+    prob_before = probs[shares.index(1.0)]
     return TokenStep(
         index=index,
         token_id=token.token_id,
         text=text,
         candidates=tuple(
-            Candidate(one, model.token_text(one), rank, value, prob, is_own, _removed(is_own))
-            for rank, ((one, value), prob, is_own) in enumerate(
-                zip(listed, probs, kept, strict=True), start=1
+            Candidate(
+                candidate_id,
+                model.token_text(candidate_id),
+                rank,
+                value,
+                prob,
+                is_own,
+                None if is_own else "server",
+            )
+            for rank, ((candidate_id, value), prob, is_own) in enumerate(
+                zip(listed, probs, shares, strict=True), start=1
             )
         ),
         entropy=max(0.0, least_entropy_of(probs, tail, least)),
@@ -102,13 +110,9 @@ def _step(
         draw=Draw("server"),
         stages=(
             Stage("raw", probs, tail, model.vocab_size, 0.0),
-            Stage("server", kept, 0.0, 1, 1 - own),
-            Stage("final", kept, 0.0, 1, 0.0),
+            Stage("server", shares, 0.0, 1, 1 - prob_before),
+            Stage("final", shares, 0.0, 1, 0.0),
         ),
         seconds=StepSeconds(seconds, 0.0, 0.0),
         finish_reason=reason,
     )
-
-
-def _removed(kept: float) -> str | None:
-    return None if kept else "server"

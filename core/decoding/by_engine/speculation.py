@@ -36,11 +36,11 @@ class ServerSpeculation(NamedTuple):
         """For each draft position how often it was drafted and accepted, of the rounds if known."""
         if not self.rounds:
             return tuple(ServerRound(self.drafts, accepted) for accepted in self.accepted_at)
-        last = max(own.drafted for own in self.rounds)
+        last = max(entry.drafted for entry in self.rounds)
         return tuple(
             ServerRound(
-                sum(own.drafted > at for own in self.rounds),
-                sum(own.accepted > at for own in self.rounds),
+                sum(entry.drafted > at for entry in self.rounds),
+                sum(entry.accepted > at for entry in self.rounds),
             )
             for at in range(last)
         )

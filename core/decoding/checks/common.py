@@ -1,4 +1,4 @@
-"""What the checks of every method are made of, and what holds of any run of one sequence."""
+"""Building blocks of every method's checks, and the checks that any run of one sequence passes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def checked_if_whole(
 
 
 def _prompt_reading(trace: Trace) -> Check:
-    """Whether prompt processing read the prompt's own tokens, with numbers that agree."""
+    """Check that prompt processing read the prompt's tokens, with numbers that agree."""
     positions = trace.prompt_step.positions if trace.prompt_step else ()
     faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
     if (trace.prompt_step is not None) != method_of(trace.config).reads_prompt and trace.steps:
@@ -87,7 +87,7 @@ def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
 
 
 def spread(logits: Sequence[float], probs: Sequence[float]) -> float:
-    """How far ln p - logit is from being one number for all tokens, relative to the logits."""
+    """Spread of ln p - logit over the tokens, relative to the logits; 0 for a softmax."""
     alive = [(x, p) for x, p in zip(logits, probs, strict=True) if p > TINY]
     if not alive:
         return 0.0
@@ -96,7 +96,7 @@ def spread(logits: Sequence[float], probs: Sequence[float]) -> float:
 
 
 def finish(trace: Trace) -> Check:
-    """Whether a run of one sequence ended once, and as it says."""
+    """Check that a run of one sequence ended once, for the recorded reason."""
     reason, config, faults = trace.finish_reason, trace.config, []
     reported = [step.finish_reason for step in trace.steps if not isinstance(step, PromptStep)]
     if (reported[-1] if reported else None) != (None if reason == "cancelled" else reason):
@@ -134,7 +134,7 @@ def _answer_texts(trace: Trace) -> list[str]:
 
 
 def _times(trace: Trace) -> Check:
-    """Whether parts are no longer than what they are parts of; how long, no check can tell."""
+    """Check that no part took longer than the whole; how long it took, no check can tell."""
     timings = trace.timings
     parts = sum(step.duration for step in trace.steps)
     faults = []

@@ -1,4 +1,4 @@
-"""What a step's record must look like under its settings, forced tokens included."""
+"""Form of a step's record under its settings, forced tokens included."""
 
 from __future__ import annotations
 

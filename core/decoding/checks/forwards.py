@@ -24,7 +24,7 @@ FAINT = -69.0
 
 
 def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) -> float:
-    """How far two forwards of different shape may differ: 1.2e-5 a unit of logit in float32."""
+    """Tolerance of two forwards of different shape: 1.2e-5 a unit of logit in float32."""
     bounds = []
     for name in {trace.dtype or model.dtype, model.dtype}:
         kind = getattr(torch, name, None)
@@ -50,8 +50,8 @@ def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
         nonlocal largest
         largest = max(largest, largest_logit(logits))
         tolerance = logit_tolerance(trace, model, largest)
-        for own, position in zip(logits, positions[at:], strict=False):
-            deviations.append(position_error(own, position, tolerance))
+        for row, position in zip(logits, positions[at:], strict=False):
+            deviations.append(position_error(row, position, tolerance))
 
     if positions:
         read_again(model, trace, (), compare)
@@ -80,12 +80,12 @@ def position_error(logits: Tensor, position: PromptPosition, tolerance: float) -
     return max(errors, key=nan_first)
 
 
-def log_error(own: float, prob: float) -> float:
-    """How far a log-probability is from that of a recorded probability, in nats."""
-    said = math.log(prob) if prob > TINY else -math.inf
-    if min(own, said) > FAINT:
-        return abs(own - said)
-    return 0.0 if max(own, said) <= FAINT + 1 else math.inf
+def log_error(log_prob: float, prob: float) -> float:
+    """Difference of a log-probability from a recorded probability's, in nats."""
+    recorded = math.log(prob) if prob > TINY else -math.inf
+    if min(log_prob, recorded) > FAINT:
+        return abs(log_prob - recorded)
+    return 0.0 if max(log_prob, recorded) <= FAINT + 1 else math.inf
 
 
 def rival_is_missing(
@@ -100,9 +100,9 @@ def rival_is_missing(
 
 def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
     """Return whether the token can have this rank in `[vocab]` logits, known to a tolerance."""
-    own = logits[token_id]
-    surely_higher = int((logits > own + 2 * tolerance).sum())
-    perhaps_higher = int((logits >= own - 2 * tolerance).sum())
+    logit = logits[token_id]
+    surely_higher = int((logits > logit + 2 * tolerance).sum())
+    perhaps_higher = int((logits >= logit - 2 * tolerance).sum())
     return surely_higher < rank <= perhaps_higher or rank == rank_of(logits, token_id)
 
 
@@ -116,8 +116,8 @@ def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
     if not candidates:
         return 0.0
     recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
-    own = logits[[c.token_id for c in candidates]].double()
-    return float((own - recorded).abs().max())
+    again = logits[[c.token_id for c in candidates]].double()
+    return float((again - recorded).abs().max())
 
 
 def nan_first(value: float) -> float:

@@ -1,47 +1,72 @@
-"""What a server that names only the likeliest tokens can say about a trace of its own."""
+"""Checks of a trace against a server that names only the likeliest tokens."""
 
 from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
-from core.decoding.checks.common import worst
+from core.decoding.checks.common import count, worst
+from core.decoding.checks.forwards import logit_tolerance
+from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Candidate, Check, Trace
 
 
-def candidates_again(trace: Trace, model: LanguageModel, tolerance: float) -> Check:
-    """Ask for every position again, and compare what is named both times.
+def asked_again(
+    trace: Trace, model: LanguageModel, record: RecordAgain | None = None
+) -> list[Check]:
+    """Ask for every position again, compare the named tokens, and shape them again.
 
     Args:
-        tolerance: nats, of a log-probability.
+        record: None for a run that the server shaped: that can't be repeated.
     """
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
-    deviations = [0.0]
+    ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
+    largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
+    tolerance = logit_tolerance(trace, model, largest)
+    replay = TokenReplay(trace, model, record) if record else None
 
     def compare(at: int, logits: Tensor) -> None:
-        for row, own in enumerate(logits, start=at):
-            if prompt is not None and row < len(prompt.positions):
-                deviations.append(_difference(own, prompt.positions[row].candidates))
-            if 0 <= row - first < len(steps):
-                deviations.append(_difference(own, steps[row - first].candidates))
+        for position, row in enumerate(logits, start=at):
+            if prompt is not None and position < len(prompt.positions):
+                deviations.append(_difference(row, prompt.positions[position].candidates))
+            if 0 <= position - first < len(steps):
+                step = steps[position - first]
+                deviations.append(_difference(row, step.candidates))
+                if replay:
+                    # A token at the edge of the named ones may be missing this time.
+                    places = [c.token_id for c in step.candidates]
+                    recorded = row.new_tensor([c.logit for c in step.candidates])
+                    missing = row[places].isnan()
+                    named = row.index_put(
+                        (torch.tensor(places),), row[places].where(~missing, recorded)
+                    )
+                    faults.append(replay.fault(step, named, ids[: position + 1], tolerance))
 
-    model.start([*trace.prompt_ids, *trace.token_ids[:-1]], on_logits=compare)
-    return worst(
+    model.start(ids, on_logits=compare)
+    same_tokens = worst(
         "asked again, the server names the same tokens with the same log-probabilities",
         deviations,
         tolerance,
         f"largest difference; of each step {trace.known} tokens are named, so that ranks below "
         "them, entropies and the tail's tokens can't be checked",
     )
+    if not replay:
+        return [same_tokens]
+    return [same_tokens, count(SAME_STAGES, [*filter(None, faults)], "faults")]
 
 
 def _difference(row: Tensor, candidates: tuple[Candidate, ...]) -> float:
-    """Of `[vocab]` log-probabilities, NaN where a token isn't named: it is below those that are."""
+    """Return the largest difference from `[vocab]` log-probabilities, NaN for unnamed tokens.
+
+    An unnamed token is less probable than the named ones.
+    """
     lowest = float(row.nan_to_num(nan=math.inf).min())
     gaps = [0.0]
     for candidate in candidates:
-        own = float(row[candidate.token_id])
-        gaps.append(candidate.logit - lowest if math.isnan(own) else abs(own - candidate.logit))
+        logprob = float(row[candidate.token_id])
+        unnamed = math.isnan(logprob)
+        gaps.append(candidate.logit - lowest if unnamed else abs(logprob - candidate.logit))
     return max(gaps)

@@ -1,9 +1,9 @@
-"""What the model that made a trace says about it."""
+"""Checks of a trace of single tokens against the model that made it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import torch
@@ -20,12 +20,12 @@ from core.decoding.checks.forwards import (
     nan_first,
     position_error,
 )
-from core.decoding.checks.known_tokens import candidates_again
+from core.decoding.checks.known_tokens import asked_again
 from core.decoding.checks.run_text import run_text_faults
-from core.decoding.checks.token_replay import RecordAgain, TokenReplay, record_picked
+from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.counting import nth
-from core.decoding.loop.ending import Ending, eos_rows
+from core.decoding.loop.ending import Ending
 from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
 from core.decoding.loop.prompt import read_again, token_limit
 from core.decoding.loop.text import TextStream
@@ -56,10 +56,8 @@ def model_checks(
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
-    rescored = (
-        _rescored(trace, model, record) if trace.known is None else [asked_again(trace, model)]
-    )
-    checks = [fits, texts(trace, model), *rescored, _noise(trace, model)]
+    rescored = _rescored if trace.known is None else asked_again
+    checks = [fits, texts(trace, model), *rescored(trace, model, record), _noise(trace, model)]
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
 
@@ -74,16 +72,11 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
     methods = {step.draw.method for step in steps if step.draw.method != "forced"}
     if methods - {expected_draw(trace)[1]}:
         faults.append("a draw is not that of the settings")
-    held_back = trace.config.min_new_tokens if eos_rows(model) else 0
-    for step in (s for s in steps if s.draw.method not in ("forced", "server")):
-        holds = any(stage.name == "min_new_tokens" for stage in step.stages)
-        if holds != (step.index < held_back):
-            faults.append(f"step {nth(step.index)}: min_new_tokens holds back another way")
     return count("the trace can be this model's", faults, "contradictions")
 
 
 def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[str]:
-    """What no trace of this model holds, whatever its method.
+    """List what no trace of this model can hold, whatever its method.
 
     Args:
         ids: of the method's own steps.
@@ -112,22 +105,22 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
     return faults
 
 
-def is_of_dtype(said: str, model: LanguageModel) -> bool:
-    """Whether weights said to be of a dtype can be the model's; true where either is unknown."""
-    return not said or not model.dtype or said == model.dtype
+def is_of_dtype(dtype: str, model: LanguageModel) -> bool:
+    """Return whether the recorded dtype can be the model's; true where either is unknown."""
+    return not dtype or not model.dtype or dtype == model.dtype
 
 
 def _is_finer(trace: Trace, model: LanguageModel) -> bool:
-    """Whether logits were recorded that are finer than the model's: of weights of another dtype."""
+    """Return whether recorded logits are finer than the model's dtype allows."""
     kind = _COARSE.get(model.dtype)
     if kind is None or trace.known is not None:
         return False
     prompt = trace.prompt_step.positions if trace.prompt_step else ()
     shown = [*(at.candidates for at in prompt), *(at.candidates for at in trace.token_steps)]
-    found = [c.logit for candidates in shown for c in candidates]
-    recorded = torch.tensor([x for x in found if math.isfinite(x)], dtype=torch.float64)
-    own = model.start(trace.prompt_ids[:1], use_cache=False).logits.double()
-    if not torch.equal(own.to(kind).double(), own):
+    numbers = [c.logit for candidates in shown for c in candidates]
+    recorded = torch.tensor([x for x in numbers if math.isfinite(x)], dtype=torch.float64)
+    logits = model.start(trace.prompt_ids[:1], use_cache=False).logits.double()
+    if not torch.equal(logits.to(kind).double(), logits):
         return False
     apart = (recorded.to(kind).double() - recorded).abs()
     return bool((apart > _FILE_DIGITS * recorded.abs().clamp(min=1)).any())
@@ -149,17 +142,14 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
         return faults
     ending = Ending(model, trace.config, token_limit(model, trace.prompt_ids, trace.config))
     ends += [ending.after(at, token)[1] for at, token in enumerate(trace.token_ids)]
-    said = None if trace.finish_reason == "cancelled" else trace.finish_reason
+    reason = None if trace.finish_reason == "cancelled" else trace.finish_reason
     if any(ends[:-1]):
-        faults.append(f"the run goes on after token {nth(_first(ends))}, where it ends")
-    elif ends and ends[-1] != said:
+        first = next(at for at, end in enumerate(ends) if end)
+        faults.append(f"the run goes on after token {nth(first)}, where it ends")
+    elif ends and ends[-1] != reason:
         by = f"by {ends[-1]}" if ends[-1] else "not"
         faults.append(f"with its last token the run ends {by}, and it says {trace.finish_reason}")
     return faults
-
-
-def _first(ends: Sequence[Ended | None]) -> int:
-    return next(at for at, reason in enumerate(ends) if reason)
 
 
 def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
@@ -180,7 +170,7 @@ def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
 
 
 def texts(trace: Trace, model: LanguageModel) -> Check:
-    """Whether the texts of tokens, prompt and run are what the model's tokenizer makes of them."""
+    """Check that the model's tokenizer gives the texts of tokens, prompt and run."""
     faults = run_text_faults(trace, model)
     for step, text in zip(trace.token_steps, step_texts(trace, model), strict=True):
         if step.text != text or any(
@@ -191,7 +181,7 @@ def texts(trace: Trace, model: LanguageModel) -> Check:
 
 
 def step_texts(trace: Trace, model: LanguageModel) -> list[str]:
-    """What each token adds to the text, what is left of a character at the end included."""
+    """Return each token's addition to the text; the last one includes an incomplete character."""
     stream = TextStream(model)
     texts = [stream.push(token) for token in trace.token_ids]
     if texts and trace.finish_reason != "cancelled":
@@ -210,37 +200,21 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
         nonlocal largest
         largest = max(largest, largest_logit(logits))
         tolerance = logit_tolerance(trace, model, largest)
-        for row, own in enumerate(logits, start=at):
+        for row, again in enumerate(logits, start=at):
             if prompt is not None and row < len(prompt.positions):
-                deviations.append(position_error(own, prompt.positions[row], tolerance))
+                deviations.append(position_error(again, prompt.positions[row], tolerance))
             if 0 <= row - first < len(steps):
                 step = steps[row - first]
-                deviations.append(_step_error(own, step))
-                faults.append(replay.fault(step, own, ids[: row + 1], tolerance))
+                deviations.append(_step_error(again, step))
+                faults.append(replay.fault(step, again, ids[: row + 1], tolerance))
 
     read_again(model, trace, trace.token_ids[:-1], compare)
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
     tolerance = logit_tolerance(trace, model, largest)
     return [
         worst("an independent forward gives the same numbers", deviations, tolerance, detail),
-        count(
-            "its logits and the settings give the same stages", [*filter(None, faults)], "faults"
-        ),
+        count(SAME_STAGES, [*filter(None, faults)], "faults"),
     ]
-
-
-def _dice(trace: Trace, model: LanguageModel) -> Iterator[Tensor]:
-    """The noise of each drawn step in turn."""
-    if sampling := drawn_by(trace.config):
-        generator = new_generator(sampling.seed)
-        while True:
-            yield draw_noise(sampling.draw, generator, model.vocab_size)
-
-
-def asked_again(trace: Trace, model: LanguageModel) -> Check:
-    """`candidates_again` within what two forwards may differ by."""
-    largest = max([1.0, *(abs(c.logit) for step in trace.token_steps for c in step.candidates)])
-    return candidates_again(trace, model, logit_tolerance(trace, model, largest))
 
 
 def _step_error(logits: Tensor, step: TokenStep) -> float:
@@ -257,10 +231,10 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
     detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
     if sampling and sampling.draw != "inverse_cdf":
         detail = "largest relative deviation of a score from ln p + noise"
-        drawn = (s for s in trace.token_steps if s.draw.method != "forced")
-        for step, dice in zip(drawn, _dice(trace, model), strict=False):
+        generator = new_generator(sampling.seed)
+        for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
-            noise = -dice.log()
+            noise = -draw_noise(sampling.draw, generator, model.vocab_size).log()
             scored = zip(step.candidates, probs, step.draw.scores or (), strict=False)
             for candidate, prob, score in scored:
                 if score is not None and prob > 0:
@@ -277,7 +251,8 @@ def _reference(trace: Trace, model: LanguageModel) -> Check | None:
         return None
 
     def gap_at(at: int) -> tuple[float, float]:
-        return _near_tie(trace, at, expected), _largest_logit(trace, at)
+        step = trace.token_steps[min(at, len(trace.token_steps) - 1)]
+        return _near_tie(trace, at, expected), max(abs(c.logit) for c in step.candidates)
 
     name = "transformers' generate emits the same tokens"
     return same_tokens(name, trace, model, expected, gap_at)
@@ -296,34 +271,29 @@ def same_tokens(
         gap_at: of the place where they part, how far apart the two tokens are there, in nats, and
             the largest logit.
     """
-    own = list(trace.token_ids)
-    if expected == own:
-        return Check(name, True, 0.0, 0.0, f"{len(own)} of {len(own)} tokens are equal")
-    shared = min(len(expected), len(own))
-    at = next((i for i in range(shared) if expected[i] != own[i]), shared)
+    token_ids = list(trace.token_ids)
+    if expected == token_ids:
+        return Check(name, True, 0.0, 0.0, f"{len(token_ids)} of {len(token_ids)} tokens are equal")
+    shared = min(len(expected), len(token_ids))
+    at = next((i for i in range(shared) if expected[i] != token_ids[i]), shared)
     gap, largest = gap_at(at)
     detail = f"first difference at token {at + 1}; there the two tokens are {gap:.2g} nats apart"
     return worst(name, [gap], 2 * logit_tolerance(trace, model, largest), detail)
 
 
-def _largest_logit(trace: Trace, at: int) -> float:
-    step = trace.token_steps[min(at, len(trace.token_steps) - 1)]
-    return max(abs(candidate.logit) for candidate in step.candidates)
-
-
 def _near_tie(trace: Trace, at: int, expected: Sequence[int]) -> float:
-    """How far apart the two tokens are where they were chosen, in nats; infinite if unknown."""
+    """Distance of the two tokens where they were chosen, in nats; infinite if unknown."""
     if at >= len(expected) or at >= len(trace.token_ids):
         return math.inf
     step = trace.token_steps[at]
     places = {c.token_id: place for place, c in enumerate(step.candidates)}
-    own, other = places[step.token_id], places.get(expected[at])
-    if other is None:
+    chosen, rival = places[step.token_id], places.get(expected[at])
+    if rival is None:
         return math.inf
     if step.draw.scores is not None:
-        scores = step.draw.scores[own], step.draw.scores[other]
+        scores = step.draw.scores[chosen], step.draw.scores[rival]
         return math.inf if None in scores else abs((scores[0] or 0.0) - (scores[1] or 0.0))
     before = step.stages[-3].probs
-    if before[own] <= 0 or before[other] <= 0:
+    if before[chosen] <= 0 or before[rival] <= 0:
         return math.inf
-    return abs(math.log(before[own]) - math.log(before[other]))
+    return abs(math.log(before[chosen]) - math.log(before[rival]))

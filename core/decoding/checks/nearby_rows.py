@@ -64,9 +64,9 @@ class NearbyRows:
         yield self.moved(most)
         yield self.moved(-most)
         for ids in cuts:
-            kept = torch.full_like(self._row, -most).index_fill_(0, ids, most)
-            yield self.moved(kept)
-            yield self.moved(-kept)
+            moves = torch.full_like(self._row, -most).index_fill_(0, ids, most)
+            yield self.moved(moves)
+            yield self.moved(-moves)
         for start in (0.0, most / 2):
             tied = ((self._row - start) / most).round() * most + start
             yield self.moved((tied - self._row).nan_to_num(nan=0.0))

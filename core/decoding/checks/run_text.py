@@ -48,18 +48,18 @@ def _prompt_faults(trace: Trace, model: LanguageModel) -> Iterator[str]:
             yield f"prompt position {nth(position.index)}: a text is not its token's"
 
 
-def _is_part(model: LanguageModel, asked: str, seen: str, whole: str) -> bool:
-    """Whether a prompt stands in what the model saw where a template or a run puts it.
+def _is_part(model: LanguageModel, prompt: str, seen: str, whole: str) -> bool:
+    """Return whether the prompt stands in the rendered prompt where a template or a run puts it.
 
     Args:
         whole: the text of the ids: a tokenizer may change letters and spaces.
     """
-    spelled = join_prompt(model, _encoded(model, asked, encode_plain))
+    spelled = join_prompt(model, _encoded(model, prompt, encode_plain))
     return any(
         re.search(_spaced(before, part.strip(), after), f"{_START}{text}{_END}")
         for before, after in _surroundings(model)
-        for part, text in ((asked, seen), (spelled, whole))
-        if part.strip() or not asked.strip()
+        for part, text in ((prompt, seen), (spelled, whole))
+        if part.strip() or not prompt.strip()
     )
 
 
@@ -70,26 +70,30 @@ def _spaced(before: str, part: str, after: str) -> str:
 
 
 def _surroundings(model: LanguageModel) -> set[tuple[str, str]]:
-    """What may stand right before and behind a prompt, without white space.
+    """Texts that may stand right before and behind a prompt, without white space.
 
     Plain text is the whole of what a model sees, but for special tokens and the instruction how to
     think.
     """
-    told = getattr(getattr(model, "think_marks", None), "instruction", "")
+    instruction = getattr(getattr(model, "think_marks", None), "instruction", "")
     special = join_prompt(model, _encoded(model, ""))
-    plain = {(_START + _dense(own + more), _END) for own in ("", special) for more in ("", told)}
+    plain = {
+        (_START + _dense(first + more), _END)
+        for first in ("", special)
+        for more in ("", instruction)
+    }
     if not offers(model, Chats) or not model.has_chat_template:
         return plain
-    found = set[tuple[str, str]]()
+    ends = set[tuple[str, str]]()
     for roles in _ROLES:
         with suppress(DecodingError):  # A template may refuse roles.
             names = [f"message{at}of{len(roles)}" for at in range(len(roles))]
             messages = [{"role": r, "content": n} for r, n in zip(roles, names, strict=True)]
             text = f"{_START}{_dense(join_prompt(model, model.encode_chat(messages)))}{_END}"
             pieces = re.split("|".join(names), text)
-            found.update((one[-_AROUND:], other[:_AROUND]) for one, other in pairwise(pieces))
+            ends.update((before[-_AROUND:], after[:_AROUND]) for before, after in pairwise(pieces))
     # A tokenizer may know none of the words that show the places: then a prompt may stand anywhere.
-    return plain | (found or {("", "")})
+    return plain | (ends or {("", "")})
 
 
 def _dense(text: str) -> str:

@@ -24,17 +24,21 @@ def difference(recorded: Any, again: Sequence[Any], slack: float, name: str = ""
     """
     parts = dict(_parts(recorded))
     if parts or isinstance(recorded, tuple):
-        alike = [own for one in again if (own := dict(_parts(one))).keys() == parts.keys()]
+        alike = [
+            candidate
+            for record in again
+            if (candidate := dict(_parts(record))).keys() == parts.keys()
+        ]
         for at, part in parts.items() if alike else ():
             inner = name if at.isdigit() else f"{name}.{at}".strip(".")
-            if found := difference(part, [one[at] for one in alike], slack, inner):
-                return found
+            if fault := difference(part, [record[at] for record in alike], slack, inner):
+                return fault
         return "" if alike else name
     return "" if _fits(recorded, again, slack, name.rpartition(".")[2]) else name
 
 
 def _fits(recorded: Any, again: Sequence[Any], slack: float, name: str) -> bool:
-    numbers = [one for one in again if isinstance(one, int | float)]
+    numbers = [value for value in again if isinstance(value, int | float)]
     if name not in _COUNTS and float not in map(type, numbers):
         return recorded in again
     if not isinstance(recorded, int | float) or not numbers:

@@ -32,6 +32,6 @@ def homogeneity(pairs: Sequence[tuple[int, int]]) -> tuple[float, int, float | N
 
 
 def p_value(square: float, degrees: int) -> float:
-    """How often a chi-square variable is this large, or larger."""
+    """Probability that a chi-square variable is this large, or larger."""
     halves = torch.tensor([degrees / 2, square / 2], dtype=torch.float64)
     return float(torch.special.gammaincc(halves[0], halves[1]))

@@ -21,6 +21,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import TokenStep, Trace
 from core.decoding.shaping.draws import Pick, draw_noise, interval_of, new_generator
 
+SAME_STAGES = "its logits and the settings give the same stages"
 # What a method records of a step: from the recorded one for what is checked elsewhere, the logits
 # `[vocab]`, and what the shaper picked of them; None where it was not asked.
 RecordAgain: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]
@@ -70,16 +71,16 @@ class TokenReplay:
                     again.append(self._record(self._picker, step, row, picked))
         except DecodingError as error:
             return f"step {nth(step.index)}: {error}"
-        found = difference(step, again, slack)
-        return found and f"step {nth(step.index)}: the settings give another {found}"
+        field = difference(step, again, slack)
+        return field and f"step {nth(step.index)}: the settings give another {field}"
 
     def _pick(
         self, step: TokenStep, row: Tensor, ids: Sequence[int], noise: Tensor | None
     ) -> Picked:
-        """What the engine picks; of a number that falls into an interval, the recorded token's."""
+        """Pick as the engine does; of a draw by inverse CDF, give the recorded token's interval."""
         picked = self._picker.pick(step.index, row, ids, noise)
-        wanted = step.token_id if step.instead_of is None else step.instead_of
-        if picked.pick.interval is None or wanted >= self._vocab:
+        token_id = step.token_id if step.instead_of is None else step.instead_of
+        if picked.pick.interval is None or token_id >= self._vocab:
             return picked
         last = picked.stages[-1]
         probs = (
@@ -87,5 +88,5 @@ class TokenReplay:
             if last.ids is None
             else torch.zeros(self._vocab).scatter(0, last.ids, last.probs)
         )
-        interval = interval_of(probs, wanted)
-        return picked._replace(pick=Pick(wanted, picked.pick.uniform, interval))
+        interval = interval_of(probs, token_id)
+        return picked._replace(pick=Pick(token_id, picked.pick.uniform, interval))

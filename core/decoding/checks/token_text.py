@@ -1,4 +1,4 @@
-"""Whether what a trace shows of its tokens agrees with itself and with the text."""
+"""Comparisons of the tokens' display texts with each other and with the running text."""
 
 from __future__ import annotations
 
@@ -54,43 +54,45 @@ def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
             yield f"{where}: the token is shown as another text than it added"
 
 
-def _as_byte(found: re.Match[str]) -> str:
-    return chr(0xDC00 + int(found[1], 16))
+def _as_byte(match: re.Match[str]) -> str:
+    return chr(0xDC00 + int(match[1], 16))
 
 
 def bare(text: str) -> str:
-    """What a chat template and a tokenizer's normaliser leave as it was."""
+    """Remove what a template or a normaliser may change: case, width and white space."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def says(shown: Sequence[str], text: str) -> bool:
-    """Whether tokens make up a text, as far as their display texts can tell.
+    """Return whether tokens make up a text, as far as their display texts can tell.
 
     Special tokens at both ends may be missing in the text, and an unknown token is any text.
 
     Args:
         shown: the tokens' display texts.
     """
-    wanted = bare(text)
-    ends = [place for place, own in enumerate(shown) if not _MARK.match(own)]
+    letters = bare(text)
+    ends = [place for place, display in enumerate(shown) if not _MARK.match(display)]
     first, last = (ends[0], ends[-1] + 1) if ends else (0, 0)
     starts = {first, *range(min(first, _MOST_AROUND) + 1)}
     stops = {last, *range(max(last, len(shown) - _MOST_AROUND), len(shown) + 1)}
     parts = (shown[start:stop] for start in starts for stop in stops)
-    return any(bare(_joined(part)) == wanted for part in parts) or _says_with_gaps(shown, wanted)
+    return any(bare(_joined(part)) == letters for part in parts) or _says_with_gaps(shown, letters)
 
 
 def _joined(shown: Sequence[str]) -> str:
-    raw = b"".join(_BYTE.sub(_as_byte, own).encode("utf-8", "surrogateescape") for own in shown)
+    raw = b"".join(
+        _BYTE.sub(_as_byte, display).encode("utf-8", "surrogateescape") for display in shown
+    )
     return raw.decode("utf-8", "replace")
 
 
-def _says_with_gaps(shown: Sequence[str], wanted: str) -> bool:
-    """Whether the known tokens stand in the text in their order, where any are unknown."""
-    known = [bare(own) for own in shown if not UNKNOWN.fullmatch(own)]
+def _says_with_gaps(shown: Sequence[str], letters: str) -> bool:
+    """Return whether the known tokens stand in the text in order, where any are unknown."""
+    known = [bare(display) for display in shown if not UNKNOWN.fullmatch(display)]
     at = 0
-    for own in known:
-        at = wanted.find(own, at) + len(own)
-        if at < len(own):
+    for part in known:
+        at = letters.find(part, at) + len(part)
+        if at < len(part):
             return False
     return len(known) < len(shown)

@@ -1,10 +1,9 @@
-"""What a trace proves about itself, from its own numbers and settings alone."""
+"""Invariants of a trace of single tokens, from its file alone."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from core.decoding.autoregressive.config import drawn_by
@@ -29,19 +28,17 @@ from core.decoding.checks.expected import (
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, TokenStep, Trace
-from core.decoding.shaping.config import RESCALING, Shaping
+from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import draw_noise, new_generator
-from core.decoding.shaping.stage import StepContext
-from core.decoding.shaping.stages import rescaled
 
 
 def self_checks(trace: Trace) -> list[Check]:
-    """Of a method whose steps emit one token each; a failed check alone where one isn't whole."""
+    """Check a trace whose steps emit one token each; a step with missing parts fails alone."""
     return checked_if_whole(trace, whole, _SELF_CHECKS)
 
 
 def whole(trace: Trace) -> Check:
-    """Whether the other checks can be made: every step holds its token and numbers for all."""
+    """Check that every step holds its token and all numbers, which the other checks rely on."""
     faults = [fault for step in trace.token_steps if (fault := _missing(step))]
     return count("every step is whole", faults, "steps with something missing")
 
@@ -68,44 +65,6 @@ def _sums_to_one(trace: Trace) -> Check:
     return worst("probabilities sum to one", sums, MASS_TOLERANCE, detail)
 
 
-def _follow_from_logits(trace: Trace) -> Check:
-    """ln p - logit is one number for all tokens of a stage, penalty and temperature applied."""
-    name = "probabilities follow from the logits and the settings"
-    detail = "largest relative spread of ln p - logit, over every stage of every step"
-    return worst(name, _spreads(trace), VALUE_TOLERANCE, detail)
-
-
-def _spreads(trace: Trace) -> Iterator[float]:
-    """Of every stage; steps that went through the same settings are rescaled together."""
-    written = set(trace.prompt_ids)
-    steps: defaultdict[tuple[str, ...], list[TokenStep]] = defaultdict(list)
-    seen: defaultdict[tuple[str, ...], list[bool]] = defaultdict(list)
-    for step in trace.token_steps:
-        names = tuple(stage.name for stage in step.stages if stage.name in RESCALING)
-        steps[names].append(step)
-        seen[names] += [candidate.token_id in written for candidate in step.candidates]
-        written.add(step.token_id)
-    for names, own in steps.items():
-        yield from _spreads_of(own, seen[names], names, trace.config.shaping)
-
-
-def _spreads_of(
-    steps: Sequence[TokenStep], seen: Sequence[bool], names: Sequence[str], shaping: Shaping
-) -> Iterator[float]:
-    """Of steps with the same rescaling stages; `seen` is of all their candidates, end to end."""
-    candidates = [candidate for step in steps for candidate in step.candidates]
-    places = [at for at, is_seen in enumerate(seen) if is_seen]
-    history = StepContext(tokens=[candidate.token_id for candidate in candidates], seen=places)
-    rows = rescaled([candidate.logit for candidate in candidates], shaping, names, history)
-    start = 0
-    for step in steps:
-        own = slice(start, start := start + len(step.candidates))
-        done = 0
-        for stage in step.stages:
-            done += stage.name in RESCALING
-            yield spread(rows[done][own], stage.probs)
-
-
 def _filters_renormalise(trace: Trace) -> Check:
     name = "filters only remove and renormalise"
     detail = "largest deviation of a survivor from its probability before / (1 - mass removed)"
@@ -123,10 +82,10 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
             if after.name == "forced":
                 yield abs(1 - before.probs[step.candidates.index(step.chosen)] - after.removed_mass)
                 continue
-            rest = 1 - after.removed_mass
+            left = 1 - after.removed_mass
             for old, new in zip(before.probs, after.probs, strict=True):
-                if new > 0 and rest > 1e-6:
-                    yield abs(old / rest - new)
+                if new > 0 and left > 1e-6:
+                    yield abs(old / left - new)
 
 
 def _candidates_agree(trace: Trace) -> Check:
@@ -143,6 +102,8 @@ def _candidate_fault(step: TokenStep) -> str:
         return f"{where}: the ranks are not 1, 2, 3, ..."
     if order != sorted(order):
         return f"{where}: the candidates are not ordered by their logits"
+    if spread([c.logit for c in step.candidates], first.probs) > VALUE_TOLERANCE:
+        return f"{where}: the probabilities don't follow from the logits"
     for at, candidate in enumerate(step.candidates):
         if (candidate.raw_prob, candidate.prob) != (first.probs[at], last.probs[at]):
             return f"{where}: a candidate's probabilities are not its stages'"
@@ -152,7 +113,7 @@ def _candidate_fault(step: TokenStep) -> str:
 
 
 def _says_what_removed_it(step: TokenStep, at: int) -> bool:
-    """Whether the candidate at a place was removed where it says; a small number may become 0."""
+    """Return whether the recorded stage removed a candidate; a tiny probability may become 0."""
     zeros = [stage.name for stage in step.stages if stage.probs[at] == 0]
     removed_by = step.candidates[at].removed_by
     if step.origin == "forced" and step.candidates[at].token_id == step.token_id:
@@ -180,7 +141,7 @@ def _draw_explains_token(trace: Trace) -> Check:
 
 def _draw_fault(step: TokenStep) -> str:
     where, draw, chosen = f"step {nth(step.index)}", step.draw, step.chosen
-    own = step.candidates.index(chosen)
+    place = step.candidates.index(chosen)
     if step.origin == "forced":
         picked = as_picked(step)
         if chosen.prob != 1:
@@ -190,7 +151,7 @@ def _draw_fault(step: TokenStep) -> str:
         return f"{where}: a removed token was emitted"
     if draw.method == "argmax":
         before = step.stages[-3].probs
-        return "" if before[own] == max(before) else f"{where}: another token is more probable"
+        return "" if before[place] == max(before) else f"{where}: another token is more probable"
     if draw.method == "inverse_cdf":
         return _interval_fault(step)
     if draw.scores and any(
@@ -198,7 +159,7 @@ def _draw_fault(step: TokenStep) -> str:
         for score, candidate in zip(draw.scores, step.candidates, strict=True)
     ):
         return f"{where}: a score is missing, or is of a removed token"
-    score = draw.scores[own] if draw.scores else None
+    score = draw.scores[place] if draw.scores else None
     beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
     return f"{where}: the token has not the highest score" if beaten else ""
 
@@ -311,7 +272,6 @@ def _steps_make_tokens(trace: Trace) -> Check:
 
 _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _sums_to_one,
-    _follow_from_logits,
     _filters_renormalise,
     _candidates_agree,
     _settings_made_the_steps,

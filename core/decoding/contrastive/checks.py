@@ -1,4 +1,4 @@
-"""What a trace of contrastive search proves about its scores, from its own numbers alone."""
+"""Invariants of a contrastive search's scores, from its file alone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.decoding.record.trace import Check, TokenStep, Trace
 
 def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:
     """The numbers' and the stages' checks, then that the highest score explains every token."""
-    own = (_highest_score, _scores, _compared)
-    return checked_if_whole(trace, whole, (*NUMBER_CHECKS, *STAGE_CHECKS, *own))
+    score_checks = (_highest_score, _scores, _compared)
+    return checked_if_whole(trace, whole, (*NUMBER_CHECKS, *STAGE_CHECKS, *score_checks))
 
 
 def _highest_score(trace: Trace[ContrastiveSearch]) -> Check:
@@ -35,9 +35,9 @@ def _choice_fault(step: TokenStep) -> str:
 def _scores(trace: Trace[ContrastiveSearch]) -> Check:
     alpha = trace.config.penalty_alpha
     errors = (
-        abs(own.score - score(alpha, own.prob, own.penalty))
+        abs(candidate.score - score(alpha, candidate.prob, candidate.penalty))
         for step in trace.token_steps
-        for own in step.compared or ()
+        for candidate in step.compared or ()
     )
     detail = "largest deviation from (1 - alpha) * probability - alpha * largest cosine"
     return worst("scores follow from probabilities and cosines", errors, VALUE_TOLERANCE, detail)
@@ -55,19 +55,19 @@ def _compared(trace: Trace[ContrastiveSearch]) -> Check:
 def _compared_faults(step: TokenStep, top_k: int) -> Iterator[str]:
     """Against the stage before the choice, as far as its tokens are shown."""
     contrasted, before = step.compared or (), step.stages[-3:][0]
-    probs = [own.prob for own in contrasted]
+    probs = [candidate.prob for candidate in contrasted]
     if len(contrasted) != min(top_k, before.kept):
         yield "more or fewer tokens were compared than the settings say"
-    if any(abs(own.penalty) > 1 + VALUE_TOLERANCE for own in contrasted):
+    if any(abs(candidate.penalty) > 1 + VALUE_TOLERANCE for candidate in contrasted):
         yield "a penalty is no cosine"
-    if len({own.token_id for own in contrasted}) != len(contrasted):
+    if len({candidate.token_id for candidate in contrasted}) != len(contrasted):
         yield "a token was compared twice"
     if probs != sorted(probs, reverse=True):
         yield "the tokens don't stand by their probabilities"
-    own = {one.token_id: one.prob for one in contrasted}
+    prob_by_token = {candidate.token_id: candidate.prob for candidate in contrasted}
     least = min(probs, default=0.0)
     for candidate, prob in zip(step.candidates, before.probs, strict=True):
-        if abs(own.get(candidate.token_id, prob) - prob) > VALUE_TOLERANCE:
+        if abs(prob_by_token.get(candidate.token_id, prob) - prob) > VALUE_TOLERANCE:
             yield "a probability is not that of the step's stages"
-        if candidate.token_id not in own and prob > least + VALUE_TOLERANCE:
+        if candidate.token_id not in prob_by_token and prob > least + VALUE_TOLERANCE:
             yield "a more probable token was left out"

@@ -27,10 +27,11 @@ from core.decoding.shaping.stages import only
 
 
 class _Deviation(NamedTuple):
-    """How far a step's numbers are from an independent forward's; `largest` is its largest logit.
+    """Differences of a step's numbers from an independent forward's.
 
-    `prob` is of a compared token, `left_out` by how much a token that was not compared is more
-    probable than one that was, `cosine` of a degeneration.
+    `largest` is that forward's largest logit, `prob` is of a compared token, `left_out` by how
+    much a token that was not compared is more probable than one that was, `cosine` of a
+    degeneration.
     """
 
     largest: float
@@ -63,27 +64,25 @@ def _texts(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Check:
     faults = [
         f"step {nth(step.index)}: the compared tokens are not the model's"
         for step in trace.token_steps
-        if not step.compared or not all(_is_known(own, model) for own in step.compared)
+        if not step.compared
+        or not all(0 <= c.token_id < model.vocab_size for c in step.compared)
+        or any(c.text != model.token_text(c.token_id) for c in step.compared)
     ]
     return count("the compared tokens are the model's", faults, "steps that differ")
-
-
-def _is_known(own: Compared, model: LanguageModel) -> bool:
-    return 0 <= own.token_id < model.vocab_size and own.text == model.token_text(own.token_id)
 
 
 def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Check]:
     try:
         with torch.inference_mode():
-            found = list(_deviations(trace, model))
+            deviations = list(_deviations(trace, model))
     except DecodingError as error:
         return [count("the run can be scored again", [str(error)], "")]
-    largest = max((own.largest for own in found), default=1.0)
+    largest = max((deviation.largest for deviation in deviations), default=1.0)
     slack = MASS_TOLERANCE + 4 * logit_tolerance(trace, model, largest)
     near = 4 * logit_tolerance(trace, model, 1.0)
-    probs = [max(own.prob, own.left_out) for own in found]
-    cosines = [own.cosine for own in found]
-    of = f"over the compared tokens of {len(found)} steps"
+    probs = [max(deviation.prob, deviation.left_out) for deviation in deviations]
+    cosines = [deviation.cosine for deviation in deviations]
+    of = f"over the compared tokens of {len(deviations)} steps"
     return [
         worst("the model finds the same tokens most probable", probs, slack,
               f"largest difference of probabilities {of}"),
@@ -104,7 +103,9 @@ def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterat
         probs = picker.pick(step.index, logits, ids[:at]).stages[-2].probs
         contrasted = step.compared or ()
         context.reorder([0] * len(contrasted))
-        new = directions(context.extend_hidden([[own.token_id] for own in contrasted])[:, 0])
+        new = directions(
+            context.extend_hidden([[candidate.token_id] for candidate in contrasted])[:, 0]
+        )
         cosines = degeneration(new, before[:at])
         yield _deviation(contrasted, largest_logit(logits), probs, cosines)
 
@@ -113,13 +114,13 @@ def _deviation(
     contrasted: Sequence[Compared], largest: float, probs: Tensor, cosines: Sequence[float]
 ) -> _Deviation:
     """Args: `probs` `[vocab]` and the degenerations of an independent forward."""
-    ids = [own.token_id for own in contrasted]
+    ids = [candidate.token_id for candidate in contrasted]
     others = probs.clone()
     others[ids] = 0
     pairs = zip(contrasted, cosines, strict=True)
     return _Deviation(
         largest,
-        max(abs(own.prob - float(probs[own.token_id])) for own in contrasted),
+        max(abs(candidate.prob - float(probs[candidate.token_id])) for candidate in contrasted),
         float(others.max() - probs[ids].min()),
-        max(abs(own.penalty - cosine) for own, cosine in pairs),
+        max(abs(candidate.penalty - cosine) for candidate, cosine in pairs),
     )

@@ -34,8 +34,8 @@ def most_probable(distribution: Distribution, count: int) -> list[int]:
     """At most so many ids of a distribution over the vocabulary, ties by id; removed ones never."""
     values, ids = torch.sort(distribution.logits, descending=True, stable=True)
     alive = int((values[:count] > -math.inf).sum())
-    found: list[int] = ids[:alive].tolist()
-    return found
+    token_ids: list[int] = ids[:alive].tolist()
+    return token_ids
 
 
 def directions(hidden: Tensor) -> Tensor:
@@ -50,8 +50,8 @@ def degeneration(new: Tensor, before: Tensor) -> list[float]:
         new: directions `[candidates, width]`.
         before: directions `[tokens, width]`.
     """
-    found: list[float] = torch.mm(new, before.t()).amax(dim=-1).tolist()
-    return found
+    cosines: list[float] = torch.mm(new, before.t()).amax(dim=-1).tolist()
+    return cosines
 
 
 def contrast(

@@ -75,8 +75,8 @@ def reason_in_batch(
 
 def _prompt_angles(model: LanguageModel, ids: Sequence[int], use_cache: bool) -> Hashable:
     """Return the key that prompts of one batch must share; None if any prompts may."""
-    own: Callable[[int, bool], Hashable] | None = getattr(model, "prompt_angles", None)
-    return None if own is None else own(len(ids), use_cache)
+    angles: Callable[[int, bool], Hashable] | None = getattr(model, "prompt_angles", None)
+    return None if angles is None else angles(len(ids), use_cache)
 
 
 def _run_rows(

@@ -1,4 +1,4 @@
-"""What a reasoning trace proves about its budget, and what its model's tokenizer says about it."""
+"""Checks of a reasoning trace's budget, from its file and with its model."""
 
 from __future__ import annotations
 
@@ -110,18 +110,18 @@ def _group_fault(
         return "only a closing mark and a wait take a picked token's place"
     if why == "think_start" and before:
         return "the opening mark does not come first"
-    own = "".join(p.visible for p in before if p.phase == group[0].phase)
-    expression = call_at_end(own) if why == "result" else None
+    written = "".join(p.visible for p in before if p.phase == group[0].phase)
+    expression = call_at_end(written) if why == "result" else None
     if why == "result" and (expression is None or not config.calculator):
         return "a result was put in without a call"
-    wanted = {
+    expected = {
         "think_start": config.think_start,
         "think_end": config.think_end,
         "wait": config.wait_text,
         "result": result_of(expression or "") + END_RESULT,
     }[why or "wait"]
     texts = {"".join(piece.visible for piece in group), "".join(piece.text for piece in group)}
-    if wanted in texts or (cut and any(wanted.startswith(text) for text in texts)):
+    if expected in texts or (cut and any(expected.startswith(text) for text in texts)):
         return ""
     return f"the forced text is not the {why}'s"
 

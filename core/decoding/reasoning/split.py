@@ -51,19 +51,19 @@ class ThinkingSplit:
             special: the name of a special token, which adds no text.
         """
         left = len(self._marks)
-        found = self._push(text, special)
-        self.thinking_tokens += found[-1][0] == "thinking" and len(self._marks) == left
-        return found
+        parts = self._push(text, special)
+        self.thinking_tokens += parts[-1][0] == "thinking" and len(self._marks) == left
+        return parts
 
     def _push(self, text: str, special: str) -> list[tuple[Phase, str]]:
         phase = self.phase
         if self._marks and special == self._marks[0]:
             return [(phase, self._cutter.flush()), self._turn()]
-        said = self._cutter.push(text) if self._marks else text
+        before = self._cutter.push(text) if self._marks else text
         if not self._cutter.cut:
-            return [(phase, said)]
-        rest, mark = self._cutter.rest, self._turn()
-        return [(phase, said), mark, *(self._push(rest, "") if rest else [])]
+            return [(phase, before)]
+        after, mark = self._cutter.rest, self._turn()
+        return [(phase, before), mark, *(self._push(after, "") if after else [])]
 
     def _turn(self) -> tuple[Phase, str]:
         """Pass a mark, which belongs to the thinking."""

@@ -28,12 +28,11 @@ _SUM_ERROR = 1e-5
 _ALONE = StepContext()
 
 
-def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], context: StepContext) -> Tensor:
+def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepContext) -> Tensor:
     """Add to single tokens' logits (OpenAI's; transformers' `sequence_bias` of one token each)."""
-    added = dict(biases)
-    found = context.places_of(added.keys(), logits.shape[-1])
-    places = torch.tensor([at for _, at in found], dtype=torch.long)
-    values = torch.tensor([added[token] for token, _ in found], dtype=logits.dtype)
+    added = [pair for pair in biases if pair[0] < logits.shape[-1]]
+    places = torch.tensor([token for token, _ in added], dtype=torch.long)
+    values = torch.tensor([bias for _, bias in added], dtype=logits.dtype)
     return logits.index_add(-1, places, values)
 
 
@@ -42,7 +41,8 @@ def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> 
 
     A token counts once, wherever it is in prompt or generated text.
     """
-    seen = torch.tensor(context.seen_places(logits.shape[-1]), dtype=torch.long)
+    size = logits.shape[-1]
+    seen = torch.tensor([token for token in {*context.ids} if token < size], dtype=torch.long)
     scores = logits[seen]
     return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
 
@@ -50,7 +50,7 @@ def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> 
 def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:
     """Remove every token that would complete an n-gram that was written before."""
     banned = set(repeating_tokens(size, context.ids))
-    return remove_tokens(logits, [at for _, at in context.places_of(banned, logits.shape[-1])])
+    return remove_tokens(logits, [token for token in banned if token < logits.shape[-1]])
 
 
 def repeating_tokens(size: int, previous_ids: Sequence[int]) -> list[int]:

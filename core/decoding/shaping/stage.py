@@ -7,7 +7,7 @@ stage that keeps a state for a run is a class there, made with the value, that f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from torch import Tensor
@@ -42,9 +42,6 @@ class StepContext(NamedTuple):
             every run with this seed; recorded in the step.
         token_bytes: the text of a token.
         min_tokens_to_keep: how many tokens every filter leaves at least.
-        tokens: the token of each place in the logits; None where they are the whole vocabulary's.
-        seen: the places of the tokens in `ids`, where those are known already: of several steps'
-            rows end to end, which have a text each.
     """
 
     ids: Sequence[int] = ()
@@ -52,20 +49,6 @@ class StepContext(NamedTuple):
     uniform: NamedNoise = NamedNoise()
     token_bytes: Callable[[int], bytes] | None = None
     min_tokens_to_keep: int = 1
-    tokens: Sequence[int] | None = None
-    seen: Sequence[int] | None = None
-
-    def places_of(self, token_ids: Set[int], size: int) -> list[tuple[int, int]]:
-        """Each of some tokens that `[size]` logits hold, with its place there."""
-        if self.tokens is None:
-            return [(token, token) for token in sorted(token_ids) if token < size]
-        return [(token, at) for at, token in enumerate(self.tokens) if token in token_ids]
-
-    def seen_places(self, size: int) -> Sequence[int]:
-        """The places in `[size]` logits of the tokens that were written before."""
-        if self.seen is not None:
-            return self.seen
-        return [at for _, at in self.places_of(set(self.ids), size)]
 
 
 # logits `[..., vocab]` of a step, of many where the setting doesn't read the step; the value

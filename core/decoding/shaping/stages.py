@@ -164,17 +164,6 @@ def _processor(name: str, value: Any, context: StepContext) -> Callable[[Tensor]
     return lambda logits: act(logits, value, context)
 
 
-def rescaled(
-    logits: Sequence[float], shaping: Shaping, names: Sequence[str], context: StepContext
-) -> list[list[float]]:
-    """Some tokens' logits, and after each of some settings that remove none; double precision."""
-    rows = [torch.tensor(logits, dtype=torch.float64)]
-    for name in names:
-        value = getattr(shaping, name)
-        rows.append(ACTS[name](rows[-1], value, context) if value else rows[-1])
-    return [row.tolist() for row in rows]
-
-
 def shape(
     start: Distribution,
     processors: Sequence[Processor],

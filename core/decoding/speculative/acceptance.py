@@ -22,7 +22,7 @@ def accept_probability(target_prob: float, draft_prob: float) -> float:
 
 
 def typical_threshold(entropy: float, posterior_threshold: float, posterior_alpha: float) -> float:
-    """What target_prob has to exceed: min(epsilon, delta * exp(-entropy)) (Cai et al. 2024).
+    """Threshold of target_prob: min(epsilon, delta * exp(-entropy)) (Cai et al. 2024).
 
     Args:
         entropy: of the target's shaped distribution, nats.
@@ -31,7 +31,7 @@ def typical_threshold(entropy: float, posterior_threshold: float, posterior_alph
 
 
 class TableRow(NamedTuple):
-    """What one round of one drafted token does to one token of the vocabulary.
+    """Effect of one round of one drafted token on one token of the vocabulary.
 
     Args:
         accept_prob: with which it is accepted once drafted.
@@ -75,7 +75,7 @@ def acceptance_table(
     posterior_threshold: float = 0.09,
     posterior_alpha: float = 0.3,
 ) -> AcceptanceTable:
-    """What a rule emits, enumerated over every token that the draft may propose.
+    """Enumerate a rule's outcome over every token that the draft may propose.
 
     Args:
         target_probs: adding up to 1, as do `draft_probs`, of the same length.

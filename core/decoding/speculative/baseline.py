@@ -21,7 +21,7 @@ from core.decoding.speculative.report import TargetRun
 
 
 def target_only(config: Speculative) -> Greedy | Sampling:
-    """What the target does alone under the same settings."""
+    """Settings of the target alone: the same shaping and bounds without a draft."""
     shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
     if config.shaping.temperature == 0:
         return Greedy(**shared)

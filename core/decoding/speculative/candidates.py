@@ -41,8 +41,8 @@ def read_positions(
         return []
     count = min(top_candidates, logits.shape[-1])
     tops = torch.topk(logits, count)[1].tolist()
-    own = torch.stack(list(draft_logits)) if draft_logits else None
-    draft_tops = [] if own is None else torch.topk(own, count)[1].tolist()
+    drafted = torch.stack(list(draft_logits)) if draft_logits else None
+    draft_tops = [] if drafted is None else torch.topk(drafted, count)[1].tolist()
     shown = [_shown(position, tops, draft_tops) for position in positions]
     rows = [p.row for p, ids in zip(positions, shown, strict=True) for _ in ids]
     token_ids = [token_id for ids in shown for token_id in ids]
@@ -55,9 +55,10 @@ def read_positions(
     draft_at = (torch.tensor(draft_rows), at[1])
     draft_probs = _probs(draft, draft_rows, token_ids, draft_at) if len(draft) else raw
     draft_raw: list[float] | list[None] = [None] * len(rows)
-    if own is not None:
-        draft_raw = (own[draft_at] - torch.logsumexp(own, -1)[draft_at[0]]).exp().tolist()
-    text, found, start = model.token_text, [], 0
+    if drafted is not None:
+        norms = torch.logsumexp(drafted, -1)[draft_at[0]]
+        draft_raw = (drafted[draft_at] - norms).exp().tolist()
+    text, candidates, start = model.token_text, [], 0
     for position, ids in zip(positions, shown, strict=True):
         end = start + len(ids)
         columns: list[Sequence[float | None]] = [draft_probs[start:end], draft_raw[start:end]]
@@ -65,9 +66,9 @@ def read_positions(
             columns = [[None] * len(ids)] * 2
         own_probs, own_raw = probs[start:end], raw[start:end]
         pairs = map(PairCandidate, ids, map(text, ids), own_probs, columns[0], own_raw, columns[1])
-        found.append(tuple(sorted(pairs, key=by_target)))
+        candidates.append(tuple(sorted(pairs, key=by_target)))
         start = end
-    return found
+    return candidates
 
 
 def _shown(
@@ -87,5 +88,5 @@ def _probs(
     if rows.probs is None:
         pairs = zip(at_rows, token_ids, strict=True)
         return [float(rows.only[row] == token_id) for row, token_id in pairs]
-    found: list[float] = rows.probs[at].tolist()
-    return found
+    values: list[float] = rows.probs[at].tolist()
+    return values

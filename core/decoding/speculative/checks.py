@@ -1,38 +1,37 @@
-"""What a trace of speculative decoding proves about itself, from its numbers and settings alone."""
+"""Invariants of a speculative trace's rounds, from its file alone."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import torch
 
 from core.decoding.checks.common import (
     COMMON_CHECKS,
     MASS_TOLERANCE,
-    TINY,
     VALUE_TOLERANCE,
     checked_if_whole,
     count,
-    spread,
     worst,
 )
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.rounds import candidate_of, extra_candidates, whole_rounds
+from core.decoding.speculative.rounds import (
+    candidate_of,
+    extra_candidates,
+    positions_of,
+    whole_rounds,
+)
 from core.decoding.speculative.run_checks import RUN_CHECKS
 from core.decoding.speculative.types import (
     DraftRound,
     DraftToken,
     ExtraToken,
-    PairCandidate,
 )
-
-Column = Callable[[PairCandidate], float | None]
 
 
 def self_checks(trace: Trace[Speculative]) -> list[Check]:
@@ -40,72 +39,28 @@ def self_checks(trace: Trace[Speculative]) -> list[Check]:
     return checked_if_whole(trace, whole_rounds, (*_CHECKS, *COMMON_CHECKS))
 
 
-def _positions(trace: Trace[Speculative]) -> Iterator[tuple[str, tuple[PairCandidate, ...]]]:
-    for step in trace.rounds:
-        for at, token in enumerate(step.drafted):
-            yield f"round {nth(step.index)}, draft position {nth(at)}", token.candidates
-        if step.bonus is not None:
-            yield f"round {nth(step.index)}, bonus", step.bonus.candidates
-
-
-def _columns_of(candidates: Sequence[PairCandidate]) -> Iterator[list[float]]:
-    yield [c.target_prob for c in candidates]
-    yield [c.draft_prob for c in candidates if c.draft_prob is not None]
-    yield [c.target_raw_prob for c in candidates]
-    yield [c.draft_raw_prob for c in candidates if c.draft_raw_prob is not None]
-
-
 def _masses(trace: Trace[Speculative]) -> Check:
     errors = (
-        max(0.0, sum(column) - 1.0)
-        for _, candidates in _positions(trace)
-        for column in _columns_of(candidates)
+        max(0.0, sum(prob or 0.0 for prob in column) - 1.0)
+        for step in trace.rounds
+        for candidates in positions_of(step)
+        for column in [*zip(*candidates, strict=True)][2:]
     )
     detail = "largest excess over 1 of the candidates' probabilities, every position, both models"
     return worst("the candidates have no more mass than there is", errors, MASS_TOLERANCE, detail)
-
-
-def _shapings(trace: Trace[Speculative]) -> Check:
-    """ln p - ln(raw p) / temperature is one number for all survivors; greedy is one-hot."""
-    config, errors = trace.config, [0.0]
-    for _, candidates in _positions(trace):
-        pairs = [(c.target_prob, c.target_raw_prob) for c in candidates]
-        errors.append(_shaping_error(config.shaping, pairs))
-        pairs = [
-            (c.draft_prob, c.draft_raw_prob)
-            for c in candidates
-            if c.draft_prob is not None and c.draft_raw_prob is not None
-        ]
-        errors.append(_shaping_error(config.draft_shaping, pairs))
-    name = "probabilities follow from the models' own and the settings"
-    detail = "largest relative spread of ln p - ln(raw p) / temperature, every position"
-    if acting := [SETTINGS[name].name for name in config.shaping.active(LOGIT_PENALTIES)]:
-        detail = f"one-hot rows alone: the {acting[0]} acts on logits, which aren't stored"
-    return worst(name, errors, VALUE_TOLERANCE, detail)
-
-
-def _shaping_error(shaping: Shaping, pairs: Sequence[tuple[float, float]]) -> float:
-    """Args: `pairs` of a shaped and a raw probability."""
-    if shaping.temperature == 0:
-        return 0.0 if {shaped for shaped, _ in pairs} <= {0.0, 1.0} else math.inf
-    if shaping.active(LOGIT_PENALTIES):
-        return 0.0
-    alive = [(shaped, raw) for shaped, raw in pairs if raw > TINY]
-    logs = [math.log(raw) / shaping.temperature for _, raw in alive]
-    return spread(logs, [shaped for shaped, _ in alive])
 
 
 def _own_numbers(trace: Trace[Speculative]) -> Check:
     faults = []
     for step in trace.rounds:
         for at, token in enumerate(step.drafted):
-            own = candidate_of(token.candidates, token.token_id)
-            if own is None or own[2:4] != (token.target_prob, token.draft_prob):
+            candidate = candidate_of(token.candidates, token.token_id)
+            if candidate is None or candidate[2:4] != (token.target_prob, token.draft_prob):
                 where = f"round {nth(step.index)}: token {nth(at)}"
                 faults.append(f"{where} differs from its candidate")
         extra = step.extra
-        own = candidate_of(extra_candidates(step), extra.token_id) if extra else None
-        if extra and own and own[2:4] != (extra.target_prob, extra.draft_prob):
+        candidate = candidate_of(extra_candidates(step), extra.token_id) if extra else None
+        if extra and candidate and candidate[2:4] != (extra.target_prob, extra.draft_prob):
             faults.append(f"round {nth(step.index)}: the target's token differs from its candidate")
     return count("every token has its candidate's probabilities", faults, "differences")
 
@@ -126,7 +81,7 @@ def _accept_probs(trace: Trace[Speculative]) -> Check:
 
 
 def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
-    """What the rule says of the recorded probabilities."""
+    """Acceptance probability by the rule from the recorded probabilities."""
     if config.acceptance == "exact":
         return token.target_prob
     if config.acceptance == "typical":
@@ -165,7 +120,7 @@ def _outcome_fault(step: DraftRound, config: Speculative) -> str:
 
 
 def _passes(token: DraftToken, config: Speculative) -> bool:
-    """Whether `passed` is what the recorded numbers say."""
+    """Return whether the recorded numbers give `passed`."""
     if config.acceptance == "typical":
         return token.uniform is None and token.passed == (token.accept_prob > 0)
     if token.uniform is None:
@@ -178,7 +133,7 @@ def _passes(token: DraftToken, config: Speculative) -> bool:
 
 
 def _falls(uniform: float | None, interval: tuple[float, float] | None, prob: float | None) -> bool:
-    """Whether the number lies in its interval, and the interval is as wide as `prob`."""
+    """Return whether the number lies in its interval, and the interval is as wide as `prob`."""
     if uniform is None or interval is None or prob is None:
         return False
     low, high = interval
@@ -234,32 +189,12 @@ def _extra_fits(step: DraftRound, extra: ExtraToken, config: Speculative) -> boo
     return _falls(extra.uniform, extra.interval, extra.prob)
 
 
-def _residuals(trace: Trace[Speculative]) -> Check:
-    """The candidates bound each mass from both sides, and a recovered token's share is of it."""
-    config, errors = trace.config, [0.0]
-    for step in trace.rounds:
-        for token in step.drafted:
-            shown = sum(candidate.excess for candidate in token.candidates)
-            hidden = max(0.0, 1 - sum(candidate.target_prob for candidate in token.candidates))
-            mass = token.residual_mass
-            errors.append(max(shown - mass, mass - shown - hidden, 0.0))
-        if step.recovered is not None and config.acceptance == "speculative":
-            own = candidate_of(extra_candidates(step), step.recovered.token_id)
-            mass = step.drafted[len(step.accepted)].residual_mass
-            if own is not None and mass > MASS_TOLERANCE:
-                errors.append(abs(step.recovered.prob * mass - own.excess))
-    detail = "how far a mass lies outside what the candidates leave, or a share of it is off"
-    return worst("the residual is max(0, target - draft)", errors, MASS_TOLERANCE, detail)
-
-
 _CHECKS: tuple[Callable[[Trace[Speculative]], Check], ...] = (
     _masses,
-    _shapings,
     _own_numbers,
     _accept_probs,
     _outcomes,
     _noise,
     _draws,
-    _residuals,
     *RUN_CHECKS,
 )

@@ -95,12 +95,12 @@ class Speculative(MethodConfig):
 
     @property
     def lossless(self) -> bool:
-        """Whether the output's distribution is the target's own."""
+        """Return whether the output has the target's distribution."""
         return self.acceptance != "typical" or self.shaping.temperature == 0
 
     @property
     def draft_shaping(self) -> Shaping:
-        """What makes the draft's distribution of its logits."""
+        """Shaping of the draft's logits."""
         if self.draft_temperature is None:
             return self.shaping
         return replace(self.shaping, temperature=self.draft_temperature)

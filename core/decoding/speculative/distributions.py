@@ -58,11 +58,11 @@ class Rows:
         if not token_ids:
             return []
         places = torch.arange(len(token_ids))
-        found: list[float] = self.probs[places, torch.tensor(token_ids)].tolist()
-        return found
+        values: list[float] = self.probs[places, torch.tensor(token_ids)].tolist()
+        return values
 
     def is_empty(self, row: int) -> bool:
-        """Whether no token is left."""
+        """Return whether no token is left."""
         if self.probs is None:
             return self.only[row] < 0
         return not bool(self.probs[row].any())
@@ -147,8 +147,8 @@ def residual_masses(target: Rows, draft: Rows) -> list[float]:
         return [1.0 - prob if token_id >= 0 else 0.0 for prob, token_id in pairs]
     if draft.probs is None:
         sums: list[float] = target.probs[:n].sum(dim=-1).tolist()
-        own = target.prob_of(draft.only)
-        return [max(0.0, total - prob) for total, prob in zip(sums, own, strict=True)]
+        drafted = target.prob_of(draft.only)
+        return [max(0.0, total - prob) for total, prob in zip(sums, drafted, strict=True)]
     masses: list[float] = (target.probs[:n] - draft.probs).clamp_(min=0).sum(dim=-1).tolist()
     return masses
 
@@ -157,19 +157,19 @@ def residual(target: Rows, draft: Rows, row: int) -> Rows:
     """max(0, target - draft), renormalised; the target itself where rounding leaves nothing."""
     if target.probs is None:
         return Rows(None, [target.only[row]])
-    own = target.probs[row]
+    probs = target.probs[row]
     if draft.probs is None:
-        excess = own.clone()
+        excess = probs.clone()
         excess[draft.only[row]] = 0.0
     else:
-        excess = (own - draft.probs[row]).clamp_(min=0)
+        excess = (probs - draft.probs[row]).clamp_(min=0)
     mass = excess.sum()
-    return Rows((excess / mass if mass > 0 else own)[None], [])
+    return Rows((excess / mass if mass > 0 else probs)[None], [])
 
 
 def entropies(rows: Rows) -> list[float]:
     """Nats, of each row."""
     if rows.probs is None:
         return [0.0] * len(rows.only)
-    found: list[float] = torch.special.entr(rows.probs).sum(dim=-1).clamp_(min=0).tolist()
-    return found
+    values: list[float] = torch.special.entr(rows.probs).sum(dim=-1).clamp_(min=0).tolist()
+    return values

@@ -1,4 +1,4 @@
-"""Where drafted tokens come from: a second model, or the text itself."""
+"""Sources of drafted tokens: a second model, or the text itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Noise = Callable[[int], list[float]]
 
 @dataclass(slots=True)
 class Proposal:
-    """What was drafted in one round.
+    """Tokens drafted in one round.
 
     Args:
         rows: the distribution that each token was drawn from.
@@ -145,7 +145,7 @@ class ModelDraft:
 
 
 class PromptLookup:
-    """What followed the last tokens where they occurred before (Saxena 2023; transformers'
+    """Drafts what followed the last tokens before (Saxena 2023; transformers'
     `PromptLookupCandidateGenerator`: longest n-gram first, then the leftmost match)."""
 
     prefill = 0.0
@@ -156,9 +156,9 @@ class PromptLookup:
 
     def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:  # noqa: ARG002 - nothing is drawn
         """The tokens after the earlier occurrence, each with a probability of 1."""
-        found = look_up(ids, self._ngram, length)
-        proposal = Proposal(end="no_match" if len(found) < length else "length")
-        for token_id in found:
+        continuation = look_up(ids, self._ngram, length)
+        proposal = Proposal(end="no_match" if len(continuation) < length else "length")
+        for token_id in continuation:
             proposal.token_ids.append(token_id)
             if token_id in self._eos_ids:
                 proposal.end = "eos"
@@ -174,7 +174,7 @@ class PromptLookup:
 
 
 def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
-    """What followed the last n tokens at their first earlier occurrence, n falling to 1.
+    """Return the tokens after the first earlier occurrence of the last n, n falling to 1.
 
     Args:
         longest: n to begin with.

@@ -79,7 +79,7 @@ def generate(
 
 
 class _Verdict(NamedTuple):
-    """What a round emits: `extra` follows the accepted tokens unless one of those ended the run."""
+    """Outcome of a round: `extra` follows the accepted tokens unless one of those ended the run."""
 
     outcomes: list[Outcome]
     extra: EmittedByTarget | None
@@ -96,7 +96,7 @@ class _Verdict(NamedTuple):
 
 
 class _Scored(NamedTuple):
-    """What the target says of a proposal, and the seconds that led to it."""
+    """A proposal with the target's distributions and verifications."""
 
     proposal: Proposal
     length: int
@@ -150,11 +150,11 @@ class Rounds:
         drafted, peak = proposal.token_ids, self._context.length
         rows = self._shaper(logits, [*self._ids, *drafted], start)
         verifications = verify_all(self._config, drafted, rows, proposal.rows, self._noise)
-        found = _Scored(proposal, length, logits, rows, verifications, before, peak)
-        verdict = self._verify(found, start)
-        caches = self._roll_back(found, verdict)
+        result = _Scored(proposal, length, logits, rows, verifications, before, peak)
+        verdict = self._verify(result, start)
+        caches = self._roll_back(result, verdict)
         verified = perf_counter()
-        tokens, extra = self._record(found, verdict)
+        tokens, extra = self._record(result, verdict)
         seconds = RoundSeconds(
             propose=proposed - began,
             score=scored - proposed,
@@ -179,7 +179,7 @@ class Rounds:
         )
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
-        """What is drafted, and how many tokens were allowed: the target adds one of its own."""
+        """Draft tokens, and return how many were allowed: the target adds one of its own."""
         length = min(self._length, self._limit - start - 1)
         proposal = self._draft.propose(self._ids, start, length, self._noise)
         if proposal.end == "length" and length < self._length:
@@ -201,22 +201,22 @@ class Rounds:
         self._context = expanded
         return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
 
-    def _verify(self, found: _Scored, start: int) -> _Verdict:
+    def _verify(self, scored: _Scored, start: int) -> _Verdict:
         """Emit what is accepted, then the target's own token."""
-        drafted, texts = found.proposal.token_ids, []
+        drafted, texts = scored.proposal.token_ids, []
         outcomes: list[Outcome] = ["not_reached"] * len(drafted)
         extra: EmittedByTarget | None = None
         reason: Ended | None = None
         for row, (token_id, verification) in enumerate(
-            zip(drafted, found.verifications, strict=True)
+            zip(drafted, scored.verifications, strict=True)
         ):
             outcomes[row] = "accepted" if verification.passed else "rejected"
             if not verification.passed:
                 extra = recovered(
                     self._config,
                     verification,
-                    found.rows,
-                    found.proposal.rows,
+                    scored.rows,
+                    scored.proposal.rows,
                     row,
                     self._noise,
                 )
@@ -226,7 +226,7 @@ class Rounds:
             if reason:
                 break
         else:
-            extra = bonus(found.rows, len(drafted), self._noise)
+            extra = bonus(scored.rows, len(drafted), self._noise)
         if extra is not None:
             text, reason = self._emit(start + len(texts), extra.drawn.token_id)
             texts.append(text)
@@ -237,38 +237,40 @@ class Rounds:
         self._ids.append(token_id)
         # The text is not counted as decoding's own time, here and where the target is timed alone.
         began = perf_counter()
-        told = self._ending.after(index, token_id)
+        text, reason = self._ending.after(index, token_id)
         self._emitting += perf_counter() - began
-        return told
+        return text, reason
 
-    def _roll_back(self, found: _Scored, verdict: _Verdict) -> tuple[CacheSizes, CacheSizes | None]:
+    def _roll_back(
+        self, scored: _Scored, verdict: _Verdict
+    ) -> tuple[CacheSizes, CacheSizes | None]:
         """Forget what was not accepted, in both contexts; the next round's length."""
-        drafted, accepted = len(found.verifications), verdict.accepted
+        drafted, accepted = len(scored.verifications), verdict.accepted
         self._context.rollback(drafted - accepted)
         keep = self._context.length
         if self._config.adaptive:
             longer = min(self._length + 2, MAX_DRAFT_LENGTH)
             self._length = longer if accepted == self._length else max(1, self._length - 1)
-        caches = CacheSizes(found.cache_before, found.cache_peak, keep)
+        caches = CacheSizes(scored.cache_before, scored.cache_peak, keep)
         return caches, self._draft.keep(keep)
 
     def _record(
-        self, found: _Scored, verdict: _Verdict
+        self, scored: _Scored, verdict: _Verdict
     ) -> tuple[list[DraftToken], ExtraToken | None]:
         """The round's tokens as the trace holds them."""
-        candidates = self._candidates(found, verdict)
-        masses = residual_masses(found.rows, found.proposal.rows)
+        candidates = self._candidates(scored, verdict)
+        masses = residual_masses(scored.rows, scored.proposal.rows)
         tokens = [
-            self._draft_token(found, row, verdict.outcomes[row], masses[row], candidates[row])
-            for row in range(len(found.verifications))
+            self._draft_token(scored, row, verdict.outcomes[row], masses[row], candidates[row])
+            for row in range(len(scored.verifications))
         ]
         if verdict.extra is None:
             return tokens, None
         return tokens, _extra_token(verdict, verdict.extra, candidates[verdict.accepted])
 
-    def _candidates(self, found: _Scored, verdict: _Verdict) -> list[tuple[PairCandidate, ...]]:
-        """Of every drafted position, and of the bonus' where there is one."""
-        proposal, extra, at = found.proposal, verdict.extra, verdict.accepted
+    def _candidates(self, scored: _Scored, verdict: _Verdict) -> list[tuple[PairCandidate, ...]]:
+        """Candidates of every drafted position, and of the bonus' where there is one."""
+        proposal, extra, at = scored.proposal, verdict.extra, verdict.accepted
         drawn = (extra.drawn.token_id,) if extra else ()
         positions = [
             Position(row, row, (token_id, *(drawn if verdict.rejected and row == at else ())))
@@ -279,8 +281,8 @@ class Rounds:
         return read_positions(
             self._model,
             positions,
-            found.logits,
-            found.rows,
+            scored.logits,
+            scored.rows,
             proposal.logits,
             proposal.rows,
             self._config.top_candidates,
@@ -288,13 +290,13 @@ class Rounds:
 
     def _draft_token(
         self,
-        found: _Scored,
+        scored: _Scored,
         row: int,
         outcome: Outcome,
         mass: float,
         candidates: tuple[PairCandidate, ...],
     ) -> DraftToken:
-        proposal, verification = found.proposal, found.verifications[row]
+        proposal, verification = scored.proposal, scored.verifications[row]
         token_id = proposal.token_ids[row]
         return DraftToken(
             token_id=token_id,

@@ -83,7 +83,7 @@ def compare(
             on_progress(done, repeats)
     if not pairs:
         return None
-    ours, alone = [own for own, _ in pairs], [other for _, other in pairs]
+    ours, alone = [trace for trace, _ in pairs], [run for _, run in pairs]
     seconds = tuple(run.token_seconds for run in alone)
     return Comparison(
         speculative=ours[-1],
@@ -107,12 +107,12 @@ def _pair(
     alone_first: bool,
 ) -> tuple[Trace, TargetRun] | None:
     """One run of each; None where one of them was stopped."""
-    other = run_alone(model, ids, config, should_stop) if alone_first else None
-    own = collect(model, ids, config, draft=draft, should_stop=should_stop)
+    alone = run_alone(model, ids, config, should_stop) if alone_first else None
+    trace = collect(model, ids, config, draft=draft, should_stop=should_stop)
     if should_stop():
         return None
-    other = other or run_alone(model, ids, config, should_stop)
-    return None if other is None else (own, other)
+    alone = alone or run_alone(model, ids, config, should_stop)
+    return None if alone is None else (trace, alone)
 
 
 def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs:
@@ -128,7 +128,7 @@ def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs
         seconds = step.seconds.score + step.seconds.verify
         by_length.setdefault(len(step.drafted), []).append(seconds)
     verify = tuple(
-        VerifyCost(length, median(found), len(found)) for length, found in sorted(by_length.items())
+        VerifyCost(length, median(times), len(times)) for length, times in sorted(by_length.items())
     )
     return Costs(median(drafted) if drafted else 0.0, target_seconds, verify)
 
@@ -163,8 +163,8 @@ def sweep_lengths(
             if alone is None:
                 break
             seconds.append(alone.token_seconds)
-        own = replace(config, draft_length=length, adaptive=False, seed=_seed(config, done))
-        trace = collect(model, ids, own, draft=draft, should_stop=should_stop)
+        settings = replace(config, draft_length=length, adaptive=False, seed=_seed(config, done))
+        trace = collect(model, ids, settings, draft=draft, should_stop=should_stop)
         if should_stop():
             break
         traces.setdefault(length, []).append(trace)
@@ -176,7 +176,7 @@ def sweep_lengths(
 def _sweep(
     traces: dict[int, list[Trace]], target_seconds: float, config: Speculative
 ) -> LengthSweep:
-    rounds = {k: [step for t in found for step in t.rounds] for k, found in traces.items()}
+    rounds = {k: [step for t in runs for step in t.rounds] for k, runs in traces.items()}
     everything = [step for steps in rounds.values() for step in steps]
     costs = measured_costs(everything, target_seconds)
     overall = alpha(everything, config.acceptance)
@@ -238,9 +238,9 @@ def losslessness(
     for seeds in run_seeds(config.seed, runs):
         if should_stop():
             break
-        own, other = run_both(*seeds)
-        drafted[own] += 1
-        alone[other] += 1
+        token_ids, target_ids = run_both(*seeds)
+        drafted[token_ids] += 1
+        alone[target_ids] += 1
         done += 1
         if on_progress is not None:
             on_progress(done, runs)
@@ -250,18 +250,18 @@ def losslessness(
 def _both_shortly(
     model: LanguageModel, ids: Sequence[int], short: Speculative, draft: LanguageModel | None
 ) -> Callable[[int, int], tuple[tuple[int, ...], tuple[int, ...]]]:
-    """What gives both methods' tokens for two seeds; the prompt is processed once, here."""
+    """Process the prompt once; return a function that gives both methods' tokens for two seeds."""
     whole = model.start(ids, use_cache=short.use_cache)
     short_of_one = whole.branch([0])
     short_of_one.rollback(1)
     ahead = None if draft is None else ModelDraft.start(draft, model, ids, short)
 
     def run_both(seed: int, other_seed: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        own = replace(short, seed=seed)
-        source = ahead.branch(own) if ahead else PromptLookup(model, own)
-        rounds = Rounds(model, short_of_one.branch([0]), source, ids, own)
-        other = target_only(replace(short, seed=other_seed))
-        steps = continue_from(model, whole.branch([0]), ids, other)
+        settings = replace(short, seed=seed)
+        source = ahead.branch(settings) if ahead else PromptLookup(model, settings)
+        rounds = Rounds(model, short_of_one.branch([0]), source, ids, settings)
+        target_settings = target_only(replace(short, seed=other_seed))
+        steps = continue_from(model, whole.branch([0]), ids, target_settings)
         return tuple(_emitted(rounds)), tuple(step.token_id for step in steps)
 
     return run_both
@@ -270,7 +270,7 @@ def _both_shortly(
 def run_seeds(seed: int, runs: int) -> list[tuple[int, int]]:
     """A pair of seeds for each run; another seed gives pairs that have nothing to do with these."""
     drawn = torch.randint(MAX_SEED, (runs, 2), generator=new_generator(seed)).tolist()
-    return [(own, other) for own, other in drawn]
+    return [(first, second) for first, second in drawn]
 
 
 def _emitted(rounds: Rounds) -> Iterator[int]:
@@ -300,8 +300,8 @@ def _losslessness(
         rare += together[often.pop()]
     outcomes = [TextCount(ids, join_text(model, ids), drafted[ids], alone[ids]) for ids in often]
     if rare:
-        ours = runs - sum(found.speculative for found in outcomes)
+        ours = runs - sum(outcome.speculative for outcome in outcomes)
         outcomes.append(TextCount((), "others", ours, rare - ours))
-    pairs = [(found.speculative, found.target_only) for found in outcomes]
+    pairs = [(outcome.speculative, outcome.target_only) for outcome in outcomes]
     square, degrees, p_value = homogeneity(pairs)
     return Losslessness(runs, tokens, tuple(outcomes), square, degrees, p_value)

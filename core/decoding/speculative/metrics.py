@@ -111,8 +111,8 @@ def acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
 
     vLLM v1's `draft_acceptance_rate` (vllm/v1/spec_decode/metrics.py) and transformers' matches.
     """
-    found = counts(rounds)
-    return found.accepted / found.drafted if found.drafted else None
+    tokens = counts(rounds)
+    return tokens.accepted / tokens.drafted if tokens.drafted else None
 
 
 def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
@@ -121,8 +121,8 @@ def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
     vLLM v0's `draft_acceptance_rate` (vllm/spec_decode/metrics.py counts the rejection sampler's
     `accepted` before it cuts at the first rejection).
     """
-    found = counts(rounds)
-    return found.passed / found.drafted if found.drafted else None
+    tokens = counts(rounds)
+    return tokens.passed / tokens.drafted if tokens.drafted else None
 
 
 def acceptance_by_position(rounds: Sequence[DraftRound]) -> tuple[PositionRate, ...]:
@@ -153,9 +153,9 @@ def vllm_system_efficiency(rounds: Sequence[DraftRound], draft_length: int) -> f
     draft nothing don't count: its rejection sampler, which counts, never sees them
     (vllm/spec_decode/metrics.py, vllm/model_executor/layers/spec_decode_base_sampler.py).
     """
-    found = counts([step for step in rounds if step.drafted])
-    possible = found.drafted / draft_length * (draft_length + 1) if draft_length else 0.0
-    return found.emitted / possible if possible else None
+    tokens = counts([step for step in rounds if step.drafted])
+    possible = tokens.drafted / draft_length * (draft_length + 1) if draft_length else 0.0
+    return tokens.emitted / possible if possible else None
 
 
 class StageTimes(NamedTuple):
@@ -221,7 +221,7 @@ def expected_tokens_per_round(alpha: float, rounds: Sequence[DraftRound]) -> flo
 
 
 def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -> float:
-    """How many times faster than target-only rounds of these lengths are: tokens over (k c + v).
+    """Speed-up of rounds of these lengths over target-only decoding: tokens over (k c + v).
 
     Leviathan et al. 2023, theorem 3.8, with verification that isn't free: c is a drafted token's
     seconds and v the verification's, both over those of a target-only token. Over rounds of
@@ -238,13 +238,13 @@ def percentiles(
 ) -> tuple[tuple[int, float], ...]:
     """(percentile, value), interpolated linearly as numpy does (vLLM's latency benchmark)."""
     ordered = sorted(values)
-    found = []
+    points = []
     for percent in which if ordered else ():
         place = (len(ordered) - 1) * percent / 100
         low = int(place)
         high = min(low + 1, len(ordered) - 1)
-        found.append((percent, ordered[low] + (ordered[high] - ordered[low]) * (place - low)))
-    return tuple(found)
+        points.append((percent, ordered[low] + (ordered[high] - ordered[low]) * (place - low)))
+    return tuple(points)
 
 
 def supported(count: int, which: Sequence[int] = PERCENTILES) -> tuple[int, ...]:

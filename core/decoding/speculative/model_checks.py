@@ -1,4 +1,4 @@
-"""What the models that made a speculative trace say about it."""
+"""Checks of a speculative trace against the models that made it."""
 
 from __future__ import annotations
 
@@ -114,12 +114,12 @@ def _rescored(
     logits = [_replay(trace, maker) for maker, _ in sources]
     for step, *made in zip(trace.rounds, *logits, strict=True):
         sides = list[Side]()
-        for own, (maker, _), shaper in zip(made, sources, shapers, strict=True):
-            if len(own):
+        for rows, (maker, _), shaper in zip(made, sources, shapers, strict=True):
+            if len(rows):
                 # A log-probability is a logit less the row's log-sum-exp, and either may be off.
-                tolerance = 2 * logit_tolerance(trace, maker, largest_logit(own))
+                tolerance = 2 * logit_tolerance(trace, maker, largest_logit(rows))
                 column = "draft_raw_prob" if sides else "target_raw_prob"
-                sides.append(Side(fit(own, model.vocab_size), shaper, tolerance, column))
+                sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
         fault = RoundReplay(trace, step, sides).fault()
         faults.append(fault and f"round {nth(step.index)}: {fault}")
@@ -190,7 +190,7 @@ def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
 def _gap(
     trace: Trace[Speculative], model: LanguageModel, at: int, expected: Sequence[int]
 ) -> tuple[float, float]:
-    """How far apart two tokens' logits are after the penalties, and the largest logit."""
+    """Distance of two tokens' logits after the penalties, and the largest logit."""
     if at >= len(expected) or at >= len(trace.token_ids):
         return math.inf, 0.0
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config

@@ -56,7 +56,9 @@ class RoundReplay:
         """The first number that the settings don't give; empty where they give all."""
         rows = [torch.stack([row.moved() for row in near]) for near in self._nearby]
         drafted = len(self._drafted)
-        if len(rows[0]) < len(positions_of(self._step)) or any(len(own) < drafted for own in rows):
+        if len(rows[0]) < len(positions_of(self._step)) or any(
+            len(side_rows) < drafted for side_rows in rows
+        ):
             return "more was drafted than a context window holds"
         if fault := self._listing_fault(rows):
             return fault
@@ -67,11 +69,11 @@ class RoundReplay:
             ahead = self._probabilities(self._sides[1], rows[1])[drafted : drafted + 1]
             if bool(ahead.any()):
                 return "the draft had a token left"
-        found = self._difference(again)
-        return found and f"the settings give another {found}"
+        field = self._difference(again)
+        return field and f"the settings give another {field}"
 
     def _near(self, side: Side, at: int) -> NearbyRows:
-        """What the run's row at a position may have been."""
+        """Rows that the run may have had at a position."""
         row, positions = side.logits[at], positions_of(self._step)
         shown = positions[at] if at < len(positions) else ()
         raw = {c.token_id: getattr(c, side.column) or 0.0 for c in shown}
@@ -83,11 +85,11 @@ class RoundReplay:
     def _edges(self, rows: Sequence[Tensor]) -> Iterator[list[Tensor]]:
         """The rows of one model at the edges of the tolerance, and of both at its ends."""
         edges = []
-        for side, near, own in zip(self._sides, self._nearby, rows, strict=True):
-            kept = [probs.nonzero().flatten() for probs in self._probabilities(side, own)]
-            each = [one.edges([ids]) for one, ids in zip(near, kept, strict=True)]
+        for side, near, side_rows in zip(self._sides, self._nearby, rows, strict=True):
+            likely = [probs.nonzero().flatten() for probs in self._probabilities(side, side_rows)]
+            each = [row.edges([ids]) for row, ids in zip(near, likely, strict=True)]
             edges.append([torch.stack(edge) for edge in zip(*each, strict=True)])
-        ends = ([own, *moved[:2]] for own, moved in zip(rows, edges, strict=True))
+        ends = ([side_rows, *moved[:2]] for side_rows, moved in zip(rows, edges, strict=True))
         yield from map(list, product(*ends))
         for at, moved in enumerate(edges):
             yield from ([*rows[:at], edge, *rows[at + 1 :]] for edge in moved[2:])
@@ -104,8 +106,8 @@ class RoundReplay:
 
     def _again(self, rows: Sequence[Tensor]) -> DraftRound:
         """The round with every number that follows from the rows."""
-        step, raw = self._step, [own.softmax(-1) for own in rows]
-        shaped = [self._probabilities(*own) for own in zip(self._sides, rows, strict=True)]
+        step, raw = self._step, [side_rows.softmax(-1) for side_rows in rows]
+        shaped = [self._probabilities(*pair) for pair in zip(self._sides, rows, strict=True)]
         if self._config.drafter == "prompt_lookup":
             shaped.append(
                 F.one_hot(torch.tensor(self._drafted, dtype=torch.long), rows[0].shape[-1])
@@ -134,21 +136,21 @@ class RoundReplay:
         columns |= zip(("target_raw_prob", "draft_raw_prob"), raw[:models], strict=False)
         pairs = []
         for candidate in positions_of(self._step)[at]:
-            own: dict[str, Any] = {
+            probs: dict[str, Any] = {
                 name: float(rows[at, candidate.token_id]) for name, rows in columns.items()
             }
-            pairs.append(candidate._replace(**own))
+            pairs.append(candidate._replace(**probs))
         return tuple(pairs)
 
     def _token(self, at: int, shaped: Sequence[Tensor]) -> DraftToken:
         token, (target, *draft) = self._step.drafted[at], [rows[at] for rows in shaped]
-        own, interval = token.token_id, interval_of(target, token.token_id)
-        token = token._replace(target_prob=float(target[own]))
-        for other in draft:
-            mass = float((target - other).clamp(min=0).sum())
-            token = token._replace(draft_prob=float(other[own]), residual_mass=mass)
+        token_id, interval = token.token_id, interval_of(target, token.token_id)
+        token = token._replace(target_prob=float(target[token_id]))
+        for draft_row in draft:
+            mass = float((target - draft_row).clamp(min=0).sum())
+            token = token._replace(draft_prob=float(draft_row[token_id]), residual_mass=mass)
             if token.draft_interval is not None:
-                token = token._replace(draft_interval=interval_of(other, own))
+                token = token._replace(draft_interval=interval_of(draft_row, token_id))
         if token.interval is not None:
             token = token._replace(interval=interval)
         elif self._config.acceptance == "exact" and token.uniform is not None:
@@ -161,37 +163,37 @@ class RoundReplay:
 
     def _extra(self, token: ExtraToken, shaped: Sequence[Tensor]) -> ExtraToken:
         """The target's own token, from the distribution that it was drawn from."""
-        at, own = len(self._step.accepted), token.token_id
+        at, token_id = len(self._step.accepted), token.token_id
         target = drawn_from = shaped[0][at]
-        token = token._replace(target_prob=float(target[own]))
+        token = token._replace(target_prob=float(target[token_id]))
         if self._step.recovered is not None and self._config.acceptance == "typical":
             token = token._replace(token_id=int(target.argmax()))
         if self._step.recovered is not None and len(shaped) > 1:
-            token = token._replace(draft_prob=float(shaped[1][at, own]))
+            token = token._replace(draft_prob=float(shaped[1][at, token_id]))
         if self._step.recovered is not None and self._config.acceptance == "speculative":
             if len(shaped) == 1:
                 return token
             excess = (target - shaped[1][at]).clamp(min=0)
             drawn_from = excess / excess.sum() if excess.any() else target
-        token = token._replace(prob=float(drawn_from[own]))
+        token = token._replace(prob=float(drawn_from[token_id]))
         if token.interval is None:
             return token
-        return token._replace(interval=interval_of(drawn_from, own))
+        return token._replace(interval=interval_of(drawn_from, token_id))
 
     def _difference(self, again: Sequence[DraftRound]) -> str:
         """The first field in which the round differs from the others."""
         step, slacks = self._step, [MASS_TOLERANCE]
         for side in self._sides:
             slacks.append(MASS_TOLERANCE + 2 * stretched(side.tolerance, side.shaper.shaping))
-        rest = [replace(one, recovered=None) for one in again]
-        found = difference(replace(step, recovered=None), rest, max(slacks))
-        if found or step.recovered is None:
-            return found
+        others = [replace(round_again, recovered=None) for round_again in again]
+        field = difference(replace(step, recovered=None), others, max(slacks))
+        if field or step.recovered is None:
+            return field
         # What is left of two rows has their errors in units of its own mass.
         mass = step.drafted[len(step.accepted)].residual_mass
         share = mass if self._config.acceptance == "speculative" else 1.0
-        own = [one.recovered for one in again]
-        return difference(step.recovered, own, max(slacks) / max(TINY, share), "recovered")
+        recovered = [round_again.recovered for round_again in again]
+        return difference(step.recovered, recovered, max(slacks) / max(TINY, share), "recovered")
 
     def _listing_fault(self, rows: Sequence[Tensor]) -> str:
         """Either model's most probable tokens must be listed, and no others but the round's own."""
@@ -200,11 +202,11 @@ class RoundReplay:
             listed = {candidate.token_id for candidate in candidates}
             allowed = {*self._drafted[at : at + 1]}
             allowed |= {extra.token_id} if extra and at == len(step.accepted) else set()
-            for own in rows if at < len(step.drafted) else rows[:1]:
-                count = min(self._config.top_candidates, own.shape[-1])
-                least = own[at].topk(count)[0][-1]
-                above = {*(own[at] > least).nonzero().flatten().tolist()}
-                reaching = {*(own[at] >= least).nonzero().flatten().tolist()}
+            for side_rows in rows if at < len(step.drafted) else rows[:1]:
+                count = min(self._config.top_candidates, side_rows.shape[-1])
+                least = side_rows[at].topk(count)[0][-1]
+                above = {*(side_rows[at] > least).nonzero().flatten().tolist()}
+                reaching = {*(side_rows[at] >= least).nonzero().flatten().tolist()}
                 if not above <= listed or len(reaching & listed) < count:
                     return "a more probable token is left out"
                 allowed |= reaching

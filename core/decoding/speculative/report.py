@@ -1,4 +1,4 @@
-"""What measuring speculative decoding gives, beside target-only decoding in the same run.
+"""Results of measuring speculative decoding beside target-only decoding in the same run.
 
 Torch-free, so that a stored report can be drawn; `measure.py` makes it.
 """
@@ -27,7 +27,7 @@ class Latency(NamedTuple):
 
 
 class TargetRun(NamedTuple):
-    """What the target alone did, timed by the acts of a round and nothing else.
+    """Run of the target alone, timed by the acts of a round and nothing else.
 
     Args:
         prefill: seconds of the prompt, whose last position gives the first token.
@@ -77,15 +77,15 @@ class Comparison(NamedTuple):
 
         One run that was held up doesn't move them.
         """
-        found = self.stage_shares or (stage_shares(self.speculative),)
-        middle = [median(own) for own in zip(*found, strict=True)]
+        runs = self.stage_shares or (stage_shares(self.speculative),)
+        middle = [median(stage) for stage in zip(*runs, strict=True)]
         total = sum(middle) or 1.0
         propose, score, verify = (share / total for share in middle)
         return propose, score, verify
 
     @property
     def speedup(self) -> float:
-        """How many times faster a token is; the medians are compared."""
+        """Speed-up of a token: the medians are compared."""
         return median(self.target_token_seconds) / median(self.speculative_token_seconds)
 
 
@@ -110,7 +110,7 @@ class SweepPoint(NamedTuple):
 
     @property
     def disagrees(self) -> bool:
-        """Whether the prediction lies beyond the spread, and far from what was measured."""
+        """Return whether the prediction lies beyond the spread, and far from the measurement."""
         low, high = self.spread or (self.measured, self.measured)
         far = abs(self.predicted - self.measured) > FAR * self.measured
         return far and not low <= self.predicted <= high
@@ -149,12 +149,12 @@ class LengthSweep(NamedTuple):
 
     @property
     def pays_to_the_end(self) -> bool:
-        """Whether the longest measured length pays still, so that longer ones may too."""
+        """Return whether the longest measured length still pays, so that longer ones may too."""
         return self.break_even == self.points[-1].draft_length
 
 
 class TextCount(NamedTuple):
-    """How often both methods ended a short run with these tokens; the rest has no tokens."""
+    """Counts of both methods' short runs with these tokens; the pooled rest has no tokens."""
 
     token_ids: tuple[int, ...]
     text: str
@@ -190,11 +190,11 @@ def speculative_latency(trace: Trace) -> float:
 def stage_shares(trace: Trace) -> tuple[float, float, float]:
     """The shares of the rounds' time that propose, score and verify took; zeros without any."""
     seconds = [step.seconds for step in trace.rounds]
-    total = sum(own.total for own in seconds) or 1.0
+    total = sum(step.total for step in seconds) or 1.0
     return (
-        sum(own.propose for own in seconds) / total,
-        sum(own.score for own in seconds) / total,
-        sum(own.verify for own in seconds) / total,
+        sum(step.propose for step in seconds) / total,
+        sum(step.score for step in seconds) / total,
+        sum(step.verify for step in seconds) / total,
     )
 
 

@@ -1,4 +1,4 @@
-"""Reading the rounds of a trace that anyone may have written: whether each one is whole."""
+"""Check that the rounds of a trace are whole, and access to their candidates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.decoding.speculative.types import DraftRound, PairCandidate
 
 
 def whole_rounds(trace: Trace[Speculative]) -> Check:
-    """Whether the other checks can be made: every token has its numbers at its position."""
+    """Check that every token has its numbers at its position, which the other checks rely on."""
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
@@ -51,7 +51,9 @@ def _missing(step: DraftRound, config: Speculative) -> str:
     bonus = step.bonus.candidates if step.bonus else ()
     if any(c.draft_prob is not None or c.draft_raw_prob is not None for c in bonus):
         return f"{where}: the draft has no probabilities at the bonus"
-    if any(list(own) != sorted(own, key=by_target) for own in positions_of(step)):
+    if any(
+        list(candidates) != sorted(candidates, key=by_target) for candidates in positions_of(step)
+    ):
         return f"{where}: candidates are not ordered by the target's probability"
     if step.extra is None and step.finish_reason is None:
         return f"{where}: the target added no token, and the run went on"

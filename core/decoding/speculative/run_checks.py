@@ -1,4 +1,4 @@
-"""Whether the rounds of a speculative trace make up one run: caches, drafts, tokens, the end."""
+"""Checks that the rounds of a speculative trace make up one run: caches, drafts, tokens, end."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def _drafting_fault(
     if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold, or at the length"
     if config.drafter == "prompt_lookup":
-        found = look_up(before, config.lookup_ngram, step.draft_length)
-        cut = found if step.draft_end != "eos" else found[: len(drafted)]
+        continuation = look_up(before, config.lookup_ngram, step.draft_length)
+        cut = continuation if step.draft_end != "eos" else continuation[: len(drafted)]
         return "" if drafted == cut else "the text doesn't go on like that where it did before"
     return ""
 
 
 def _confidence(token: DraftToken) -> float:
-    own = candidate_of(token.candidates, token.token_id)
-    return own.draft_raw_prob if own and own.draft_raw_prob is not None else 1.0
+    candidate = candidate_of(token.candidates, token.token_id)
+    return candidate.draft_raw_prob if candidate and candidate.draft_raw_prob is not None else 1.0
 
 
 def _tokens(trace: Trace[Speculative]) -> Check:
@@ -103,8 +103,8 @@ def _shown(trace: Trace[Speculative]) -> Iterator[tuple[str, int, str]]:
     for step in trace.rounds:
         extra = () if step.extra is None else (step.extra,)
         for token in (*step.drafted, *extra):
-            for own in (token, *token.candidates):
-                yield f"round {nth(step.index)}", own.token_id, own.text
+            for shown in (token, *token.candidates):
+                yield f"round {nth(step.index)}", shown.token_id, shown.text
 
 
 def _emitted(trace: Trace[Speculative]) -> Iterator[tuple[str, str, str]]:

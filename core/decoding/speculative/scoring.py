@@ -1,4 +1,4 @@
-"""What each way of scoring feeds to the target: rows of token ids with their positions; torch-free.
+"""Input of the target for each way of scoring: rows of token ids with positions; torch-free.
 
 `feed` is what this engine runs, whose rows share no cache. `feed_paged` is what an engine with a
 paged cache runs (vLLM): a page draws it, and says how much more this engine feeds.
@@ -63,7 +63,7 @@ def feed(scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]) ->
 def feed_paged(
     scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]
 ) -> tuple[FedRow, ...]:
-    """As `feed`, where sequences share one paged cache: batch expansion feeds each its last token.
+    """Input of a target with one paged cache: batch expansion feeds each sequence its last token.
 
     A layer writes the keys and values of all rows before it attends, so that a row finds what the
     others feed in the same forward. Source: vLLM's `BatchExpansionTop1Scorer`, one query token for
@@ -78,7 +78,7 @@ def feed_paged(
 
 
 def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> str:
-    """How much more this engine feeds for batch expansion than one with a paged cache.
+    """Ratio of the tokens that this engine feeds for batch expansion to those with a paged cache.
 
     Plain text; empty where nothing is drafted, which makes no difference.
     """

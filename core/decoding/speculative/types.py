@@ -1,4 +1,4 @@
-"""What speculative decoding records: rounds of proposing, scoring and verifying; torch-free.
+"""Record of speculative decoding: rounds of proposing, scoring and verifying; torch-free.
 
 A round's drafted tokens stand at positions 0, 1, 2, ...; the token that the target adds itself
 (recovered or bonus) takes the position after the last accepted one.
@@ -130,7 +130,7 @@ class CacheSizes(NamedTuple):
 
 
 class RoundSeconds(NamedTuple):
-    """Where a round's time went.
+    """Seconds of a round.
 
     Args:
         propose: the draft's forwards and draws.
@@ -204,7 +204,7 @@ class DraftRound(Step):
 
     @property
     def text(self) -> str:
-        """What the round added to the running text."""
+        """The round's addition to the running text."""
         return "".join(self.texts)
 
 

@@ -107,8 +107,8 @@ def recovered(
     row: int,
     noise: Noise,
 ) -> EmittedByTarget:
-    """What takes the place of a rejected token: drawn from the residual; in exact match what the
-    target drew; in typical acceptance its most probable token (as in vLLM).
+    """Replace a rejected token: by a draw from the residual; in exact match by the target's
+    sample; in typical acceptance by the target's most probable token (as in vLLM).
 
     Raises:
         DecodingError: no token is left.

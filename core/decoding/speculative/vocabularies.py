@@ -1,4 +1,4 @@
-"""Whether two models speak of the same tokens, which is what lets one draft for the other."""
+"""Comparison of two models' vocabularies: a draft needs the target's tokens."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None
     if draft in known:
         return
     difference = vocabulary_difference(target, draft)
-    told = min(target.vocab_size, draft.vocab_size) - len(_unknown(target) | _unknown(draft))
-    if not difference and 2 * told < min(target.vocab_size, draft.vocab_size):
+    shared = min(target.vocab_size, draft.vocab_size)
+    named = shared - len(_unknown(target) | _unknown(draft))
+    if not difference and 2 * named < shared:
         raise ModelError(
-            f"The servers of {target.model_id} and {draft.model_id} tell the text of {told:,} "
+            f"The servers of {target.model_id} and {draft.model_id} tell the text of {named:,} "
             "tokens only, too few to compare their vocabularies: name a tokenizer, "
             "?tokenizer=FOLDER before the # of the address."
         )
@@ -47,10 +48,14 @@ def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
     shared = min(target.vocab_size, draft.vocab_size)
     unknown = _unknown(target) | _unknown(draft)
     for token_id in range(shared):
-        own, other = _token(target, token_id), _token(draft, token_id)
-        if own != other and not (token_id in unknown and _are_parts(own, other)):
+        texts = [model.token_text(token_id) for model in (target, draft)]
+        raw = [model.token_bytes(token_id) for model in (target, draft)]
+        if texts[0] == texts[1] and raw[0] == raw[1]:
+            continue
+        parts = all("\ufffd" in token.decode("utf-8", "replace") for token in raw)
+        if token_id not in unknown or not parts:
             return (
-                f"token {token_id} is {own[0]!r} in the target and {other[0]!r} in the draft "
+                f"token {token_id} is {texts[0]!r} in the target and {texts[1]!r} in the draft "
                 f"(of {target.vocab_size} and {draft.vocab_size} tokens)"
             )
     longer, name = (target, "target") if target.vocab_size > shared else (draft, "draft")
@@ -67,14 +72,6 @@ def _unknown(model: LanguageModel) -> frozenset[int]:
     return getattr(model, "unknown_tokens", frozenset())
 
 
-def _are_parts(*tokens: tuple[str, bytes]) -> bool:
-    return all("\ufffd" in raw.decode("utf-8", "replace") for _, raw in tokens)
-
-
-def _token(model: LanguageModel, token_id: int) -> tuple[str, bytes]:
-    return model.token_text(token_id), model.token_bytes(token_id)
-
-
 def is_padding(model: LanguageModel, token_id: int) -> bool:
-    """Whether a row of logits has this id but the tokenizer doesn't."""
+    """Return whether a row of logits has this id but the tokenizer doesn't."""
     return model.token_text(token_id) == f"<unused {token_id}>"

@@ -140,7 +140,7 @@ FORGERIES = {
     ),
     "all logits zero": (
         lambda t: _all_candidates(t, 1, logit=0.0),
-        "probabilities follow from the logits and the settings",
+        "candidates agree with the stages",
     ),
     "more tokens kept than there were": (
         lambda t: _forge_stage(t, 1, -2, kept=10**6),

@@ -65,8 +65,8 @@ def test_a_floor_far_from_the_run_s_is_found_with_the_model(model, name) -> None
 def test_where_a_filter_cut_is_said_to_be_open_without_the_model(model) -> None:
     trace = _run(model, Shaping(top_k=20))
     forged = with_shaping(trace, top_k=21)
-    assert "where filters cut" in unchecked_words(forged, check(forged))
-    assert "where filters cut" not in unchecked_words(forged, check(forged, model))
+    assert "the settings' effect" in unchecked_words(forged, check(forged))
+    assert "the settings' effect" not in unchecked_words(forged, check(forged, model))
 
 
 def _keep_everywhere(trace: Trace, kept: int, since: int) -> Trace:

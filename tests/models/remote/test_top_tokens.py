@@ -22,10 +22,12 @@ from core import (
     collect,
     load_model,
 )
+from core.decoding.checks.token_replay import SAME_STAGES
 from core.decoding.errors import UnknownTokensError
 from core.decoding.lab.step import read_step_logits
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.figures import prompt_reading, step_stages, uncertainty
+from tests.decoding.checks.forging import failed, with_shaping
 from tests.models.remote.servers import Script, local, serving
 from tests.server.api.served import served
 
@@ -79,6 +81,11 @@ def test_a_forged_number_is_found_out(top: Any) -> None:
     again = collect(local(), PROMPT, Greedy(max_new_tokens=3))
     renamed = Trace.from_dict(again.to_dict() | {"model_id": top.model_id, "model_revision": ""})
     assert not all(one.passed for one in check(renamed, top))
+    drawn = collect(
+        top, PROMPT, Sampling(max_new_tokens=3, shaping=Shaping(temperature=0.8, top_k=12))
+    )
+    cooler = with_shaping(drawn, temperature=0.79)
+    assert failed(drawn, top) == set() and SAME_STAGES in failed(cooler, top)
 
 
 @pytest.mark.parametrize(
