@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from core.decoding.beam.config import BeamSearch
@@ -67,23 +67,14 @@ def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
 
 
 def _sums(trace: Trace[BeamSearch]) -> Check:
-    deviations = (
-        abs(candidate.cum_logprob - before - candidate.logprob)
-        / max(1.0, abs(candidate.cum_logprob))
-        for step, totals in _with_totals(trace)
-        for candidate in step.candidates
-        for before in (totals[candidate.parent],)
-    )
+    deviations, totals = [0.0], [0.0] * trace.config.num_beam_groups
+    for step in trace.beam_steps:
+        for c in step.candidates:
+            gap = c.cum_logprob - totals[c.parent] - c.logprob
+            deviations.append(abs(gap) / max(1.0, abs(c.cum_logprob)))
+        totals = [c.cum_logprob for c in step.kept]
     detail = "largest relative deviation from parent's sum + log-probability, every candidate"
     return worst("each sum is its parent's plus the token's", deviations, VALUE_TOLERANCE, detail)
-
-
-def _with_totals(trace: Trace[BeamSearch]) -> Iterator[tuple[BeamStep, list[float]]]:
-    """Each step with the sums of the rows of its beam."""
-    totals = [0.0] * len(trace.beam_steps[0].groups) if trace.beam_steps else []
-    for step in trace.beam_steps:
-        yield step, totals
-        totals = [candidate.cum_logprob for candidate in step.kept]
 
 
 def _fates(trace: Trace[BeamSearch]) -> Check:

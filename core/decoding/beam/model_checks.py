@@ -12,7 +12,7 @@ from core.decoding.beam.replay import lineage
 from core.decoding.beam.rescoring import Rescoring
 from core.decoding.beam.types import BeamCandidate, BeamStep, ReferencePath
 from core.decoding.checks.common import count, worst
-from core.decoding.checks.forwards import logit_tolerance, prompt_numbers
+from core.decoding.checks.forwards import logit_tolerance, nan_first, prompt_numbers
 from core.decoding.checks.model_checks import fit_faults
 from core.decoding.checks.run_text import run_text_faults
 from core.decoding.config import MethodConfig
@@ -105,18 +105,14 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
 def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
     """Every number of every row, against forwards of another kind."""
     name = "independent forwards give every row of the tree the same log-probabilities"
+    _, index = max(rescoring.deviations, key=lambda d: nan_first(d[0]))
     detail = (
         f"largest difference over {rescoring.rows} rows, {rescoring.paths} paths of them without "
-        f"a cache: at step {_where(rescoring.deviations)}; a better or missing candidate counts, "
+        f"a cache: at step {nth(index)}; a better or missing candidate counts, "
         "and one that the settings remove"
     )
     # A log-probability is a logit less the row's log-sum-exp, and either may be off.
     return worst(name, [value for value, _ in rescoring.deviations], 2 * tolerance, detail)
-
-
-def _where(deviations: Sequence[tuple[float, int]]) -> int:
-    """The step of the largest, counted from 1."""
-    return nth(max(deviations, key=lambda d: math.inf if math.isnan(d[0]) else d[0])[1])
 
 
 def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float) -> Check | None:

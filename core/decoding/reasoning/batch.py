@@ -152,7 +152,8 @@ class _BatchRow:
         self._controller = BudgetController(model, self.ids, run.config)
         self._picker = Picker(model, run.config.chooser)
         # Nothing shapes its logits: the batch's own argmax is its pick.
-        self.greedy = _is_plain(run.config)
+        config = run.config
+        self.greedy = not (config.draws or config.shaping.penalised or config.min_new_tokens)
         self._pieces: list[Piece] = []
         self.logprobs: list[float] = []
         self.reason: FinishReason | None = None
@@ -162,7 +163,10 @@ class _BatchRow:
         """The token that follows `[vocab]` logits; `best` is the most probable one."""
         picked = None
         if self._controller.asks:
-            picked = best if self.greedy else self._pick(logits)
+            picked = best
+            if not self.greedy:
+                index = len(self._pieces)
+                picked = self._picker.pick(index, logits, self.ids).pick.token_id
         decision = self._controller.decide(picked)
         text, self.reason = self._controller.after(decision)
         token_id, phase, forced_as, instead_of = decision
@@ -170,10 +174,6 @@ class _BatchRow:
         visible = text or self.model.token_text(token_id)
         self._pieces.append(Piece(text, visible, phase, forced_as, instead_of))
         return token_id
-
-    def _pick(self, logits: Tensor) -> int:
-        picked = self._picker.pick(len(self._pieces), logits, self.ids)
-        return picked.pick.token_id
 
     def finished(self) -> FinishedRun:
         return FinishedRun(
@@ -184,7 +184,3 @@ class _BatchRow:
             finish_reason=self.reason or "cancelled",
             seconds=self.seconds,
         )
-
-
-def _is_plain(config: Reasoning) -> bool:
-    return not (config.draws or config.shaping.penalised or config.min_new_tokens)

@@ -35,7 +35,11 @@ class _Run(NamedTuple):
 def self_checks(trace: Trace[Reasoning]) -> list[Check]:
     """The checks of single tokens, then those of the budget."""
     checks = trace_checks.self_checks(trace)
-    return checks + _budget_checks(trace) if checks[0].passed else checks
+    if not checks[0].passed:
+        return checks
+    pieces = pieces_of(trace.token_steps)
+    run = _Run(pieces, read_run(pieces, trace.config), trace.config)
+    return checks + [count(name, list(faults(run)), detail) for name, faults, detail in _CHECKS]
 
 
 def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
@@ -53,12 +57,6 @@ def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
 
     checks = token_model_checks.model_checks(trace, model, record)
     return [*checks, _decided_again(trace, model)] if checks[0].passed else checks
-
-
-def _budget_checks(trace: Trace[Reasoning]) -> list[Check]:
-    pieces = pieces_of(trace.token_steps)
-    run = _Run(pieces, read_run(pieces, trace.config), trace.config)
-    return [count(name, list(faults(run)), detail) for name, faults, detail in _CHECKS]
 
 
 def _phase_faults(run: _Run) -> Iterator[str]:

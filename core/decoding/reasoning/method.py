@@ -6,11 +6,6 @@ from core.decoding.autoregressive.method import TEMPERATURE_0
 from core.decoding.method import Method
 from core.decoding.reasoning.config import Reasoning
 
-
-def _notes(config: Reasoning) -> tuple[str, ...]:
-    return (TEMPERATURE_0,) if config.do_sample and not config.draws else ()
-
-
 REASONING = Method(
     config=Reasoning,
     engine="core.decoding.reasoning.engine:generate",
@@ -18,5 +13,5 @@ REASONING = Method(
     "applies the budget's rules again to what the model picked.",
     self_checks="core.decoding.reasoning.checks:self_checks",
     model_checks="core.decoding.reasoning.checks:model_checks",
-    notes=_notes,
+    notes=lambda config: (TEMPERATURE_0,) if config.do_sample and not config.draws else (),
 )

@@ -163,7 +163,9 @@ def sweep_lengths(
             if alone is None:
                 break
             seconds.append(alone.token_seconds)
-        settings = replace(config, draft_length=length, adaptive=False, seed=_seed(config, done))
+        settings = replace(
+            config, draft_length=length, adaptive=False, seed=(config.seed + done) % MAX_SEED
+        )
         trace = collect(model, ids, settings, draft=draft, should_stop=should_stop)
         if should_stop():
             break
@@ -278,10 +280,6 @@ def _emitted(rounds: Rounds) -> Iterator[int]:
         with torch.inference_mode():
             step = rounds.round()
         yield from step.token_ids
-
-
-def _seed(config: Speculative, offset: int) -> int:
-    return (config.seed + offset) % MAX_SEED
 
 
 def _losslessness(
