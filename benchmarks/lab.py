@@ -59,9 +59,10 @@ def server_times(model: Any, repeats: int) -> tuple[int, float, float, float]:
     """The model's tokens, and seconds of a rerun, of all flips and of 1,000 rolls."""
     from streamlit.testing.v1 import AppTest
 
+    from core.models.store import ModelStore
     from pages.ui.shell import models
 
-    models._cached = lambda _: model  # type: ignore[assignment]
+    models.MODELS = ModelStore(lambda *_: model, most=1)
     models.warm_up = lambda: None  # type: ignore[assignment]
     app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()
     app.switch_page("sampling.py").run()

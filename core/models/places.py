@@ -1,10 +1,13 @@
-"""What a model's name may mean on this machine: an embedded one, or a path."""
+"""Embedded models, and names of models that are paths on this machine."""
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 EMBEDDED_PREFIX = "embedded:"
+GGUF_SUFFIX = ".gguf"
 DEFAULT_DRAFT = "embedded:draft"
 EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 
@@ -24,14 +27,29 @@ def _folders_with(name: str) -> list[str]:
 
 
 def embedded_folder(name: str) -> Path:
-    """Where an embedded model is."""
+    """Return the folder of an embedded model."""
     return EMBEDDED_FOLDER / name
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether `text` is meant as a path; `owner/name` is one only if it exists."""
+    """Return True for a path; `owner/name` is one only if it exists."""
     written_so = text.startswith(("/", ".", "~")) or "\\" in text or text.count("/") > 1
     try:
-        return written_so or text.endswith(("/", ".gguf")) or Path(text).exists()
+        return written_so or text.endswith(("/", GGUF_SUFFIX)) or Path(text).exists()
     except OSError:  # Too long for a file name.
+        return False
+
+
+def kind_of_path(text: str) -> str:
+    """Return "file" for a name of a GGUF file, else "folder"."""
+    return "file" if text.lower().endswith(GGUF_SUFFIX) else "folder"
+
+
+def begins_as_gguf(path: Path) -> bool:
+    """Return True for a regular file that begins as GGUF files do."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            return stat.S_ISREG(os.fstat(descriptor).st_mode) and file.read(4) == b"GGUF"
+    except (OSError, ValueError):
         return False

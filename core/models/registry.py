@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
-from core.decoding.errors import LoadingStoppedError, ModelError
-from core.models.gguf.header import kind_of_path
+from core.decoding.errors import ModelError
 from core.models.importing import without_collections
 from core.models.isolation.client import prepare
 from core.models.packaged import PACKAGED, packaged_file
 from core.models.places import (
     EMBEDDED_PREFIX,
     embedded_folder,
+    kind_of_path,
     list_embedded,
     list_stored,
     looks_like_path,
 )
 from core.models.remote.address import FORMS, is_remote
 from core.models.reporting import Report, reporting, unheard
+from core.models.stopping import never
 
 if TYPE_CHECKING:
     import torch
@@ -32,13 +30,6 @@ if TYPE_CHECKING:
     from core.models.remote.model import RemoteModel
     from core.models.reward_model import RewardModel
     from core.models.transformers_model import TransformersModel
-
-_POLL_SECONDS = 0.05
-
-
-_LOCKS_LOCK = Lock()
-# Held by whoever loads a certain model.
-_LOCKS: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
 
 def load_model(
@@ -73,13 +64,13 @@ def load_model(
             f"load_model takes a name or a path, got the type {type(where).__name__}; a model of "
             "transformers goes into core.from_transformers(model, tokenizer)."
         )
-    stops = should_stop or (lambda: False)
+    stops = should_stop or never
     if is_remote(str(where).strip()):
         return _connected(str(where).strip(), dtype, device, stops, on_progress)
     source = _source(where)
     from core.models.loading.load import load_transformers_model
 
-    with alone(source.model_id, stops), reporting(on_progress):
+    with reporting(on_progress):
         return load_transformers_model(source, dtype, device, stops)
 
 
@@ -101,9 +92,7 @@ def load_reward_model(
     source = _source(where)
     from core.models.loading.load import load_scorer
 
-    stops = should_stop or (lambda: False)
-    with alone(source.model_id, stops):
-        return load_scorer(source, dtype, device, stops)
+    return load_scorer(source, dtype, device, should_stop or never)
 
 
 def _source(where: str | Path) -> ModelSource:
@@ -150,20 +139,6 @@ def _connected(
 
     with reporting(report):
         return connect(where, should_stop)
-
-
-@contextmanager
-def alone(name: str, should_stop: Callable[[], bool]) -> Iterator[None]:
-    """Wait until nobody else loads what has this name; raises LoadingStoppedError if stopped."""
-    with _LOCKS_LOCK:
-        own = _LOCKS.setdefault(name, Lock())
-    while not own.acquire(timeout=_POLL_SECONDS):
-        if should_stop():
-            raise LoadingStoppedError
-    try:
-        yield
-    finally:
-        own.release()
 
 
 def _expanded(text: str) -> Path:

@@ -44,7 +44,7 @@ from core.export.catalog import entries_of
 from core.export.stored import read_stored
 from core.figures import LIGHT
 from core.figures.base.paper import WIDE
-from core.models.gguf.header import header_in
+from core.models.gguf.header import read_header
 from core.server.api.chat import read_chat
 from core.server.api.completions import read_completion
 from core.server.api.errors import ApiError
@@ -152,6 +152,13 @@ def _path() -> bytes:
 def _gguf() -> bytes:
     with TemporaryDirectory() as folder:
         return write_gguf(Path(folder) / "seed.gguf").read_bytes()
+
+
+def _read_gguf(data: bytes) -> object:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "x.gguf"
+        path.write_bytes(data)
+        return read_header(str(path), "x.gguf")
 
 
 def _evaluation() -> bytes:
@@ -315,6 +322,6 @@ READERS = (
         "core/traces/foreign.py"),
     Reader("decoding field", lambda data: decoding_in(_text(data)), ConfigError,
         (b'{"method": "greedy"}',), "pages/ui/requests/controls.py"),
-    Reader("GGUF header", lambda data: header_in(data, "x.gguf"), ModelError, (_gguf(),),
+    Reader("GGUF header", _read_gguf, ModelError, (_gguf(),),
         "core/models/gguf/header.py"),
 )  # fmt: skip

@@ -26,6 +26,7 @@ from pages.ui.widgets import later
 from tests.figures.traces import make_trace
 from tests.ui.reason_app import open_reason, scripted, stored  # noqa: F401 - fixtures
 from tests.ui.seen import SECONDS
+from tests.ui.stores import uncached
 
 ROOT = Path(__file__).parents[2]
 Open = Callable[..., AppTest]
@@ -72,9 +73,15 @@ def alone(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # A page is run as the main module, which a process that a later test spawns would run again.
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
-    st.cache_resource.clear()
+    _forget()
     yield
+    _forget()
+
+
+def _forget() -> None:
     st.cache_resource.clear()
+    models.MODELS.empty()
+    models.REWARDS.empty()
 
 
 def set_example(monkeypatch: pytest.MonkeyPatch, kind: type[View], example: Trace | None) -> None:
@@ -109,7 +116,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, model: Any) -> Any:
     import torch
 
     torch.set_num_threads(1)
-    monkeypatch.setattr(models, "_cached", lambda _: model)
+    monkeypatch.setattr(models, "MODELS", uncached(lambda _: model))
     return model
 
 

@@ -25,6 +25,7 @@ from pages.ui.shell import models
 from tests.evaluation.thinkers import ID, thinker
 from tests.figures.reasons import make_rivalry, make_strip, make_sweep, make_vote
 from tests.ui import seen
+from tests.ui.stores import uncached
 
 Open = Callable[..., AppTest]
 
@@ -40,7 +41,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     model.has_chat_template = True  # type: ignore[attr-defined]
     model.encode_chat = lambda _: [ID["q"]]  # type: ignore[attr-defined]
     model.think_marks = ThinkMarks("<think>", "</think>", "tokens")  # type: ignore[attr-defined]
-    monkeypatch.setattr(models, "_cached", lambda _: model)
+    monkeypatch.setattr(models, "MODELS", uncached(lambda _: model))
     return model
 
 

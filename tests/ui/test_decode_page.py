@@ -35,6 +35,7 @@ from tests.ui import seen
 from tests.ui.conftest import Open, serve, set_example
 from tests.ui.knobs import move
 from tests.ui.seen import charts, markup, texts
+from tests.ui.stores import uncached
 
 PROMPT = "the cat"
 
@@ -129,7 +130,7 @@ def test_a_model_that_fails_to_load_says_why(
     def refuse(where: str) -> object:
         raise ModelError(f"There is no model at {where}.")
 
-    monkeypatch.setattr(models, "_cached", refuse)
+    monkeypatch.setattr(models, "MODELS", uncached(refuse))
     assert "There is no model at embedded:target." in texts(run(open_app()))
 
 

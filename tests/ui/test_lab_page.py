@@ -37,6 +37,7 @@ from tests.ui import seen
 from tests.ui.conftest import open_page, serve, set_example
 from tests.ui.knobs import move, report, shown_knobs
 from tests.ui.seen import SECONDS, charts, markup, specs, texts
+from tests.ui.stores import uncached
 
 FIGURES = ["stages", "draw", "flips"]
 
@@ -433,7 +434,7 @@ def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeyp
     def never(_: str) -> None:
         raise AssertionError("the model of a stranger's file was loaded")
 
-    monkeypatch.setattr(models, "_cached", never)
+    monkeypatch.setattr(models, "MODELS", uncached(never))
     example = replace(make_lab(Shaping(temperature=1.5), name="stranger/model"), rolls=None)
     app = open_file(open_lab(make_trace(3)), example)
     assert "From a file: not proved without its model" in texts(app)
@@ -495,7 +496,7 @@ def fail(_: object) -> None:
 @pytest.mark.usefixtures("scripted")
 def test_a_scene_that_failed_can_be_tried_again(monkeypatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(models, "_cached", fail)
+        patch.setattr(models, "MODELS", uncached(fail))
         app = open_lab(prompt="the cat")
         assert "The disk is away." in texts(app)
     app = settle(app.button(key="try_again").click().run())

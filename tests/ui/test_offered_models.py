@@ -62,7 +62,7 @@ def test_a_model_that_was_forced_into_the_session_is_refused(tmp_path: Path) -> 
 def test_an_offered_folder_is_known_by_its_name(shared: Path) -> None:
     assert models.load("small").model_id == "small"
     (shared / "config.json").write_text("[]")
-    models._cached.clear()
+    models.MODELS.empty()
     assert refusal("small") == models.NOT_LOADED.format(where="small")
 
 

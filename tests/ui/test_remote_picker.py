@@ -38,7 +38,7 @@ def test_a_shared_server_asks_its_operator_s_servers_only(
         models.load(WHERE)
     app = open_app(model="big")
     assert "server_key" not in {one.key for one in app.text_input}
-    models._cached.clear()
+    models.MODELS.empty()
     with pytest.raises(ModelError) as error:
         models.load("big")
     assert str(error.value) == models.NOT_LOADED.format(where="big")

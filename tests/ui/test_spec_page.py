@@ -38,6 +38,7 @@ from tests.ui import seen
 from tests.ui.conftest import Open, set_example
 from tests.ui.knobs import move, shown_knobs
 from tests.ui.seen import charts, markup, texts
+from tests.ui.stores import uncached
 
 PROMPT, OTHER = " the a", "embedded:target"
 
@@ -51,7 +52,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(where: str) -> ScriptedModel:
         return found.setdefault(where, spec_model(where.removeprefix("embedded:")))
 
-    monkeypatch.setattr(models, "_cached", load)
+    monkeypatch.setattr(models, "MODELS", uncached(load))
 
 
 @pytest.fixture

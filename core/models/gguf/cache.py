@@ -17,12 +17,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.decoding.errors import ModelError
+from core.decoding.files import write_file
 from core.models.loading.memory import in_words
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.
 _SAMPLED_BYTES = 2**20
 _BEGUN = "begun-"
+_DIGEST_LENGTH = 12
 # A conversion whose process was killed leaves its folder; none takes so long.
 _ABANDONED_SECONDS = 24 * 3600.0
 
@@ -77,6 +79,18 @@ def moved(key: str, content: str, dtype: str) -> Path | None:
 
 def _begun(folder: Path) -> bool:
     return folder.name.startswith(_BEGUN)
+
+
+def write_source(file: Path, folder: Path, quantization: str, dtype: str) -> None:
+    """Write into a conversion's folder which file it was made from."""
+    source = {"quantization": quantization, "sha256": content_of(file), "dtype": dtype}
+    write_file(folder / SOURCE_FILE, json.dumps(source))
+
+
+def source_of(folder: Path, file: Path) -> str:
+    """Return the revision of a converted file for a trace: name, quantization and digest."""
+    source = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+    return f"{file.name} {source['quantization']} {source['sha256'][:_DIGEST_LENGTH]}"
 
 
 @contextmanager

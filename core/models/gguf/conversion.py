@@ -5,7 +5,6 @@ It follows what a stranger's file says, so it runs in a child process (`core.mod
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -24,16 +23,14 @@ from transformers import (
 )
 
 from core.decoding.errors import ModelError
-from core.decoding.files import write_file
-from core.models.gguf.cache import SOURCE_FILE, content_of
+from core.models.gguf.cache import write_source
 from core.models.gguf.ends import end_ids
-from core.models.gguf.header import quantization, read_header
+from core.models.gguf.header import read_header
 from core.models.loading.errors import explain
 from core.models.reporting import Report, current_report
 
 # Saving copies no more than one such piece at a time.
 _SHARD = "1GB"
-_DIGEST_LENGTH = 12
 _LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 
 
@@ -48,32 +45,17 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
         ModelError: what is wrong with the file.
     """
     file, folder, report = Path(path), Path(out), current_report()
-    header = read_header(file, name)
+    header = read_header(path, name)
     report("Reading the GGUF file")
     with _read_once(), _counted(report):
         tokenizer = _part(name, "tokenizer", AutoTokenizer, file)
         config: PreTrainedConfig = _part(name, "configuration", AutoConfig, file)
         model = _model(name, file, config, getattr(torch, dtype))
-    model.generation_config.eos_token_id = end_ids(header.end_ids, tokenizer.get_vocab())
+    model.generation_config.eos_token_id = end_ids(header["end_ids"], tokenizer.get_vocab())
     report("Writing the converted model")
     tokenizer.save_pretrained(folder)
     _save(model, folder)
-    _write_source(file, folder, quantization(header), dtype)
-
-
-def source_of(folder: Path, file: Path) -> str:
-    """What a trace names a converted file by: its name, its quantization and a digest."""
-    said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
-    return f"{file.name} {said['quantization']} {said['sha256'][:_DIGEST_LENGTH]}"
-
-
-def _write_source(file: Path, folder: Path, kind: str, dtype: str) -> None:
-    said = {
-        "quantization": kind,
-        "sha256": content_of(file),
-        "dtype": dtype,
-    }
-    write_file(folder / SOURCE_FILE, json.dumps(said))
+    write_source(file, folder, header["quantization"], dtype)
 
 
 def _part(name: str, part: str, loader: Any, file: Path, **options: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import ModelError
 from core.models.gguf.cache import (
@@ -16,19 +16,22 @@ from core.models.gguf.cache import (
     key_of,
     moved,
 )
-from core.models.gguf.header import SUFFIX, GgufHeader, read_header
-from core.models.isolation import client
-from core.models.isolation.client import LimitError, RequestLimits
+from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.loading.folder import CONFIG_FILE
 from core.models.loading.memory import check_memory, free_bytes, in_words, reserved
+from core.models.places import GGUF_SUFFIX
 from core.models.reporting import current_report
 from core.models.stopping import ShouldStop
+
+if TYPE_CHECKING:
+    from core.models.gguf.header import GgufHeader
 
 _SHOWN = 4
 # Bytes that transformers holds of the largest tensor while it converts it, a number of it.
 _WHILE_CONVERTED = 12
-# What a conversion may take beside weights: the parsed header, a tokenizer.
+# Memory of a conversion beside weights: the parsed header, a tokenizer.
 _BESIDE_BYTES, _BESIDE_HEADER = 2**29, 128
+_HEADER_LIMITS = RequestLimits(cpu_seconds=10, seconds=60.0, memory_bytes=2**29)
 _CPU_SECONDS, _SECONDS = 1_800, 4 * 3_600.0
 
 
@@ -42,14 +45,14 @@ def gguf_in(where: Path, name: str) -> Path | None:
         return where
     if not os.path.isdir(where) or os.path.exists(where / CONFIG_FILE):
         return None
-    found = sorted(path for path in where.glob(f"*{SUFFIX}") if os.path.isfile(path))
-    if len(found) > 1:
-        others = ", ..." if len(found) > _SHOWN else ""
-        names = ", ".join(path.name for path in found[:_SHOWN])
+    files = sorted(path for path in where.glob(f"*{GGUF_SUFFIX}") if os.path.isfile(path))
+    if len(files) > 1:
+        more = ", ..." if len(files) > _SHOWN else ""
+        names = ", ".join(path.name for path in files[:_SHOWN])
         raise ModelError(
-            f"The folder {name} holds {len(found)} GGUF files ({names}{others}); name one of them."
+            f"The folder {name} holds {len(files)} GGUF files ({names}{more}); name one of them."
         )
-    return found[0] if found else None
+    return files[0] if files else None
 
 
 def converted_folder(
@@ -63,78 +66,57 @@ def converted_folder(
 
     Raises:
         ModelError: the file is none that can be used here, or there is no room for it.
-        LoadingStoppedError: `should_stop` said so.
+        LoadingStoppedError: `should_stop` returned True.
     """
-    header = read_header(file, name)
-    _check_kind(header, name)
-    size = 4 if dtype == "float32" else 2
-    check_memory(model_id, size * header.parameters)
-    key = key_of(file, dtype)
-    if folder := converted(key) or moved(key, content_of(file), dtype):
+    key = _key_of(file, name, dtype)
+    if folder := converted(key):
+        check_memory(model_id, sum(path.stat().st_size for path in folder.glob("*.safetensors")))
         return folder
-    needed = size * header.parameters + _WHILE_CONVERTED * header.largest
+    arguments: dict[str, Any] = {"path": str(file.absolute()), "name": name}
+    header = _asked("Reading", "read_header", _HEADER_LIMITS, should_stop, arguments)
+    bytes_of_weights = (4 if dtype == "float32" else 2) * header["parameters"]
+    check_memory(model_id, bytes_of_weights)
+    if folder := moved(key, content_of(file), dtype):
+        return folder
+    needed = bytes_of_weights + _WHILE_CONVERTED * header["largest"]
     check_memory(model_id, needed)
-    check_room(name, size * header.parameters)
-    current_report()(_announcement(header, needed, size))
+    check_room(name, bytes_of_weights)
+    current_report()(
+        f"Converting once: {header['parameters']:,} parameters take {in_words(needed)} of memory "
+        f"({in_words(free_bytes())} are free) and {in_words(bytes_of_weights)} in {cache_root()}"
+    )
     with reserved(model_id, needed, should_stop), being_converted(key) as out:
-        _convert(file, name, out, dtype, _limits(header, needed), should_stop)
+        _convert(arguments | {"out": str(out), "dtype": dtype}, header, needed, should_stop)
         if key_of(file, dtype) != key:
             raise ModelError(f"{name} changed while it was converted; load the model again.")
     return cache_root() / key
 
 
-def _announcement(header: GgufHeader, needed: int, size: int) -> str:
-    return (
-        f"Converting once: {header.parameters:,} parameters take {in_words(needed)} of memory "
-        f"({in_words(free_bytes())} are free) and {in_words(size * header.parameters)} in "
-        f"{cache_root()}"
-    )
-
-
-def _check_kind(header: GgufHeader, name: str) -> None:
-    """See that it is one whole model of an architecture that transformers reads.
-
-    Raises:
-        ModelError: what it is instead.
-    """
-    from transformers.integrations.gguf import is_gguf_arch_supported
-    from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
-
-    if header.splits > 1:
-        raise ModelError(
-            f"{name} is one of the {header.splits} files of a model; join them with llama.cpp's "
-            "llama-gguf-split --merge."
-        )
-    known = (*GGUF_SUPPORTED_ARCHITECTURES, "command-r", "qwen2moe", "qwen3moe", "gpt-oss")
-    if header.architecture not in known and not is_gguf_arch_supported(header.architecture):
-        raise ModelError(
-            f"{name} has the architecture {header.architecture[:40]}, which transformers can't "
-            "read from GGUF; use another model, or its safetensors."
-        )
-
-
-def _limits(header: GgufHeader, needed: int) -> RequestLimits:
-    beside = _BESIDE_BYTES + _BESIDE_HEADER * header.data_start
-    return RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
+def _key_of(file: Path, name: str, dtype: str) -> str:
+    try:
+        return key_of(file, dtype)
+    except OSError as error:
+        raise ModelError(f"{name} can't be read ({error.strerror}); check the file.") from None
 
 
 def _convert(
-    file: Path, name: str, out: Path, dtype: str, limits: RequestLimits, should_stop: ShouldStop
+    arguments: dict[str, Any], header: GgufHeader, needed: int, should_stop: ShouldStop
 ) -> None:
-    arguments: dict[str, Any] = {
-        "path": str(file.absolute()),
-        "name": name,
-        "out": str(out),
-        "dtype": dtype,
-    }
-    if not client.AVAILABLE:
-        from core.models.gguf.conversion import convert_gguf
+    beside = _BESIDE_BYTES + _BESIDE_HEADER * header["data_start"]
+    limits = RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
+    _asked("Converting", "convert_gguf", limits, should_stop, arguments)
 
-        convert_gguf(**arguments)
-        return
+
+def _asked(
+    verb: str,
+    task: str,
+    limits: RequestLimits,
+    should_stop: ShouldStop,
+    arguments: dict[str, Any],
+) -> Any:
     try:
-        client.ask("convert_gguf", limits, should_stop, **arguments)
+        return ask(task, limits, should_stop, **arguments)
     except LimitError as error:
         raise ModelError(
-            f"Converting {name} {error.reason}; get the file again, or use another one."
+            f"{verb} {arguments['name']} {error.reason}; get the file again, or use another one."
         ) from None

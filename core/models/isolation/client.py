@@ -20,7 +20,7 @@ from typing import Any
 
 from core.decoding import errors
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
-from core.models.isolation.server import READY, receive_message, send_message
+from core.models.isolation.server import READY, answer, receive_message, send_message
 from core.models.reporting import current_report
 from core.models.stopping import ShouldStop, never
 
@@ -159,15 +159,20 @@ def prepare() -> None:
 def ask(
     task: str, limits: RequestLimits, should_stop: ShouldStop = never, **arguments: Any
 ) -> Any:  # JSON: the caller knows the task's shape.
-    """Do a task in a child process of its own and return what it returns.
+    """Do a task in a child process of its own and return its result.
 
-    What the task reports on its way goes to this thread's `current_report`.
+    Reports of the task go to this thread's `current_report`. Where there is no fork the task runs
+    in this process, without limits.
 
     Raises:
         DecodingError: what the task refused with.
         LimitError: it took too much, crashed, or failed in a way of its own.
         LoadingStoppedError: `should_stop` said so; the child is dead then.
     """
+    if not AVAILABLE:
+        from core.models.isolation.tasks import TASKS
+
+        return _value(answer(TASKS[task], arguments))
     with _turn(task, should_stop), _SERVER.open_channel(should_stop) as channel:
         deadline = time.monotonic() + limits.seconds
         receive = partial(_receive, channel, deadline, should_stop)

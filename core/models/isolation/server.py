@@ -69,17 +69,20 @@ def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
         request = receive_message(lambda size: _exactly(channel, size))
         _bound(request["cpu_seconds"], request["memory_bytes"])
         with reporting(lambda told: send_message(channel, {"told": told})):
-            reply = _answer(tasks[request["task"]], request["arguments"])
+            reply = answer(tasks[request["task"]], request["arguments"])
         send_message(channel, reply)
     finally:
         os._exit(0)
 
 
-def _answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+def answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Do a task; the result, its refusal, or how it failed."""
     try:
         return {"value": task(**arguments)}
     except DecodingError as error:
         return {"refused": str(error), "kind": type(error).__name__}
+    except KeyboardInterrupt:
+        raise
     except MemoryError:
         return {"failed": "memory"}
     except BaseException as error:  # A panic of a library in Rust is no Exception.

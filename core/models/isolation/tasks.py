@@ -9,6 +9,7 @@ from typing import Any
 
 from core.decoding.errors import DecodingError
 from core.models.gguf.conversion import convert_gguf
+from core.models.gguf.header import read_header
 from core.models.isolation.chat_task import write_chat
 from core.models.isolation.server import serve
 from core.models.loading.hub import fetch
@@ -20,6 +21,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "inspect_tokenizer": inspect_tokenizer,
     "chat": write_chat,
     "fetch": fetch,
+    "read_header": read_header,
     "convert_gguf": convert_gguf,
 }
 

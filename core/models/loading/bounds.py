@@ -1,4 +1,4 @@
-"""What a configuration may say, and the memory that follows from it, before anything is built."""
+"""Bounds of a configuration's numbers, checked before anything is built."""
 
 from __future__ import annotations
 
@@ -81,32 +81,6 @@ def check_config(config: dict[str, Any], name: str) -> None:
             f"config.json of {name} changes how other models are built (fusion_config), which is "
             "never done here; use another model."
         )
-
-
-def least_parameters(config: dict[str, Any]) -> int:
-    """Parameters that a model of this configuration has at the least: a bound from below.
-
-    Embeddings, and two square matrices of attention a layer: layers may share the rest (Zamba).
-    """
-    texts = [config, config.get("text_config"), config.get("llm_config")]
-    return max(_least(found) for found in texts if isinstance(found, dict))
-
-
-def _least(config: dict[str, Any]) -> int:
-    width = _first(config, "hidden_size", "n_embd", "d_model")
-    heads = _first(config, "num_attention_heads", "n_head", "num_heads")
-    attention = _first(config, "head_dim") * heads or width
-    layer = 2 * width * min(width, attention)
-    return _first(config, "vocab_size") * width + _first(config, *_LAYERS) * layer
-
-
-def _first(config: dict[str, Any], *names: str) -> int:
-    """The first of these fields that holds a number."""
-    for name in names:
-        value = config.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return max(value, 0)
-    return 0
 
 
 def _fields(value: Any) -> Iterator[tuple[str, Any]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import ModelError
-from core.models.gguf.header import kind_of_path
+from core.models.places import kind_of_path
 
 MIB = 2**20
 CONFIG_FILE = "config.json"
@@ -38,7 +38,6 @@ MOST_BYTES = {
 TEMPLATES_FOLDER = "additional_chat_templates"
 _MOST_ENTRIES = 10_000
 _MOST_SHARDS = 2_000
-_MOST_HEADER_BYTES = 64 * MIB
 _WEIGHTS = ".safetensors"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
 # torch's distributed checkpoints, which transformers would read by other code.
@@ -230,8 +229,6 @@ def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, .
             f"{INDEX_FILE} of {name} names {lacking}, which isn't there; get the model's files "
             "again."
         )
-    for found in names:
-        _check_header(entries[found], name)
     return tuple(folder / found for found in names)
 
 
@@ -256,17 +253,6 @@ def shard_names(index: dict[str, Any], name: str) -> list[str]:
                 "same folder; get the model's files again."
             )
     return names
-
-
-def _check_header(path: Path, name: str) -> None:
-    """The header's length, which safetensors' reader believes up to 100 MB of."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-    if length > min(_MOST_HEADER_BYTES, path.stat().st_size - 8):
-        raise ModelError(
-            f"A weights file of {name} is damaged ({path.name} announces a header of {length:,} "
-            "bytes); get it again."
-        )
 
 
 def _no_weights(entries: dict[str, Path], name: str) -> str:

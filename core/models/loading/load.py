@@ -22,13 +22,12 @@ from transformers import (
 )
 
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
-from core.models.gguf.conversion import source_of
+from core.models.gguf.cache import source_of
 from core.models.gguf.source import converted_folder, gguf_in
 from core.models.hub_id import hub_id
-from core.models.isolation import client
-from core.models.isolation.client import LimitError, RequestLimits
+from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.loading import hub
-from core.models.loading.bounds import check_config, least_parameters
+from core.models.loading.bounds import check_config
 from core.models.loading.device import device_named, number_type_named
 from core.models.loading.errors import explain
 from core.models.loading.folder import check_folder, state_of, weights_digest
@@ -40,7 +39,7 @@ from core.models.loading.inspection import (
     load_config,
     load_tokenizer,
 )
-from core.models.loading.memory import check_memory, free_bytes, reserved
+from core.models.loading.memory import free_bytes, reserved
 from core.models.loading.quiet import quiet
 from core.models.loading.reading import read_through_here
 from core.models.loading.shared_state import hold_while_building
@@ -168,10 +167,8 @@ def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool
         "online": hub.hub_answers(),
         "cache_dir": constants.HF_HUB_CACHE,
     }
-    if not client.AVAILABLE:
-        return Path(hub.fetch(**arguments))
     try:
-        return Path(client.ask("fetch", _FETCHING, should_stop, **arguments))
+        return Path(ask("fetch", _FETCHING, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(
             f"Getting {model_id} from the hub {error.reason}; use another model."
@@ -189,10 +186,6 @@ def _inspect(
     name = _in_sentence(source)
     files = check_folder(folder, name)
     check_config(files.config, name)
-    size = 2 if dtype == "auto" else dtype.itemsize
-    check_memory(source.model_id, size * least_parameters(files.config))
-    if not client.AVAILABLE:
-        return size * least_parameters(files.config)
     memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
     limits = RequestLimits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
     try:
@@ -201,9 +194,10 @@ def _inspect(
             "model_id": source.model_id,
             "head": head,
         }
-        found = cast("Inspected", client.ask("inspect", limits, should_stop, **arguments))
+        found = cast("Inspected", ask("inspect", limits, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
+    size = 2 if dtype == "auto" else dtype.itemsize
     # One weight more: the largest is held twice while it is laid out.
     return size * (found["parameters"] + found["largest"]) + found["buffer_bytes"]
 
@@ -294,7 +288,7 @@ def _assemble(
             tokenizer,
             model_id=source.model_id,
             revision=revision,
-            isolate_templates=client.AVAILABLE and not source.trusted,
+            isolate_templates=not source.trusted,
             left_out=told,
         )
         broken = bool(model.start([0]).logits.isnan().any())
@@ -319,9 +313,8 @@ def _assemble_scorer(
     told: str,
 ) -> RewardModel:
     """The model on its device, after it has scored something."""
-    isolated = client.AVAILABLE and not source.trusted
     model = RewardModel(
-        hf_model.to(device).eval(), tokenizer, source.model_id, revision, isolated, told
+        hf_model.to(device).eval(), tokenizer, source.model_id, revision, not source.trusted, told
     )
     try:
         model.score("a", ["b"])

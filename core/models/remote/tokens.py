@@ -12,8 +12,7 @@ from typing import Protocol
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.hub_id import hub_id
-from core.models.isolation import client
-from core.models.isolation.client import RequestLimits
+from core.models.isolation.client import RequestLimits, ask
 from core.models.loading.folder import check_small_files
 from core.models.loading.inspection import load_tokenizer
 from core.models.loading.load import fetch_model
@@ -78,11 +77,10 @@ class LocalTokens(Tokenizing):
         with quiet():
             if not trusted:
                 check_small_files(folder, where)
-                if client.AVAILABLE:
-                    asked = {"folder": str(folder.absolute()), "model_id": where}
-                    client.ask("inspect_tokenizer", _INSPECTING, should_stop, **asked)
+                asked = {"folder": str(folder.absolute()), "model_id": where}
+                ask("inspect_tokenizer", _INSPECTING, should_stop, **asked)
             tokenizer = load_tokenizer(folder, where)
-        super().__init__(tokenizer, where, isolate_templates=client.AVAILABLE and not trusted)
+        super().__init__(tokenizer, where, isolate_templates=not trusted)
         self.eos_ids = frozenset(_eos_ids(folder, self.tokenizer.eos_token_id))
 
     @property

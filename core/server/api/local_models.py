@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
 from typing import Any
 
 from core.models.places import EMBEDDED_PREFIX, list_embedded
-from core.models.registry import alone, load_model
+from core.models.registry import load_model
+from core.models.reporting import Report
+from core.models.stopping import ShouldStop
+from core.models.store import ModelStore
 
 MOST_LOADED = 2
 
 
 class LocalModels:
-    """Loads a model when it is first asked for.
+    """Models that are offered, each loaded by the first request for it.
 
     Args:
         others: folders and hub ids by the name that is offered.
@@ -23,31 +24,27 @@ class LocalModels:
 
     def __init__(self, others: Mapping[str, str], only: Sequence[str] = ()) -> None:
         self._others, self._only = others, tuple(only)
-        self._loaded: OrderedDict[str, Any] = OrderedDict()
-        self._lock = Lock()
+        self._store = ModelStore(self._load, MOST_LOADED)
 
     def names(self) -> list[str]:
-        """What is offered, the target first."""
+        """Names that are offered, the target first."""
         if self._only:
             return list(self._only)
-        own = sorted(list_embedded(), key=lambda name: (name != "target", name))
-        return [*(EMBEDDED_PREFIX + name for name in own), *self._others]
+        embedded = sorted(list_embedded(), key=lambda name: (name != "target", name))
+        return [*(EMBEDDED_PREFIX + name for name in embedded), *self._others]
 
     def load(self, where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
-        """The model; whoever asks for it while it is loaded waits.
+        """Return the model; a request for a model that is being loaded waits.
 
         Raises:
             ModelError: it can't be loaded.
-            LoadingStoppedError: `should_stop` said so.
+            LoadingStoppedError: `should_stop` returned True.
         """
-        with alone(f"offered as {where}", should_stop):
-            model = self._loaded.get(where)
-            if model is None:
-                model = load_model(self._others.get(where, where), should_stop=should_stop)
-                model.model_id = where
-            with self._lock:
-                self._loaded[where] = model
-                self._loaded.move_to_end(where)
-                while len(self._loaded) > MOST_LOADED:
-                    self._loaded.popitem(last=False)
+        return self._store.get(where, should_stop)
+
+    def _load(self, where: str, should_stop: ShouldStop, report: Report) -> Any:
+        model = load_model(
+            self._others.get(where, where), should_stop=should_stop, on_progress=report
+        )
+        model.model_id = where
         return model

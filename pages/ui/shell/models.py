@@ -19,9 +19,10 @@ from core.models.packaged import PACKAGED, is_installed
 from core.models.remote.address import is_remote, read_address
 from core.models.remote.keys import give_key, key_for
 from core.models.reporting import Report, unheard
+from core.models.stopping import ShouldStop
+from core.models.store import ModelStore
 from core.server.settings import settings
 from pages.ui.hosting import reach
-from pages.ui.shell.shared_loads import SharedLoads
 
 ASSETS = Path(__file__).parents[3] / "assets" / "models"
 DEFAULT_MODEL = "embedded:target"
@@ -37,8 +38,6 @@ EMBEDDED_KNOWS = "Knows English stories, lists, short facts and sums; no Japanes
 PACKAGED_KNOWS = " For real English and a chat template choose smollm2."
 
 _TOKENIZER = "tokenizer.json"
-
-LOADS = SharedLoads()
 
 
 @st.cache_resource(show_spinner=False)
@@ -111,7 +110,7 @@ def take_key(where: str, key: str) -> None:
         ConfigError: it can be no key.
     """
     give_key(wants_key_of(where), key.strip())
-    _cached.clear(where)
+    MODELS.drop(where)
 
 
 def has_key(where: str) -> bool:
@@ -160,22 +159,26 @@ def unknown(where: str) -> str:
     return f"There is no built-in model {where}: choose {' or '.join(embedded())}."
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _cached(where: str) -> Any:
+def _load(where: str, should_stop: ShouldStop, report: Report) -> Any:
     from core import load_model
     from core.models.places import looks_like_path
 
     place = settings().models.get(where, where)
     if not is_embedded(where) and not is_remote(place) and looks_like_path(place):
         _see_folder(where, place)
-    model = load_model(
-        place,
-        should_stop=LOADS.nobody_waits_for(where),
-        on_progress=LOADS.progress_of(where),
-    )
+    model = load_model(place, should_stop=should_stop, on_progress=report)
     # A trace names a folder as the picker does, not by its path on this machine.
     model.model_id = where
     return model
+
+
+def _load_rewards(where: str, should_stop: ShouldStop, _: Report) -> Any:
+    from core.models.registry import load_reward_model
+
+    return load_reward_model(where, should_stop=should_stop)
+
+
+MODELS, REWARDS = ModelStore(_load, most=2), ModelStore(_load_rewards, most=1)
 
 
 def _see_folder(where: str, place: str) -> None:
@@ -184,9 +187,9 @@ def _see_folder(where: str, place: str) -> None:
     Raises:
         ModelError: it is none of them, or a folder with several GGUF files.
     """
-    from core.models.gguf.header import begins_as_gguf
     from core.models.gguf.source import gguf_in
     from core.models.loading.folder import check_folder
+    from core.models.places import begins_as_gguf
 
     try:
         folder = Path(place).expanduser()
@@ -215,7 +218,7 @@ def load(
     if refusal := unknown(where):
         raise ModelError(refusal)
     try:
-        model = LOADS.wait_for(where, lambda: _cached(where), should_stop, report)
+        model = MODELS.get(where, should_stop, report)
     except LoadingStoppedError:
         raise
     except ModelError as error:
@@ -231,13 +234,6 @@ def load(
     return model
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _cached_rewards(where: str) -> Any:
-    from core.models.registry import load_reward_model
-
-    return load_reward_model(where)
-
-
 def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
     """The reward model, from the cache if it is there; call it from a worker thread only.
 
@@ -247,9 +243,7 @@ def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
     """
     if where != DEFAULT_REWARD and not free_choice():
         raise ModelError(NOT_OFFERED)
-    if should_stop():
-        raise LoadingStoppedError
-    return _cached_rewards(where)
+    return REWARDS.get(where, should_stop)
 
 
 def has_chat_template(where: str) -> bool | None:

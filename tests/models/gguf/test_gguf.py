@@ -115,9 +115,9 @@ def test_another_file_of_the_same_name_is_converted_anew(tmp_path: Path) -> None
 def test_half_a_conversion_is_never_used(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     convert = source._convert
 
-    def break_off(file: Path, name: str, out: Path, *rest: Any) -> None:
-        convert(file, name, out, *rest)
-        (out / "model.safetensors").write_bytes(b"half")
+    def break_off(arguments: dict[str, Any], *rest: Any) -> None:
+        convert(arguments, *rest)
+        (Path(arguments["out"]) / "model.safetensors").write_bytes(b"half")
         raise LoadingStoppedError
 
     monkeypatch.setattr(source, "_convert", break_off)

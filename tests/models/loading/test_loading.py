@@ -21,7 +21,7 @@ from core.decoding.errors import ConfigError, LoadingStoppedError, ModelError, P
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.evaluation.scoring.reference import score_reference
-from core.models import places, registry
+from core.models import places
 from core.models.loading import inspection, load, memory
 from core.models.places import list_embedded
 from core.models.registry import load_model
@@ -165,11 +165,6 @@ def test_a_model_is_read_while_another_one_is_being_read(
         assert not first.done()
         go_on.set()
         first.result(60)
-
-
-def test_who_waits_for_a_model_can_stop(good: Path) -> None:
-    with registry.alone(str(good), lambda: False), pytest.raises(LoadingStoppedError):
-        load_model(good, should_stop=lambda: True)
 
 
 def test_the_reading_of_weights_stops_between_two_tensors(
