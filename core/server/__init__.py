@@ -1,1 +1,1 @@
-"""What any server of the project needs, whatever serves the pages."""
+"""Server parts that the pages and the endpoint share; no Streamlit."""

@@ -22,14 +22,14 @@ async def ended_by_signals(end: Callable[[], None]) -> AsyncIterator[None]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         end()
-        own = before[signal.Signals(number)]
-        if callable(own):
-            own(number, frame)
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
 
     for number in before:
         signal.signal(number, handle)
     try:
         yield
     finally:
-        for number, own in before.items():
-            signal.signal(number, own)
+        for number, handler in before.items():
+            signal.signal(number, handler)

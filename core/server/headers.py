@@ -1,4 +1,4 @@
-"""What a browser is told about every answer: what its page may load, and who may frame it."""
+"""Security headers: the sources that a page may load, and the sites that may frame it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _POLICY = (
 
 
 def inline_scripts(html: str) -> tuple[str, ...]:
-    """The hashes by which a policy lets a page's own scripts in place run."""
-    found = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
-    digests = (hashlib.sha256(script.encode()).digest() for script in found)
+    """Return the hashes by which a policy lets a page's own scripts in place run."""
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     return tuple(f"'sha256-{b64encode(digest).decode()}'" for digest in digests)
 
 
 def policy(host: str, frames: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
-    """The content security policy.
+    """Return the content security policy.
 
     Args:
         host: as the browser wrote it, with its port: not every browser counts a page's own
@@ -77,7 +77,11 @@ class SecurityHeaders:
 
         async def with_headers(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
-                others = [one for one in message.get("headers", ()) if one[0].lower() not in added]
+                others = [
+                    header
+                    for header in message.get("headers", ())
+                    if header[0].lower() not in added
+                ]
                 message = {**message, "headers": [*others, *added.items()]}
             await send(message)
 

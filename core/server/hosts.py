@@ -1,4 +1,4 @@
-"""Who may talk to the app: requests by its own names, and none that other sites' pages send.
+"""Guard of hosts and origins: the app answers to its own names, and to no other site's pages.
 
 A page of a stranger's site may have its name point at this machine after it was loaded (DNS
 rebinding): the browser then takes the app for a part of that site. The name in `Host` tells.
@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from ipaddress import IPv6Address, ip_address
 from typing import Any, TypeAlias
 
+from core.server.api.endpoints import V1
+
 AsgiMessage: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[AsgiMessage]]
 Send: TypeAlias = Callable[[AsgiMessage], Awaitable[None]]
@@ -18,7 +20,6 @@ ASGIApp: TypeAlias = Callable[[AsgiMessage, Receive, Send], Awaitable[None]]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-API_PATH = "/v1/"
 WRONG_HOST = (
     "The app doesn't answer to this name. Who runs it can add the name to "
     "DECODING_EXPLORER_HOSTS (see docs/security.md).\n"
@@ -30,7 +31,7 @@ _FORWARDED = re.compile(rb"forwarded|x-forwarded-.*|x-real-ip|via|cf-.*|true-cli
 
 
 def own_names(address: str | None, hosts: Iterable[str]) -> frozenset[str]:
-    """The names of an app that is bound to an address, with those that its operator adds.
+    """Return the names of an app that is bound to an address, with those that its operator adds.
 
     Args:
         address: empty, `0.0.0.0` or `::` for all of the machine's, of which none is named here.
@@ -41,10 +42,10 @@ def own_names(address: str | None, hosts: Iterable[str]) -> frozenset[str]:
 
 
 def is_shared(address: str | None, hosts: Iterable[str]) -> bool:
-    """Whether others than the users of this machine may be meant to reach the app."""
+    """Return whether others than the users of this machine may be meant to reach the app."""
     bound = (address or "").lower().strip("[]")
-    own = bound in LOOPBACK or (_is_ip(bound) and ip_address(bound).is_loopback)
-    return not own or bool(frozenset(hosts) - LOOPBACK)
+    local = bound in LOOPBACK or (_is_ip(bound) and ip_address(bound).is_loopback)
+    return not local or bool(frozenset(hosts) - LOOPBACK)
 
 
 class HostGuard:
@@ -55,7 +56,7 @@ class HostGuard:
         shared: others than this machine's users are meant to reach the app. Where they aren't,
             what comes over another address of the machine, or through a proxy, is refused: the
             server was bound to more than the app was told.
-        api_origins: origins whose pages may ask what lies below `API_PATH`.
+        api_origins: origins whose pages may ask what lies below `/v1`.
     """
 
     def __init__(
@@ -76,35 +77,34 @@ class HostGuard:
             await answer(send, 421 if refusal == WRONG_HOST else 403, refusal)
 
     def refusal(self, scope: AsgiMessage) -> str:
-        """Why a request is refused; empty where it isn't."""
+        """Return the reason to refuse a request; empty where there is none."""
         headers = [(name.lower(), value) for name, value in scope["headers"]]
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
         here = str((scope.get("server") or ("",))[0])
         if len(hosts) != 1 or not self._answers_to(hosts[0], here):
             return WRONG_HOST
-        outside = not _is_loopback(here) or any(_FORWARDED.fullmatch(name) for name, _ in headers)
+        local = _is_ip(here) and ip_address(_plain(here)).is_loopback
+        outside = not local or any(_FORWARDED.fullmatch(name) for name, _ in headers)
         if outside and not self.shared:
             return WRONG_HOST
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
         acts = scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS
-        own = [f"{scheme}://{hosts[0]}" for scheme in ("http", "https")]
-        if self.api_origins and scope["path"].startswith(API_PATH):
-            own += self.api_origins
-        if acts and any(origin not in own for origin in origins):
+        allowed = [f"{scheme}://{hosts[0]}" for scheme in ("http", "https")]
+        if self.api_origins and scope["path"].startswith(f"{V1}/"):
+            allowed += self.api_origins
+        if acts and any(origin not in allowed for origin in origins):
             return WRONG_ORIGIN
         return ""
 
     def _answers_to(self, host: str, here: str) -> bool:
-        found = _HOST.fullmatch(host)
-        if found is None:
+        match = _HOST.fullmatch(host)
+        if match is None or (match["v6"] and not _is_ip(match["v6"])):
             return False
-        name = found["name"] or found["v6"]
-        if found["v6"] and not _is_ip(name):
-            return False
+        name = match["name"] or match["v6"]
         return (
             "*" in self.names
             or _plain(name) in map(_plain, (*self.names, here))
-            or any(one.startswith("*.") and name.endswith(one[1:]) for one in self.names)
+            or any(own.startswith("*.") and name.endswith(own[1:]) for own in self.names)
         )
 
 
@@ -132,14 +132,9 @@ def _is_ip(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """An address in one spelling; a name as it is."""
+    """Return an address in one spelling; a name as it is."""
     if not _is_ip(text):
         return text
-    found = ip_address(text)
-    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
-    return str(mapped or found)
-
-
-def _is_loopback(text: str) -> bool:
-    plain = _plain(text)
-    return _is_ip(plain) and ip_address(plain).is_loopback
+    address = ip_address(text)
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(mapped or address)

@@ -5,79 +5,37 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Lock
 
-from core.models.stopping import stoppable
+from core.models.stopping import never, stoppable
 from core.server.shares import QUANTUM_SECONDS, Shares, Ticket
 
-# How often one who waits looks whether it was stopped.
+# Interval at which a waiting thread looks whether it was stopped.
 POLL_SECONDS = 0.1
-
-
-def _never() -> bool:
-    return False
-
-
-class _Waiting(Ticket):
-    """A ticket whose thread sleeps until it is called."""
-
-    def __init__(self, session: Hashable) -> None:
-        super().__init__(session)
-        self.called = Event()
-
-    def call(self) -> None:
-        self.called.set()
 
 
 class FairQueue:
     """`Shares` among threads."""
 
     def __init__(self, quantum: float = QUANTUM_SECONDS) -> None:
-        self._shares = Shares(time.perf_counter, quantum)
-        self._lock = Lock()
+        self.shares = Shares(time.perf_counter, quantum)
+        self.lock = Lock()
 
     @property
     def waiting(self) -> int:
-        """How many jobs stand in line, the one whose turn it is included."""
-        with self._lock:
-            return self._shares.waiting
+        """Number of jobs in line, the one whose turn it is included."""
+        with self.lock:
+            return self.shares.waiting
 
     @property
     def sessions(self) -> int:
-        """How many sessions stand in line, the one whose turn it is included."""
-        with self._lock:
-            return self._shares.sessions
-
-    def enter(self, ticket: _Waiting, cancelled: Callable[[], bool]) -> bool:
-        """Wait for the turn; False where the waiting was cancelled."""
-        with self._lock:
-            self._shares.join(ticket)
-        return self._wait(ticket, cancelled)
-
-    def pass_on(self, ticket: _Waiting, cancelled: Callable[[], bool]) -> bool:
-        """Let others have the turn where it has lasted long enough, and wait for the next one."""
-        if not self._shares.is_over():
-            return True
-        with self._lock:
-            ticket.called.clear()
-            self._shares.pass_on()
-        return self._wait(ticket, cancelled)
-
-    def leave(self, ticket: _Waiting) -> None:
-        """Give back the turn, or the place in line."""
-        with self._lock:
-            self._shares.leave(ticket)
-
-    def _wait(self, ticket: _Waiting, cancelled: Callable[[], bool]) -> bool:
-        while not ticket.called.wait(POLL_SECONDS):
-            if cancelled():
-                self.leave(ticket)
-                return False
-        return True
+        """Number of sessions in line, the one whose turn it is included."""
+        with self.lock:
+            return self.shares.sessions
 
     @contextmanager
     def turn(
-        self, cancelled: Callable[[], bool] = _never, session: Hashable = None
+        self, cancelled: Callable[[], bool] = never, session: Hashable = None
     ) -> Iterator[Turn]:
         """Wait for the turn and hold it; `cancelled` ends the waiting, `held` is False then.
 
@@ -98,24 +56,37 @@ class Turn:
     def __init__(
         self, queue: FairQueue, cancelled: Callable[[], bool], session: Hashable = None
     ) -> None:
-        self._queue = queue
-        self._cancelled = cancelled
-        self._ticket = _Waiting(self if session is None else session)
-        self.held = queue.enter(self._ticket, cancelled)
+        self._queue, self._cancelled = queue, cancelled
+        self._ticket = Ticket(self if session is None else session)
+        with queue.lock:
+            queue.shares.join(self._ticket)
+        self.held = self._wait()
+
+    def _wait(self) -> bool:
+        """Wait until it is this ticket's turn; return False where that was cancelled."""
+        while not self._ticket.called.wait(POLL_SECONDS):
+            if self._cancelled():
+                self.leave()
+                return False
+        return True
 
     def pass_on(self) -> None:
-        """After a step: wait while it is the turn of others."""
-        if self.held:
-            self.held = self._queue.pass_on(self._ticket, self._cancelled)
+        """After a step: wait while it is the turn of others, once this one was long enough."""
+        if self.held and self._queue.shares.is_over():
+            with self._queue.lock:
+                self._ticket.called.clear()
+                self._queue.shares.pass_on()
+            self.held = self._wait()
 
     def should_stop(self) -> bool:
-        """Asked after every forward: lets the others have theirs, then says whether to stop."""
+        """Let others have their turn, then return whether to stop; asked after every forward."""
         self.pass_on()
         return self._cancelled() or not self.held
 
     def leave(self) -> None:
-        """Give the turn back for good."""
-        self._queue.leave(self._ticket)
+        """Give the turn back for good, or the place in line."""
+        with self._queue.lock:
+            self._queue.shares.leave(self._ticket)
         self.held = False
 
 

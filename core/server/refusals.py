@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 import traceback
+import uuid
 
 from core.server.api.errors import UNEXPECTED, ApiError, stopped
-from core.server.api.request_id import RequestIds
+from core.server.api.routes import PATHS
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
-_ENDPOINT = (
-    *("/v1", "/tokenize", "/detokenize", "/tokenizer_info"),
-    *("/health", "/ping", "/version", "/metrics"),
-)
 # What is left of a shorter body arrives by itself.
 _SHORT = 2**16
+REQUEST_ID = b"x-request-id"
+# A client's own id is kept where it has this form.
+_ID = re.compile(rb"[\w.:@/+=-]{1,128}", re.ASCII)
 
 
 class Refusals:
@@ -29,17 +30,11 @@ class Refusals:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._with_id = RequestIds(self._answer)
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif _is_api(scope["path"]):
-            await self._with_id(scope, receive, send)
-        else:
-            await self._answer(scope, receive, send)
-
-    async def _answer(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
+            return
         exchange = _Exchange(scope, receive, send)
         try:
             await self.app(scope, exchange.receive, exchange.send)
@@ -60,9 +55,20 @@ class _Exchange:
 
     def __init__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
-        self.is_api = _is_api(scope["path"])
+        # The first header of a name counts.
+        headers = {name.lower(): value for name, value in reversed(list(scope["headers"]))}
+        path = scope["path"]
+        self.is_api = any(path == api or path.startswith(f"{api}/") for api in PATHS)
         self.started = False
-        self._unread = _has_long_body(scope)
+        length = headers.get(b"content-length", b"0")
+        bounded = length.isdigit() and int(length[:20]) <= _SHORT
+        self._unread = b"transfer-encoding" in headers or not bounded
+        self._added: list[tuple[bytes, bytes]] = []
+        if self.is_api:
+            sent = headers.get(REQUEST_ID, b"")
+            request_id = sent if _ID.fullmatch(sent) else uuid.uuid4().hex.encode()
+            scope["request_id"] = request_id.decode()
+            self._added = [(REQUEST_ID, request_id)]
         self._plain: AsgiMessage | None = None
         self._text = b""
 
@@ -74,19 +80,23 @@ class _Exchange:
 
     async def send(self, message: AsgiMessage) -> None:
         if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
             if self._unread:
-                headers = [*message.get("headers", ()), (b"connection", b"close")]
-                message = {**message, "headers": headers}
-            if self.is_api and message["status"] >= 400 and not _is_json(message):
+                headers.append((b"connection", b"close"))
+            kinds = [value for name, value in headers if name.lower() == b"content-type"]
+            is_json = any(kind.startswith(b"application/json") for kind in kinds)
+            message = {**message, "headers": headers}
+            if self.is_api and message["status"] >= 400 and not is_json:
                 self._plain = message
                 return
             self.started = True
+            message["headers"] = [*headers, *self._added]
         elif self._plain is not None:
             self._text += message.get("body", b"")
             if not message.get("more_body", False):
                 text = self._text.decode("utf-8", "replace").strip()
                 error = ApiError(text or "Refused.", status=self._plain["status"])
-                await self.send_error(error, list(self._plain.get("headers", ())))
+                await self.send_error(error, self._plain["headers"])
             return
         await self._send(message)
 
@@ -95,22 +105,7 @@ class _Exchange:
         self.started = True
         body = json.dumps(error.body()).encode()
         own = {b"content-type": b"application/json", b"content-length": str(len(body)).encode()}
-        others = [one for one in headers if one[0].lower() not in own]
+        others = [header for header in headers if header[0].lower() not in own]
         start = {"type": "http.response.start", "status": error.status}
-        await self._send({**start, "headers": [*others, *own.items()]})
+        await self._send({**start, "headers": [*others, *own.items(), *self._added]})
         await self._send({"type": "http.response.body", "body": body})
-
-
-def _is_api(path: str) -> bool:
-    return any(path == own or path.startswith(f"{own}/") for own in _ENDPOINT)
-
-
-def _has_long_body(scope: AsgiMessage) -> bool:
-    headers = {name.lower(): value for name, value in scope["headers"]}
-    length = headers.get(b"content-length", b"0")
-    return b"transfer-encoding" in headers or not length.isdigit() or int(length[:20]) > _SHORT
-
-
-def _is_json(message: AsgiMessage) -> bool:
-    headers = {name.lower(): value for name, value in message.get("headers", ())}
-    return bytes(headers.get(b"content-type", b"")).startswith(b"application/json")

@@ -1,4 +1,4 @@
-"""What an operator sets, in environment variables: each is declared here and nowhere else."""
+"""Settings of the operator, in environment variables: each is declared here and nowhere else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings; a variable's name is `DECODING_EXPLORER_` and the field's in capitals.
+    """Settings of the operator; a variable is `DECODING_EXPLORER_` and the field in capitals.
 
     Lists are separated by commas.
 
@@ -55,27 +55,31 @@ class Settings:
 
 
 def variable(name: str) -> str:
-    """The environment variable of a field."""
+    """Return the environment variable of a field."""
     return PREFIX + name.upper()
 
 
 def settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings of this process.
+    """Read the settings of this process.
 
     Raises:
         ConfigError: a variable can't be read, or none of that name is known.
     """
-    given = os.environ if environment is None else environment
-    known = {variable(one.name): one.name for one in fields(Settings)}
-    for stray in sorted(name for name in given if name.startswith(PREFIX) and name not in known):
+    variables = os.environ if environment is None else environment
+    known = {variable(field.name): field.name for field in fields(Settings)}
+    for stray in sorted(key for key in variables if key.startswith(PREFIX) and key not in known):
         raise ConfigError(f"There is no setting {stray}; there are {', '.join(known)}.")
     return Settings(
-        **{name: _READERS[name](given[key].strip()) for key, name in known.items() if key in given}
+        **{
+            name: _READERS[name](variables[key].strip())
+            for key, name in known.items()
+            if key in variables
+        }
     )
 
 
 def place_of(name: str) -> str:
-    """Where a model lies: `name` may be one of `models`. Raises ConfigError as `settings`."""
+    """Return the place of a model, which may be a name of `models`; raises as `settings`."""
     return settings().models.get(name, name)
 
 
@@ -84,28 +88,28 @@ def _entries(text: str) -> list[str]:
 
 
 def _hosts(text: str) -> tuple[str, ...]:
-    found = tuple(entry.lower().strip("[]") for entry in _entries(text))
-    for host in found:
+    hosts = tuple(entry.lower().strip("[]") for entry in _entries(text))
+    for host in hosts:
         if not _HOST.fullmatch(host):
             raise ConfigError(
                 f"{variable('hosts')} names hosts without scheme and port, such as "
                 f"explorer.example.org or *.example.org, got {host!r}."
             )
-    return found
+    return hosts
 
 
 def _origins(name: str, text: str) -> tuple[str, ...]:
-    found = tuple(entry.lower().rstrip("/") for entry in _entries(text))
-    for origin in found:
+    origins = tuple(entry.lower().rstrip("/") for entry in _entries(text))
+    for origin in origins:
         if not _ORIGIN.fullmatch(origin):
             raise ConfigError(
                 f"{variable(name)} names origins such as https://blog.example.org, got {origin!r}."
             )
-    return found
+    return origins
 
 
 def _models(text: str) -> Mapping[str, str]:
-    found = {}
+    models = {}
     for entry in _entries(text):
         name, equals, folder = (part.strip() for part in entry.partition("="))
         fits = _NAME.fullmatch(name) and folder if equals else _HUB_ID.fullmatch(entry)
@@ -114,30 +118,25 @@ def _models(text: str) -> Mapping[str, str]:
                 f"{variable('models')} lists hub ids (OWNER/NAME), and folders and addresses of "
                 f"servers by a name (NAME=FOLDER, NAME={FORMS.split(',')[0]}), got {entry!r}."
             )
-        _check_address(folder)
-        found[name] = os.path.expanduser(folder) if equals else entry
-    return MappingProxyType(found)
-
-
-def _check_address(folder: str) -> None:
-    """Raises ConfigError where it is meant as the address of a server, and is none."""
-    try:
-        if is_remote(folder):
-            read_address(folder)
-    except ModelError as error:
-        raise ConfigError(f"{variable('models')}: {error}") from None
+        try:
+            if is_remote(folder):
+                read_address(folder)
+        except ModelError as error:
+            raise ConfigError(f"{variable('models')}: {error}") from None
+        models[name] = os.path.expanduser(folder) if equals else entry
+    return MappingProxyType(models)
 
 
 def read_keys(text: str, name: str = variable("api_keys")) -> tuple[str, ...]:
-    """The keys of the endpoint; raises ConfigError under the name of where they were given."""
-    found = tuple(_entries(text))
+    """Read the keys of the endpoint; raises ConfigError under the name of where they were given."""
+    keys = tuple(_entries(text))
     # An error must not say a key.
-    if not all(_KEY.fullmatch(key) for key in found):
+    if not all(_KEY.fullmatch(key) for key in keys):
         raise ConfigError(
             f"{name} holds keys of 16 to 200 letters, digits and - _ . = + /, with "
             "commas between them."
         )
-    return found
+    return keys
 
 
 def _switch(name: str, text: str) -> bool:

@@ -1,9 +1,10 @@
-"""Whose turn it is: sessions share the time of the models, whatever they run and how often."""
+"""Fair shares of the models' time between sessions, whatever they run and how often."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable
+from threading import Event
 
 # A turn goes on for so long while others wait. A step is often shorter, and waking another thread
 # costs as much as one.
@@ -11,13 +12,11 @@ QUANTUM_SECONDS = 0.02
 
 
 class Ticket:
-    """One job's place among those of its session."""
+    """One job's place among those of its session; `called` once it has the turn."""
 
     def __init__(self, session: Hashable) -> None:
         self.session = session
-
-    def call(self) -> None:
-        """It has the turn now."""
+        self.called = Event()
 
 
 class Shares:
@@ -42,12 +41,12 @@ class Shares:
 
     @property
     def waiting(self) -> int:
-        """How many tickets stand in line, the holder's included."""
+        """Number of tickets in line, the holder's included."""
         return sum(map(len, self._lines.values())) + (self.holder is not None)
 
     @property
     def sessions(self) -> int:
-        """How many sessions want the turn or have it."""
+        """Number of sessions that want the turn or have it."""
         holder = self.holder
         return len(self._lines) + (holder is not None and holder.session not in self._lines)
 
@@ -62,11 +61,11 @@ class Shares:
         self._call_next()
 
     def is_over(self) -> bool:
-        """Whether others wait and the turn has lasted long enough."""
+        """Return whether others wait and the turn has lasted long enough."""
         return bool(self._lines) and self._clock() - self._since >= self._quantum
 
     def pass_on(self) -> None:
-        """The holder goes to the end of its session's line, and whose turn it is gets it."""
+        """Send the holder to the end of its session's line, and give the turn to the next one."""
         assert self.holder is not None
         ticket, self.holder = self.holder, None
         self._used[ticket.session] += self._clock() - self._since
@@ -85,7 +84,14 @@ class Shares:
             if not line:
                 del self._lines[ticket.session]
         self._call_next()
-        self._forget()
+        if self.holder is None:
+            self._used.clear()
+            self._virtual = 0.0
+            return
+        gone = self._used.keys() - self._lines.keys() - {self.holder.session}
+        # A session that has used more than the holder's is ahead: its debt stays.
+        for session in [name for name in gone if self._used[name] <= self._virtual]:
+            del self._used[session]
 
     def _call_next(self) -> None:
         if self.holder is not None or not self._lines:
@@ -96,14 +102,4 @@ class Shares:
         if line:
             self._lines[session] = line
         self._since, self._virtual = self._clock(), self._used[session]
-        self.holder.call()
-
-    def _forget(self) -> None:
-        """Forget sessions that went and are not ahead; all of them where nobody is left."""
-        if self.holder is None:
-            self._used.clear()
-            self._virtual = 0.0
-            return
-        gone = self._used.keys() - self._lines.keys() - {self.holder.session}
-        for session in [name for name in gone if self._used[name] <= self._virtual]:
-            del self._used[session]
+        self.holder.called.set()

@@ -45,11 +45,11 @@ from core.export.stored import read_stored
 from core.figures import LIGHT
 from core.figures.base.paper import WIDE
 from core.models.gguf.header import read_header
-from core.server.api.chat import read_chat
-from core.server.api.completions import read_completion
 from core.server.api.errors import ApiError
 from core.server.api.http import json_object
-from core.server.api.responses import read_response
+from core.server.api.request.chat import read_chat
+from core.server.api.request.completions import read_completion
+from core.server.api.request.responses import read_response
 from core.traces.data_path.export import as_json
 from core.traces.data_path.types import DataPath
 from core.traces.file import read_trace
@@ -181,7 +181,7 @@ def _config(data: bytes) -> None:
 
 def _asked(read: Callable[[dict[str, Any]], Any], data: bytes) -> None:
     """Read a request's body, and make its settings for a model with room for 50 tokens."""
-    read(json_object(data))[0].asked.config(None, 50)
+    read(json_object(data)).settings.config(None, 50)
 
 
 _DECODING = {"method": "beam", "num_beams": 4, "shaping": {"repetition_penalty": 1.1}}

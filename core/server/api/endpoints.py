@@ -1,4 +1,4 @@
-"""What decodes: each endpoint is a row."""
+"""Endpoints that decode, a row each."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+# Path that OpenAI's API lies below.
+V1 = "/v1"
 Endpoint: TypeAlias = Literal["responses", "chat", "completions"]
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointRow:
-    """An endpoint.
+    """Names of one endpoint.
 
     Args:
         label: as people say it.
-        path: below `/v1`.
+        path: below `V1`.
         prompt: the parameter that holds the text or the conversation.
         limits: the parameters that bound the new tokens, OpenAI's newest name first.
+        id_prefix: beginning of an answer's id.
     """
 
     label: str
     path: str
     prompt: str
     limits: tuple[str, ...]
+    id_prefix: str
 
     @property
     def create(self) -> str:
@@ -35,11 +39,17 @@ class EndpointRow:
 ENDPOINTS: Mapping[Endpoint, EndpointRow] = MappingProxyType(
     {
         "responses": EndpointRow(
-            "Responses", "/responses", "input", ("max_output_tokens", "max_tokens")
+            "Responses", "/responses", "input", ("max_output_tokens", "max_tokens"), "resp_"
         ),
         "chat": EndpointRow(
-            "Chat", "/chat/completions", "messages", ("max_completion_tokens", "max_tokens")
+            "Chat",
+            "/chat/completions",
+            "messages",
+            ("max_completion_tokens", "max_tokens"),
+            "chatcmpl-",
         ),
-        "completions": EndpointRow("Completions", "/completions", "prompt", ("max_tokens",)),
+        "completions": EndpointRow(
+            "Completions", "/completions", "prompt", ("max_tokens",), "cmpl-"
+        ),
     }
 )

@@ -1,4 +1,4 @@
-"""What a request is refused with: OpenAI's shape of an error, each naming what was wrong."""
+"""Errors in OpenAI's shape, each naming the parameter that it is about."""
 
 from __future__ import annotations
 
@@ -38,19 +38,14 @@ class ApiError(DecodingError):
         self.status, self.param, self.code = status, param, code
         self.retry_after = retry_after
 
-    @property
-    def kind(self) -> str:
-        """OpenAI's `type` of the error."""
-        by_status = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-        fault = "server_error" if self.status >= 500 else "invalid_request_error"
-        return by_status.get(self.status, fault)
-
     def body(self) -> dict[str, Any]:
-        """The answer's body."""
+        """Return the answer's body."""
+        types = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+        fault = "server_error" if self.status >= 500 else "invalid_request_error"
         return {
             "error": {
                 "message": str(self),
-                "type": self.kind,
+                "type": types.get(self.status, fault),
                 "param": self.param,
                 "code": self.code,
             }
@@ -58,7 +53,7 @@ class ApiError(DecodingError):
 
 
 def as_api_error(error: Exception, param: str | None = None) -> ApiError:
-    """What a request is told of an error; one that nobody expected keeps its details."""
+    """Return the error that an answer tells; one that nobody expected keeps its details."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, ContextLengthError):
@@ -84,10 +79,10 @@ def as_api_error(error: Exception, param: str | None = None) -> ApiError:
 
 
 def stopped() -> ApiError:
-    """The error of a run that its operator, a page or the end of the server stopped."""
+    """Return the error of a run that its operator, a page or the end of the server stopped."""
     return ApiError("The run was stopped on the server.", status=503, code="stopped")
 
 
 def unsupported(name: str, why: str) -> ApiError:
-    """A parameter of OpenAI's API that this server doesn't have, or not with this value."""
+    """Return the error for a parameter, or a value of one, that only OpenAI's server has."""
     return ApiError(f"Unsupported: {name}. {why}", param=name, code="unsupported_parameter")

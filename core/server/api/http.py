@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from core.server.api.answer.parts import AllEnded, AnswerPart, Failed
 from core.server.api.errors import ApiError, as_api_error
-from core.server.api.history import Record
-from core.server.api.parts import AllEnded, AnswerPart, Failed
 from core.server.api.service import Feed, Slot
 from core.server.hosts import AsgiMessage, Receive, Send
 from core.traces.bounded_file import require_sparse
 
 if TYPE_CHECKING:
-    from core.server.api.answer import Answer
+    from core.server.api.submit import Submission
 
 MAX_BODY = 2**20
 # Lists and objects of a body.
@@ -33,7 +32,7 @@ _MANY = 100
 
 
 async def read_body(request: Request) -> bytes:
-    """A request's body.
+    """Read a request's body.
 
     Raises:
         ApiError: another content type, too many bytes, or too slow.
@@ -41,23 +40,34 @@ async def read_body(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError("Send the body as application/json.", status=415)
+    too_large = ApiError(f"A body holds at most {MAX_BODY:,} bytes.", status=413)
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > MAX_BODY:
+        raise too_large
+    body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            return await _bounded(request)
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise too_large
     except TimeoutError:
         raise ApiError("The body took too long.", status=408) from None
+    except ClientDisconnect:
+        raise ApiError("The body is incomplete.") from None
+    return bytes(body)
 
 
 def json_object(raw: bytes) -> dict[str, Any]:
-    """The object that a body holds.
+    """Return the object that a body holds.
 
     Raises:
         ApiError: it holds none.
     """
     require_sparse(raw, "body", ApiError, MAX_VALUES)
     try:
-        found = json.loads(raw, parse_constant=_refuse_constant)
-        json.dumps(found, ensure_ascii=False).encode()
+        value = json.loads(raw, parse_constant=_refuse_constant)
+        json.dumps(value, ensure_ascii=False).encode()
     except UnicodeError:
         raise ApiError(
             "The body is not UTF-8, or holds half of a surrogate pair, which is no character.",
@@ -65,28 +75,9 @@ def json_object(raw: bytes) -> dict[str, Any]:
         ) from None
     except (ValueError, RecursionError):
         raise ApiError("The body is not JSON.", code="invalid_json") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ApiError("The body must be a JSON object.", code="invalid_json")
-    return found
-
-
-async def _bounded(request: Request) -> bytes:
-    raw = bytearray()
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > MAX_BODY:
-        raise _too_large()
-    try:
-        async for chunk in request.stream():
-            raw += chunk
-            if len(raw) > MAX_BODY:
-                raise _too_large()
-    except ClientDisconnect:
-        raise ApiError("The body is incomplete.") from None
-    return bytes(raw)
-
-
-def _too_large() -> ApiError:
-    return ApiError(f"A body holds at most {MAX_BODY:,} bytes.", status=413)
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -94,7 +85,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def error_response(error: ApiError) -> Response:
-    """An error as OpenAI's API says it."""
+    """Return an error as OpenAI's API says it."""
     headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
@@ -110,22 +101,17 @@ class Reply:
     """
 
     def __init__(
-        self,
-        answer: Answer,
-        record: Record,
-        feed: Feed,
-        slot: Slot,
-        *,
-        stream: bool,
-        top: int,
-        keep: Callable[[], None],
+        self, submission: Submission, feed: Feed, slot: Slot, keep: Callable[[], None]
     ) -> None:
-        self._answer, self._record, self._feed, self._slot = answer, record, feed, slot
-        self._stream, self._aside, self._keep = stream, not 0 <= top <= _MANY, keep
+        plan = submission.plan
+        self._writer, self._record = submission.writer, submission.record
+        self._feed, self._slot, self._keep = feed, slot, keep
+        self._stream = plan.stream
+        self._aside = plan.logprobs is not None and not 0 <= plan.logprobs.top <= _MANY
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
         del scope
-        answering = asyncio.create_task(self._send_all(_patient(send)))
+        answering = asyncio.create_task(self._send_answer(_patient(send)))
         gone = asyncio.create_task(hang_up(receive))
         try:
             await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -138,24 +124,18 @@ class Reply:
         with suppress(asyncio.CancelledError, TimeoutError, OSError):
             await answering
 
-    async def _send_all(self, send: Send) -> None:
-        first = await self._feed.get()
-        if isinstance(first, Failed):
-            await self._send_whole(send, first.error.status, first.error.body())
-        elif self._stream:
-            await self._send_events(send, first)
-        else:
-            await self._send_body(send, first)
-
-    async def _send_body(self, send: Send, part: AnswerPart) -> None:
-        while not isinstance(part, AllEnded):
-            self._answer.take(part)
+    async def _send_answer(self, send: Send) -> None:
+        part = await self._feed.get()
+        if self._stream and not isinstance(part, Failed):
+            await self._send_events(send, part)
+            return
+        while not isinstance(part, AllEnded | Failed):
+            self._writer.answer.take(part)
             part = await self._feed.get()
-            if isinstance(part, Failed):
-                await self._send_whole(send, part.error.status, part.error.body())
-                return
-        self._answer.take(part)
-        body = await asyncio.to_thread(self._answer.body)
+        if isinstance(part, Failed):
+            await self._send_whole(send, part.error.status, part.error.body())
+            return
+        body = await asyncio.to_thread(self._writer.body)
         await asyncio.to_thread(self._keep)
         await self._send_whole(send, 200, body)
 
@@ -168,7 +148,11 @@ class Reply:
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         while True:
-            text = await self._written(part)
+            ended = isinstance(part, AllEnded)
+            beside = self._aside or ended
+            text = await asyncio.to_thread(self._events, part) if beside else self._events(part)
+            if ended:
+                await asyncio.to_thread(self._keep)
             if text:
                 await _send_text(send, text, more=True)
             if isinstance(part, AllEnded | Failed):
@@ -176,21 +160,13 @@ class Reply:
                 return
             part = await self._feed.get()
 
-    async def _written(self, part: AnswerPart) -> str:
-        def write() -> str:
-            try:
-                if isinstance(part, Failed):
-                    return "".join(self._answer.error_events(part.error))
-                return "".join(self._answer.events(part))
-            except Exception as error:
-                self._record.stop()
-                return "".join(self._answer.error_events(as_api_error(error)))
-
-        if not isinstance(part, AllEnded):
-            return await asyncio.to_thread(write) if self._aside else write()
-        text = await asyncio.to_thread(write)
-        await asyncio.to_thread(self._keep)
-        return text
+    def _events(self, part: AnswerPart) -> str:
+        self._writer.answer.take(part)
+        try:
+            return "".join(self._writer.events(part))
+        except Exception as error:
+            self._record.stop()
+            return "".join(self._writer.events(Failed(as_api_error(error))))
 
     async def _send_whole(self, send: Send, status: int, body: Mapping[str, Any]) -> None:
         text = await asyncio.to_thread(json.dumps, body, separators=(",", ":"), allow_nan=False)
@@ -201,7 +177,7 @@ class Reply:
 
 
 def _patient(send: Send) -> Send:
-    """`send` that gives up on a client which takes nothing."""
+    """Return a `send` that gives up on a client which takes nothing."""
 
     async def bounded(message: AsgiMessage) -> None:
         async with asyncio.timeout(SEND_SECONDS):
@@ -213,12 +189,12 @@ def _patient(send: Send) -> Send:
 async def _send_text(send: Callable[[AsgiMessage], Awaitable[None]], text: str, more: bool) -> None:
     raw = text.encode()
     for first in range(0, max(len(raw), 1), _CHUNK):
-        rest = more or first + _CHUNK < len(raw)
+        more_body = more or first + _CHUNK < len(raw)
         piece = raw[first : first + _CHUNK]
-        await send({"type": "http.response.body", "body": piece, "more_body": rest})
+        await send({"type": "http.response.body", "body": piece, "more_body": more_body})
 
 
 async def hang_up(receive: Receive) -> None:
-    """Ends when the client goes."""
+    """Wait until the client goes."""
     while (await receive())["type"] != "http.disconnect":
         pass

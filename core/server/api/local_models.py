@@ -27,7 +27,7 @@ class LocalModels:
         self._store = ModelStore(self._load, MOST_LOADED)
 
     def names(self) -> list[str]:
-        """Names that are offered, the target first."""
+        """Return the names that are offered, the target first."""
         if self._only:
             return list(self._only)
         embedded = sorted(list_embedded(), key=lambda name: (name != "target", name))

@@ -1,4 +1,4 @@
-"""What the endpoint has done, as Prometheus reads it.
+"""Counters of the endpoint, in Prometheus' format.
 
 What vLLM counts in the same way has its name: latency between tokens, speculation.
 """
@@ -10,7 +10,6 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from core.decoding.speculative.types import DraftRound
 from core.server.api.history import Record
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -19,23 +18,23 @@ _BETWEEN = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5)
 
 
 class Metrics:
-    """The counters of one server."""
+    """Counters of one server."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        own: dict[str, Any] = {"namespace": "decoding_explorer", "registry": self._registry}
+        prefixed: dict[str, Any] = {"namespace": "decoding_explorer", "registry": self._registry}
         self.requests = Counter(
-            "requests", "Requests that have ended.", ["endpoint", "model", "outcome"], **own
+            "requests", "Requests that have ended.", ["endpoint", "model", "outcome"], **prefixed
         )
-        self.refused = Counter("refused", "Requests that were refused.", ["status"], **own)
-        self.prompt_tokens = Counter("prompt_tokens", "Tokens of prompts.", ["model"], **own)
-        self.tokens = Counter("generation_tokens", "Generated tokens.", ["model"], **own)
+        self.refused = Counter("refused", "Requests that were refused.", ["status"], **prefixed)
+        self.prompt_tokens = Counter("prompt_tokens", "Tokens of prompts.", ["model"], **prefixed)
+        self.tokens = Counter("generation_tokens", "Generated tokens.", ["model"], **prefixed)
         self.first = Histogram(
             "time_to_first_token_seconds",
             "From a request's arrival to its first token.",
             ["model"],
             buckets=_FIRST,
-            **own,
+            **prefixed,
         )
         self.between = Histogram(
             "vllm:inter_token_latency_seconds",
@@ -44,9 +43,11 @@ class Metrics:
             buckets=_BETWEEN,
             registry=self._registry,
         )
-        self.running = Gauge("requests_under_way", "Requests waiting or at work.", **own)
+        self.running = Gauge("requests_under_way", "Requests waiting or at work.", **prefixed)
         self.waiting = Gauge(
-            "queue_length", "Jobs of pages and requests in line, the one at work included.", **own
+            "queue_length",
+            "Jobs of pages and requests in line, the one at work included.",
+            **prefixed,
         )
         self._drafts = self._vllm("num_drafts", "Rounds of speculative decoding.")
         self._drafted = self._vllm("num_draft_tokens", "Drafted tokens.")
@@ -70,16 +71,14 @@ class Metrics:
         for gap in record.gaps:
             self.between.labels(model).observe(gap)
         for trace in record.traces:
-            for one in trace.rounds:
-                self._round(model, one)
-
-    def _round(self, model: str, one: DraftRound) -> None:
-        self._drafts.labels(model).inc()
-        self._drafted.labels(model).inc(len(one.drafted))
-        self._accepted.labels(model).inc(len(one.accepted))
-        for position in range(len(one.accepted)):
-            self._per_position.labels(model, str(position)).inc()
+            for draft_round in trace.rounds:
+                accepted = len(draft_round.accepted)
+                self._drafts.labels(model).inc()
+                self._drafted.labels(model).inc(len(draft_round.drafted))
+                self._accepted.labels(model).inc(accepted)
+                for position in range(accepted):
+                    self._per_position.labels(model, str(position)).inc()
 
     def text(self) -> bytes:
-        """All of it, in Prometheus' format."""
+        """Return all of it, in Prometheus' format."""
         return generate_latest(self._registry)

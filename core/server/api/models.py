@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 from openai.types import Model
 
-from core.decoding.loop.text import join_prompt
+from core.decoding.loop.text import encode_plain, join_prompt
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.bounds import MAX_COUNT
-from core.server.api.answer import plain
 from core.server.api.errors import ApiError
-from core.server.api.fields import MAX_TEXT, Fields
-from core.server.api.messages import read_messages
-from core.server.api.plan import encode_chat, encode_without_special
+from core.server.api.request.fields import MAX_TEXT, Fields
+from core.server.api.request.messages import read_messages
+from core.server.api.request.plan import encode_chat
 
 OWNER = "decoding-explorer"
 
@@ -31,8 +29,9 @@ def require_offered(name: str, offered: Collection[str], param: str = "model") -
 
 
 def model_body(name: str, created: int) -> dict[str, Any]:
-    """A model as the list has it."""
-    return plain(Model(id=name, object="model", created=created, owned_by=OWNER))
+    """Return a model as the list has it."""
+    model = Model(id=name, object="model", created=created, owned_by=OWNER)
+    return model.model_dump(mode="json", exclude_unset=True)
 
 
 class TokenizerQuestion(NamedTuple):
@@ -43,7 +42,7 @@ class TokenizerQuestion(NamedTuple):
 
 
 def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
-    """A request for token ids (vLLM's `/tokenize`).
+    """Read a request for token ids (vLLM's `/tokenize`).
 
     Raises:
         ApiError: a parameter that is wrong or not supported.
@@ -63,8 +62,10 @@ def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
     def answer(model: LanguageModel) -> dict[str, Any]:
         if prompt is None:
             ids = encode_chat(model, messages, opened)
+        elif special:
+            ids = model.encode(prompt)
         else:
-            ids = model.encode(prompt) if special else encode_without_special(model, prompt)
+            ids = encode_plain(model, prompt) if prompt else []
         texts = [model.token_text(token) for token in ids] if with_texts else None
         window = model.context_window
         return {"count": len(ids), "max_model_len": window, "tokens": ids, "token_strs": texts}
@@ -73,15 +74,13 @@ def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
 
 
 def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
-    """A request for the text of token ids; raises ApiError as `read_tokenize`."""
+    """Read a request for the text of token ids; raises ApiError as `read_tokenize`."""
     fields = Fields(body)
-    name, ids = fields.text("model") or "", fields.items("tokens")
+    name, ids = fields.text("model") or "", fields.token_ids("tokens")
     fields.finish(())
-    if not all(type(one) is int and 0 <= one <= MAX_COUNT for one in ids):
-        raise fields.wrong("tokens", "must be a list of token ids")
 
     def answer(model: LanguageModel) -> dict[str, Any]:
-        wrong = next((one for one in ids if one >= model.vocab_size), None)
+        wrong = next((token for token in ids if token >= model.vocab_size), None)
         if wrong is not None:
             raise fields.wrong("tokens", f"holds {wrong}; ids go to {model.vocab_size - 1}")
         return {"prompt": join_prompt(model, ids)}
@@ -90,18 +89,17 @@ def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
 
 
 def tokenizer_info(model: LanguageModel) -> dict[str, Any]:
-    """The special tokens and the chat template of a model, as its tokenizer's file has them.
+    """Return the special tokens and the chat template of a model, as its tokenizer's file has them.
 
     A tokenizer that only a server has gives its end of sequence.
     """
     tokenizer = getattr(model, "tokenizer", None)
-    if tokenizer is None:
-        found: dict[str, Any] = {}
-    else:
-        found = {name: str(text) for name, text in tokenizer.special_tokens_map.items()}
-        found["tokenizer_class"] = type(tokenizer).__name__
-        found["chat_template"] = tokenizer.chat_template
+    info: dict[str, Any] = {}
+    if tokenizer is not None:
+        info = {name: str(text) for name, text in tokenizer.special_tokens_map.items()}
+        info["tokenizer_class"] = type(tokenizer).__name__
+        info["chat_template"] = tokenizer.chat_template
     if model.eos_ids:
-        found.setdefault("eos_token", model.token_text(min(model.eos_ids)))
+        info.setdefault("eos_token", model.token_text(min(model.eos_ids)))
     window = model.context_window
-    return found if window is None else {**found, "model_max_length": window}
+    return info if window is None else {**info, "model_max_length": window}

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -20,9 +18,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from core.decoding.version import VERSION
-from core.server.api.endpoints import ENDPOINTS, Endpoint
+from core.server.api.answer.parts import Failed
+from core.server.api.endpoints import ENDPOINTS, V1, Endpoint
 from core.server.api.errors import ApiError, as_api_error
 from core.server.api.http import Reply, error_response, hang_up, json_object, read_body
+from core.server.api.job import RequestJob
 from core.server.api.metrics import CONTENT_TYPE
 from core.server.api.service import Feed, Service
 
@@ -30,74 +30,65 @@ if TYPE_CHECKING:
     from core.server.api.models import TokenizerQuestion
     from core.server.api.submit import Submission
 
-Handler = Callable[[Request, str], Awaitable[Any]]
+Handler: TypeAlias = Callable[[Request], Awaitable[Any]]
 # Longer bodies are read beside the loop, which serves the pages; a thread's start takes longer than
 # to read a shorter one.
 _LONG = 2**14
+_EVERY = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
 def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
-    """Routes of the endpoint: `/v1/...`, and those that vLLM has beside it.
+    """Return the routes of the endpoint: `/v1/...`, and those that vLLM has beside it.
 
     Args:
         origins: whose pages may ask what lies below `/v1` from a browser.
     """
     api = Routes(service)
-    models = [
-        Route("/models", api.guarded(api.list_models), methods=["GET"]),
-        Route("/models/{name:path}", api.guarded(api.one_model), methods=["GET"]),
+
+    def route(path: str, handler: Handler, *methods: str) -> Route:
+        return Route(path, api.guarded(handler), methods=methods)
+
+    below = [
+        route("/models", api.list_models, "GET"),
+        route("/models/{name:path}", api.one_model, "GET"),
+        route("/responses/{id}", api.stored, "GET", "DELETE"),
+        *(route(row.path, partial(api.generate, kind), "POST") for kind, row in ENDPOINTS.items()),
+        route("/{path:path}", api.nothing, *_EVERY),
     ]
-    made = [
-        Route("/responses/{id}", api.guarded(api.stored), methods=["GET", "DELETE"]),
+    allowed: Any = {"allow_methods": ["GET", "POST", "DELETE"], "allow_headers": ["*"]}
+    allowed |= {"allow_origins": origins, "expose_headers": ["x-request-id"]}
+    cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
+    return [
+        Mount(V1, routes=below, middleware=cors),
+        route(V1, api.nothing, *_EVERY),
+        *(Route(path, healthy, methods=["GET", "POST"]) for path in _KEYLESS),
         *(
-            Route(row.path, api.guarded(api.generator(kind)), methods=["POST"])
-            for kind, row in ENDPOINTS.items()
+            route(path, partial(handler, api), method)
+            for path, (method, handler) in _BESIDE.items()
         ),
     ]
-    every = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
-    nothing = api.guarded(api.nothing)
-    rest = Route("/{path:path}", nothing, methods=every)
-    methods = ["GET", "POST", "DELETE"]
-    allowed: Any = {"allow_origins": origins, "allow_methods": methods, "allow_headers": ["*"]}
-    allowed["expose_headers"] = ["x-request-id"]
-    cors = [Middleware(CORSMiddleware, **allowed)] if origins else []
-    beside = [
-        # Load balancers and monitors have no key.
-        *(Route(path, healthy, methods=["GET", "POST"]) for path in ("/health", "/ping")),
-        Route("/version", api.guarded(api.version), methods=["GET"]),
-        Route("/tokenize", api.guarded(api.tokenize), methods=["POST"]),
-        Route("/detokenize", api.guarded(api.detokenize), methods=["POST"]),
-        Route("/tokenizer_info", api.guarded(api.tokenizer_info), methods=["GET"]),
-        Route("/metrics", api.guarded(api.metrics), methods=["GET"]),
-    ]
-    return [
-        Mount("/v1", routes=[*models, *made, rest], middleware=cors),
-        Route("/v1", nothing, methods=every),
-        *beside,
-    ]
 
 
-async def healthy(request: Request) -> Response:
+async def healthy(_: Request) -> Response:
     """Answer that the server is up."""
-    del request
     return Response()
 
 
 class Routes:
-    """What each route does; every handler gets the request and who made it."""
+    """Handlers of the routes; `request.state.owner` says who asks."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._imported = False
 
     async def _import(self) -> None:
-        """Beside the loop: the first import of what reads requests takes seconds."""
+        """Import what reads requests beside the loop: the first time takes seconds."""
         if not self._imported:
             await asyncio.to_thread(import_module, "core.server.api.submit")
             self._imported = True
 
-    def guarded(self, handler: Handler) -> Callable[[Request], Awaitable[Any]]:
-        """A handler behind the key; its errors in OpenAI's shape."""
+    def guarded(self, handler: Handler) -> Handler:
+        """Return a handler behind the key; its errors in OpenAI's shape."""
 
         async def guarded(request: Request) -> Any:
             try:
@@ -105,36 +96,34 @@ class Routes:
                     raise ApiError(self._service.closed, status=403, code="endpoint_closed")
                 scheme, _, key = request.headers.get("authorization", "").partition(" ")
                 bearer = key.strip() if scheme.lower() == "bearer" else ""
-                return await handler(request, self._service.owner_of(bearer))
+                request.state.owner = self._service.owner_of(bearer)
+                return await handler(request)
             except Exception as error:
                 refusal = as_api_error(error)
-                if refusal.status == 500:
+                if refusal.status == 500 and refusal is not error:
                     traceback.print_exc(file=sys.stderr)
                 self._service.metrics.refused.labels(str(refusal.status)).inc()
                 return error_response(refusal)
 
         return guarded
 
-    async def nothing(self, request: Request, owner: str) -> Response:
-        """Any other path below /v1."""
-        del owner
+    async def nothing(self, request: Request) -> Response:
+        """Refuse any other path below /v1."""
         raise ApiError(
             f"There is no {request.method} {request.url.path[:100]} here.",
             status=404,
             code="unknown_url",
         )
 
-    async def list_models(self, request: Request, owner: str) -> Response:
-        del request, owner
+    async def list_models(self, _: Request) -> Response:
         await self._import()
         from core.server.api.models import model_body
 
         created = self._service.created
-        found = [model_body(name, created) for name in self._service.offered()]
-        return JSONResponse({"object": "list", "data": found})
+        models = [model_body(name, created) for name in self._service.offered()]
+        return JSONResponse({"object": "list", "data": models})
 
-    async def one_model(self, request: Request, owner: str) -> Response:
-        del owner
+    async def one_model(self, request: Request) -> Response:
         await self._import()
         from core.server.api.models import model_body, require_offered
 
@@ -142,115 +131,110 @@ class Routes:
         require_offered(name, self._service.offered())
         return JSONResponse(model_body(name, self._service.created))
 
-    async def metrics(self, request: Request, owner: str) -> Response:
-        del request, owner
-        text = await asyncio.to_thread(self._service.metrics.text)
-        return Response(text, media_type=CONTENT_TYPE)
-
-    async def stored(self, request: Request, owner: str) -> Response:
-        """A response that was made before."""
-        response_id = request.path_params["id"]
+    async def stored(self, request: Request) -> Response:
+        """Return or delete a response that was made before."""
+        owner, response_id = request.state.owner, request.path_params["id"]
         if request.method == "DELETE":
             self._service.responses.remove(owner, response_id)
             return JSONResponse({"id": response_id, "object": "response", "deleted": True})
         return JSONResponse(dict(self._service.responses.find(owner, response_id).body))
 
-    async def tokenize(self, request: Request, owner: str) -> Response:
+    async def metrics(self, _: Request) -> Response:
+        text = await asyncio.to_thread(self._service.metrics.text)
+        return Response(text, media_type=CONTENT_TYPE)
+
+    async def version(self, _: Request) -> Response:
+        return JSONResponse({"version": VERSION})
+
+    async def tokenize(self, request: Request) -> Response:
         await self._import()
         from core.server.api.models import read_tokenize
 
-        return await self._ask_model(request, owner, read_tokenize)
+        body = await read_body(request)
+        return await self._answered(request, lambda: read_tokenize(json_object(body)))
 
-    async def version(self, request: Request, owner: str) -> Response:
-        del request, owner
-        return JSONResponse({"version": VERSION})
+    async def detokenize(self, request: Request) -> Response:
+        await self._import()
+        from core.server.api.models import read_detokenize
 
-    async def tokenizer_info(self, request: Request, owner: str) -> Response:
-        """The special tokens and the chat template of the first model, or of `?model=`."""
+        body = await read_body(request)
+        return await self._answered(request, lambda: read_detokenize(json_object(body)))
+
+    async def tokenizer_info(self, request: Request) -> Response:
+        """Return the special tokens and the chat template of the first model, or of `?model=`."""
         await self._import()
         from core.server.api.models import TokenizerQuestion, tokenizer_info
 
         name = request.query_params.get("model", "")
-        return await self._answered(request, owner, lambda: TokenizerQuestion(name, tokenizer_info))
-
-    async def detokenize(self, request: Request, owner: str) -> Response:
-        await self._import()
-        from core.server.api.models import read_detokenize
-
-        return await self._ask_model(request, owner, read_detokenize)
-
-    async def _ask_model(
-        self, request: Request, owner: str, read: Callable[[dict[str, Any]], TokenizerQuestion]
-    ) -> Response:
-        raw = await read_body(request)
-        return await self._answered(request, owner, lambda: read(json_object(raw)))
+        return await self._answered(request, lambda: TokenizerQuestion(name, tokenizer_info))
 
     async def _answered(
-        self, request: Request, owner: str, question: Callable[[], TokenizerQuestion]
+        self, request: Request, question: Callable[[], TokenizerQuestion]
     ) -> Response:
-        """In a thread of its own, which a model that takes long to load may hold."""
-        from core.models.stopping import stoppable
+        """Answer in a job, which a model that takes long to load may hold."""
         from core.server.api.models import require_offered
 
-        slot, gone, said = self._service.enter(owner), Event(), Future[dict[str, Any]]()
+        service, job, feed = self._service, RequestJob(), Feed()
+        slot = service.enter(request.state.owner)
 
-        def ask() -> None:
-            said.set_running_or_notify_cancel()
-            try:
-                with stoppable(gone.is_set):
-                    (name, answer), offered = question(), self._service.offered()
-                    name = name or offered[0]
-                    require_offered(name, offered)
-                    said.set_result(answer(self._service.load(name, gone.is_set)))
-            except Exception as error:
-                said.set_exception(error)
-            finally:
-                slot.leave()
+        def work(_: RequestJob) -> dict[str, Any]:
+            (name, answer), offered = question(), service.offered()
+            name = name or offered[0]
+            require_offered(name, offered)
+            return answer(service.load(name, job.should_stop))
+
+        def then() -> None:
+            slot.leave()
+            feed.put(job.last_part)
 
         try:
-            Thread(target=ask, daemon=True, name="tokens").start()
+            job.start(work, then)
         except Exception:
             slot.leave()
             slot.leave()
             raise
-        asked, left = asyncio.wrap_future(said), asyncio.ensure_future(hang_up(request.receive))
-        ends: set[asyncio.Future[Any]] = {asked, left}
+        ended = asyncio.create_task(feed.get())
+        left = asyncio.create_task(hang_up(request.receive))
         try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ended, left}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            gone.set()
+            job.stop()
             left.cancel()
             slot.leave()
-        return JSONResponse(await asked)
+        if isinstance(last := await ended, Failed):
+            raise last.error
+        return JSONResponse(job.result)
 
-    def generator(self, kind: Endpoint) -> Handler:
-        """The handler of what decodes."""
+    async def generate(self, kind: Endpoint, request: Request) -> ASGIApp:
+        """Decode; the answer comes as its parts do."""
+        await self._import()
+        from core.server.api.submit import recorded
 
-        async def generate(request: Request, owner: str) -> ASGIApp:
-            await self._import()
-            from core.server.api.submit import recorded
+        body, owner = await read_body(request), request.state.owner
+        read = partial(recorded, self._service, owner, partial(self.read, kind, body, owner))
+        beside = len(body) > _LONG or self._service.watches(owner)
+        submission = await asyncio.to_thread(read) if beside else read()
+        feed = Feed()
+        submission.record.request_id = request.scope["request_id"]
+        slot = submission.start(self._service, feed.put)
+        return Reply(submission, feed, slot, partial(submission.keep, self._service))
 
-            raw = await read_body(request)
-            read = partial(recorded, self._service, owner, partial(self.read, kind, raw, owner))
-            beside = len(raw) > _LONG or self._service.watches(owner)
-            found = await asyncio.to_thread(read) if beside else read()
-            feed, plan = Feed(), found.plan
-            found.record.request_id = request.scope["request_id"]
-            slot = found.start(self._service, feed.put)
-            return Reply(
-                found.answer,
-                found.record,
-                feed,
-                slot,
-                stream=plan.stream,
-                top=plan.logprobs.top if plan.logprobs else 0,
-                keep=found.keep,
-            )
-
-        return generate
-
-    def read(self, kind: Endpoint, raw: bytes, owner: str) -> Submission:
+    def read(self, kind: Endpoint, body: bytes, owner: str) -> Submission:
         """Read what a body asks for; the data path of a request begins here."""
         from core.server.api.submit import submit
 
-        return submit(self._service, kind, json_object(raw), owner)
+        return submit(self._service, kind, json_object(body), owner)
+
+
+# Load balancers and monitors have no key.
+_KEYLESS = ("/health", "/ping")
+# Beside `V1`, as vLLM has them: the method and the handler of each path.
+_BESIDE: Mapping[str, tuple[str, Callable[[Routes, Request], Awaitable[Any]]]] = {
+    "/version": ("GET", Routes.version),
+    "/tokenize": ("POST", Routes.tokenize),
+    "/detokenize": ("POST", Routes.detokenize),
+    "/tokenizer_info": ("GET", Routes.tokenizer_info),
+    "/metrics": ("GET", Routes.metrics),
+}
+# Each is the endpoint's, and so is all that lies below it.
+PATHS = (V1, *_KEYLESS, *_BESIDE)

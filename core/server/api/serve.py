@@ -28,7 +28,7 @@ class AddressError(DecodingError):
 
 
 def endpoint(address: str, settings: Settings, only: Sequence[str] = ()) -> Starlette:
-    """The application, behind the guard of hosts and origins.
+    """Return the application, behind the guard of hosts and origins.
 
     Args:
         only: the models that are offered, loaded at once; empty for all there are.
@@ -73,20 +73,20 @@ def serve(address: str, port: int, settings: Settings, only: Sequence[str] = ())
 
 
 def _listen(address: str, port: int) -> Sequence[socket.socket]:
-    """A socket for each address of a name; empty for all of the machine's."""
-    found: dict[tuple[object, ...], socket.socket] = {}
+    """Return a socket for each address of a name; an empty one means all of the machine's."""
+    sockets: dict[tuple[object, ...], socket.socket] = {}
     try:
         for family, *_, at in socket.getaddrinfo(
             address or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         ):
-            if at not in found:
-                found[at] = socket.create_server(at, family=family)
+            if at not in sockets:
+                sockets[at] = socket.create_server(at, family=family)
     except (OSError, UnicodeError) as error:
-        for one in found.values():
-            one.close()
+        for listening in sockets.values():
+            listening.close()
         where = f"{brief(address)}, port {port}" if address else f"port {port}"
         why = getattr(error, "strerror", None) or "this is no name of a machine"
         # Python repeats the address behind the system's words.
         why = why.partition(" (while")[0]
         raise AddressError(f"Nothing can listen on {where}: {why}.") from None
-    return list(found.values())
+    return list(sockets.values())

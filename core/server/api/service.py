@@ -1,4 +1,4 @@
-"""The endpoint's state: who may ask, what is under way, what was made."""
+"""State of the endpoint: keys, requests under way, and those that were made."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import hmac
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
 from core.server.api import history, store
+from core.server.api.answer.parts import AnswerPart, Failed
 from core.server.api.errors import ApiError, as_api_error, stopped
 from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
-from core.server.api.parts import AnswerPart, Failed
 from core.server.api.store import ResponseStore
 from core.server.queue import FairQueue
 
 if TYPE_CHECKING:
-    from core.server.api.plan import Plan
-    from core.server.api.runner import Load
+    from core.server.api.request.plan import Plan
+    from core.server.api.run.runner import Load
 
 # Requests under way at once; each may wait for its turn.
 MOST_REQUESTS = 64
@@ -66,7 +66,7 @@ class Slot:
 
 
 class Service:
-    """What the routes work with; pages read its history.
+    """State behind the routes; pages read its history.
 
     Args:
         load: gives a model by its name.
@@ -85,7 +85,10 @@ class Service:
         closed: str = "",
     ) -> None:
         self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
-        self._keys = {_owner(key): _digest(key) for key in keys}
+        # An owner's id tells who made what, and nothing of the key.
+        self._keys = {
+            hashlib.sha256(b"owner " + _digest(key)).hexdigest()[:16]: _digest(key) for key in keys
+        }
         owners = max(1, len(self._keys))
         self.history = RequestHistory(most_bytes=history.MOST_BYTES // owners)
         self.responses = ResponseStore(most_bytes=store.MOST_BYTES // owners)
@@ -100,7 +103,7 @@ class Service:
         self.metrics.waiting.set_function(lambda: queue.waiting)
 
     def load(self, where: str, should_stop: Callable[[], bool]) -> Any:
-        """The model of that name; that it can't be loaded is no fault of the request."""
+        """Return the model of that name; one that can't be loaded is no fault of the request."""
         try:
             return self._load(where, should_stop)
         except (LoadingStoppedError, LostModelError):
@@ -113,7 +116,7 @@ class Service:
         return bool(self._keys)
 
     def owner_of(self, key: str) -> str:
-        """Who holds a key; empty where none is needed.
+        """Return the id of a key's holder; empty where no key is needed.
 
         Raises:
             ApiError: it is none of the keys.
@@ -122,7 +125,9 @@ class Service:
             return ""
         digest = _digest(key)
         # Every one is compared, so that the time says nothing.
-        matches = [owner for owner, own in self._keys.items() if hmac.compare_digest(own, digest)]
+        matches = [
+            owner for owner, known in self._keys.items() if hmac.compare_digest(known, digest)
+        ]
         if not matches:
             raise ApiError(
                 "A key of this server is needed: send it as Authorization: Bearer KEY.",
@@ -136,11 +141,11 @@ class Service:
         (self._watching.add if on else self._watching.discard)(owner)
 
     def watches(self, owner: str) -> bool:
-        """Whether the data path of this owner's requests is recorded."""
+        """Return whether the data path of this owner's requests is recorded."""
         return owner in self._watching
 
     def enter(self, owner: str) -> Slot:
-        """A place for a request.
+        """Return a place for a request.
 
         Raises:
             ApiError: too many are under way, of everybody or of this key.
@@ -171,27 +176,30 @@ class Service:
         if self._ending:
             _stop(record, put)
 
-        def run() -> None:
-            from core.server.api.runner import Runner  # It imports torch.
+        def work(_: Record) -> None:
+            from core.server.api.run.runner import Runner  # It imports torch.
 
+            Runner(plan, record, self.load, self.queue, put).run()
+
+        def leave() -> None:
+            del self._runs[record]
+            slot.leave()
+
+        def then() -> None:
             try:
-                Runner(plan, record, self.load, self.queue, put).run()
+                put(record.last_part)
                 self.metrics.ended(record)
                 self.history.trim(record.owner)
             finally:
-                self._runs.pop(record, None)
-                slot.leave()
+                leave()
 
         try:
-            Thread(target=run, daemon=True, name="request").start()
+            record.start(work, then)
         except Exception as error:
-            # The system has no more threads or memory: neither a run nor its answer leaves.
-            refusal = as_api_error(error)
-            del self._runs[record]
-            record.end("failed", str(refusal))
+            # Neither the run nor its answer leaves.
+            leave()
             slot.leave()
-            slot.leave()
-            raise refusal from error
+            raise as_api_error(error) from error
 
     def end(self) -> None:
         """Stop all runs, and those that begin now, and say so to whoever waits: the server ends."""
@@ -207,8 +215,3 @@ def _stop(record: Record, put: Callable[[AnswerPart], None]) -> None:
 
 def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "replace")).digest()
-
-
-def _owner(key: str) -> str:
-    """Tells who made what, and nothing of the key."""
-    return hashlib.sha256(b"owner " + _digest(key)).hexdigest()[:16]

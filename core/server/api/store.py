@@ -1,4 +1,4 @@
-"""Responses that can be gone on from: a bounded memory for each key."""
+"""Store of responses that can be gone on from: a bounded memory for each key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from core.server.api.errors import ApiError
-from core.server.api.messages import Message
+from core.server.api.request.messages import Message
 
 MOST_RESPONSES = 500
 # Of all keys together: each has an equal part.
@@ -25,7 +25,7 @@ class Stored(NamedTuple):
 
 
 class ResponseStore:
-    """The last responses of each owner; the owner's oldest are forgotten first.
+    """Last responses of each owner; the owner's oldest are forgotten first.
 
     Args:
         most, most_bytes: bounds of one owner's responses.
@@ -38,7 +38,7 @@ class ResponseStore:
 
     def add(self, owner: str, body: Mapping[str, Any], messages: tuple[Message, ...]) -> None:
         """Hold a response; one that takes more than all may isn't held."""
-        size = len(json.dumps(body)) + sum(len(one["content"]) for one in messages)
+        size = len(json.dumps(body)) + sum(len(message["content"]) for message in messages)
         with self._lock:
             responses = self._held[owner]
             responses[body["id"]] = Stored(body, messages, size)
@@ -47,14 +47,14 @@ class ResponseStore:
                 held -= responses.popitem(last=False)[1].bytes
 
     def find(self, owner: str, response_id: str) -> Stored:
-        """A response of this owner.
+        """Return a response of this owner.
 
         Raises:
             ApiError: there is none of this id, or it was forgotten.
         """
         with self._lock:
-            found = self._held[owner].get(response_id)
-        if found is None:
+            response = self._held[owner].get(response_id)
+        if response is None:
             raise ApiError(
                 "There is no response of this id: it was not stored, it was forgotten (the last "
                 f"{self._most} are held), or another key made it.",
@@ -62,7 +62,7 @@ class ResponseStore:
                 param="previous_response_id",
                 code="previous_response_not_found",
             )
-        return found
+        return response
 
     def remove(self, owner: str, response_id: str) -> None:
         """Forget a response; raises ApiError as `find`."""

@@ -1,4 +1,4 @@
-"""From a request's body to its run, whoever made it: a client over HTTP, or a page."""
+"""Submission: from a request's body to its run, from a client over HTTP or from a page."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.server.api.answer import Answer
-from core.server.api.chat import ChatAnswer, read_chat
-from core.server.api.completions import CompletionAnswer, read_completion
+from core.server.api.answer.chat import ChatWriter
+from core.server.api.answer.completions import CompletionWriter
+from core.server.api.answer.parts import AnswerPart
+from core.server.api.answer.record import Answer
+from core.server.api.answer.responses import ResponseWriter
+from core.server.api.answer.writer import AnswerWriter
 from core.server.api.endpoints import Endpoint
 from core.server.api.history import Record
 from core.server.api.models import require_offered
-from core.server.api.parts import AnswerPart
-from core.server.api.plan import Plan
-from core.server.api.response_events import ResponseAnswer
-from core.server.api.responses import read_response
+from core.server.api.request.chat import read_chat
+from core.server.api.request.completions import read_completion
+from core.server.api.request.plan import Plan
+from core.server.api.request.responses import read_response
 from core.server.api.service import Service, Slot
+
+_WRITERS: Mapping[Endpoint, type[AnswerWriter]] = {
+    "responses": ResponseWriter,
+    "chat": ChatWriter,
+    "completions": CompletionWriter,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +33,12 @@ class Submission:
     """A request that was read.
 
     Args:
-        answer: writes its answer.
-        record: what the history keeps of it.
-        keep: holds the whole answer for requests that go on from it.
+        record: its job, which the history holds.
     """
 
     plan: Plan
-    answer: Answer
+    writer: AnswerWriter
     record: Record
-    keep: Callable[[], None]
 
     def start(self, service: Service, put: Callable[[AnswerPart], None]) -> Slot:
         """Begin its run; `put` gets the parts of the answer, from another thread.
@@ -44,6 +50,14 @@ class Submission:
         service.start(self.plan, self.record, put, slot)
         return slot
 
+    def keep(self, service: Service) -> None:
+        """Hold the whole response for requests that go on from it."""
+        options = self.plan.response
+        if options and options.store:
+            text = self.writer.answer.choices[0].text("answer")
+            messages = (*options.messages, {"role": "assistant", "content": text})
+            service.responses.add(self.record.owner, self.writer.body(), messages)
+
 
 def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner: str) -> Submission:
     """Read a request; nothing is started yet.
@@ -51,20 +65,25 @@ def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner:
     Raises:
         ApiError: what is wrong with it.
     """
-    plan, answer, keep = _READERS[endpoint](service, body, owner)
+    if endpoint == "responses":
+        stored = service.responses
+        plan = read_response(body, lambda earlier: stored.find(owner, earlier).messages)
+    else:
+        plan = read_chat(body) if endpoint == "chat" else read_completion(body)
     for name, param in zip(plan.models, ("model", "decoding"), strict=False):
         require_offered(name, service.offered(), param)
+    answer = Answer(plan)
     record = Record(
         id=answer.id,
         endpoint=plan.endpoint,
         model=plan.model,
-        draft=plan.asked.draft,
+        draft=plan.settings.draft,
         owner=owner,
         prompt=plan.prompt_text,
         body=body,
         watched=service.watches(owner),
     )
-    return Submission(plan, answer, record, keep)
+    return Submission(plan, _WRITERS[endpoint](answer), record)
 
 
 def recorded(service: Service, owner: str, read: Callable[[], Submission]) -> Submission:
@@ -74,45 +93,6 @@ def recorded(service: Service, owner: str, read: Callable[[], Submission]) -> Su
     from core.traces.data_path.recorder import record  # It imports torch.
 
     with record() as recorder:
-        found = read()
-    found.record.path = recorder.path
-    return found
-
-
-_Read = tuple[Plan, Answer, Callable[[], None]]
-
-
-def _chat(service: Service, body: Mapping[str, Any], owner: str) -> _Read:
-    del service, owner
-    plan, usage = read_chat(body)
-    return plan, ChatAnswer(plan, usage), _nothing_to_keep
-
-
-def _completion(service: Service, body: Mapping[str, Any], owner: str) -> _Read:
-    del service, owner
-    plan, options = read_completion(body)
-    return plan, CompletionAnswer(plan, options), _nothing_to_keep
-
-
-def _response(service: Service, body: Mapping[str, Any], owner: str) -> _Read:
-    held = service.responses
-    plan, options = read_response(body, lambda one: held.find(owner, one).messages)
-    answer = ResponseAnswer(plan, options)
-
-    def keep() -> None:
-        if options.store:
-            said = {"role": "assistant", "content": answer.choices[0].answer}
-            held.add(owner, answer.body(), (*options.messages, said))
-
-    return plan, answer, keep
-
-
-def _nothing_to_keep() -> None:
-    """Only responses are kept."""
-
-
-_READERS: dict[Endpoint, Callable[[Service, Mapping[str, Any], str], _Read]] = {
-    "responses": _response,
-    "chat": _chat,
-    "completions": _completion,
-}
+        submission = read()
+    submission.record.path = recorder.path
+    return submission

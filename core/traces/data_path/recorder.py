@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 _OWN = f"{ROOT / 'core'}/"
-# The recorder itself, the queue, in which a run only waits, and what reads an operator's keys.
+# The recorder itself, the job and its queue, where a run only waits, and the readers of keys.
 _UNSEEN = (
     f"{Path(__file__).parent}/",
-    *(f"{_OWN}server/{name}" for name in ("queue.py", "shares.py", "settings.py")),
+    *(f"{_OWN}server/{name}" for name in ("job.py", "queue.py", "shares.py", "settings.py")),
     *(f"{_OWN}models/remote/{name}" for name in ("http.py", "keys.py")),
 )
 MOST_CALLS = 200_000

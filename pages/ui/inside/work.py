@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from core.decoding.inside.types import Attention, Forward, Lens
 from core.decoding.record.trace import Check, Step, TokenStep, Trace
+from core.server.job import StoppedError
 from core.traces.data_path.types import DataPath
 from pages.ui.inside.controls import MOST_TOKENS
 from pages.ui.inside.state import InsideView
@@ -121,7 +122,7 @@ def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> R
         )
         run = collect(model, prompt(), config, on_step=on_step, should_stop=job.should_stop)
     if job.should_stop():
-        raise jobs.StoppedError
+        raise StoppedError
     return Recorded(recorder.path, len(run.steps) - 1, _facts(model), _same(model, trace, run))
 
 

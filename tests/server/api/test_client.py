@@ -318,8 +318,9 @@ def test_a_stop_string_is_left_out_of_whole_and_streamed_text(
 def test_any_method_can_be_asked_for(
     endpoint: Served, client: openai.OpenAI, models: dict[str, Any], decoding: dict[str, Any]
 ) -> None:
-    from core.server.api.logprobs import Wanted
-    from core.server.api.scoring import Scorer
+    from core.server.api.request.plan import LogprobsOptions
+    from core.server.api.run.reading import reader_of
+    from core.server.api.run.scoring import Scorer
 
     answer = client.completions.create(
         model=MODEL,
@@ -333,7 +334,8 @@ def test_any_method_can_be_asked_for(
     assert answer.model_extra is not None
     assert answer.model_extra["decoding"]["method"] == decoding["method"]
     model = models[MODEL]
-    scored = Scorer(model, trace.prompt_ids, Wanted()).read(trace.token_ids)
+    reader = reader_of(model, trace.config, LogprobsOptions())
+    scored = Scorer(model, trace.prompt_ids, reader).read(trace.token_ids)
     given = answer.choices[0].logprobs.token_logprobs  # type: ignore[union-attr]
     # The server reads a round's tokens at once, this forward all of them: sums of another shape.
     logits = model.start(trace.prompt_ids).extend(list(trace.token_ids))

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import openai
 import pytest
 
-from core.server.api import routes, service
+from core.server import job
 from core.server.api.errors import ApiError
 from core.server.api.history import Record, RequestHistory
 from core.server.api.store import ResponseStore
@@ -77,8 +77,7 @@ def test_a_request_that_gets_no_thread_leaves_its_place(
     refused = Mock(side_effect=RuntimeError("can't start new thread"))
     with held(models) as (at, model):
         model.go.set()
-        monkeypatch.setattr(service, "Thread", refused)
-        monkeypatch.setattr(routes, "Thread", refused)
+        monkeypatch.setattr(job, "Thread", refused)
         body = {"model": MODEL, "prompt": "Hi", "max_tokens": 1}
         error = at.post(path, body if path.startswith("/v1") else {"prompt": "Hi"})
         assert error.status_code == 503 and error.json()["error"]["code"] == "out_of_memory"

@@ -7,13 +7,12 @@ from typing import Any, cast
 
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
 from core.decoding.protocol import Context, LanguageModel, OnLogits, TokenRows, Wrapped
-from core.decoding.record.trace import TokenStep
-from core.server.api.final import Final
-from core.server.api.logprobs import TokenLogprobs, Wanted
-from core.server.api.reading import certain, read, read_raw
+from core.decoding.record.steps import TokenStep
+from core.server.api.answer.logprobs import TokenLogprobs
+from core.server.api.request.plan import LogprobsOptions
+from core.server.api.run.reading import TokenReader, certain, read_raw, reader_of
 
 
 class Tap(Wrapped):
@@ -53,76 +52,55 @@ class _TappedContext(Wrapped):
 
 
 class StepReader:
-    """Log-probabilities of the steps of a run that emits one token a step, from its own logits.
-
-    Args:
-        prompt_ids: of the run.
-    """
+    """Log-probabilities of the steps of a run that emits one token a step, from its own logits."""
 
     def __init__(
-        self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, wanted: Wanted
+        self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, options: LogprobsOptions
     ) -> None:
-        self._tap, self._ids = tap, list(prompt_ids)
-        self._count = wanted.count(tap.vocab_size)
-        # Draws from a generator of its own; the stages before the draw are those of the run.
-        self._model = cast(LanguageModel, tap)
-        self._picker = Picker(self._model, config.chooser) if wanted.mode == "final" else None
+        self._tap, self._ids, self._options = tap, list(prompt_ids), options
+        self._read = reader_of(cast(LanguageModel, tap), config, options)
 
     def read(self, step: TokenStep) -> TokenLogprobs:
-        """Call it between this step and the next."""
-        row = self._tap.row
+        """Read a step before the next one is made."""
+        row, token_id = self._tap.row, step.token_id
         assert row is not None
-        self._ids.append(step.token_id)
-        if self._picker is None:
-            return read_raw(self._model, row, step.token_id, self._count)
-        if step.origin in ("forced", "server"):
-            return certain(step.token_id, self._count)
-        picked = self._picker.pick(step.index, row, self._ids[:-1])
-        return read(picked.stages[-1], step.token_id, self._count)
+        if self._options.mode == "final" and step.origin in ("forced", "server"):
+            scored = certain(token_id, self._options.count(self._tap.vocab_size))
+        else:
+            scored = self._read(step.index, row, self._ids, token_id)
+        self._ids.append(token_id)
+        return scored
 
 
 class Scorer:
-    """Log-probabilities of tokens that another method emitted: from a forward pass of its own.
+    """Log-probabilities of tokens that another method emitted: from a forward pass of its own."""
 
-    Args:
-        final: reads the final ones; None for raw ones.
-    """
-
-    def __init__(
-        self,
-        model: LanguageModel,
-        prompt_ids: Sequence[int],
-        wanted: Wanted,
-        final: Final | None = None,
-    ) -> None:
-        self._count = wanted.count(model.vocab_size)
-        self._model, self._context, self._final = model, model.start(prompt_ids), final
+    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], read: TokenReader) -> None:
+        self._context, self._read_one = model.start(prompt_ids), read
         self._ids, self._first = list(prompt_ids), len(prompt_ids)
 
     def read(self, token_ids: Sequence[int]) -> tuple[TokenLogprobs, ...]:
-        """Of the next tokens."""
+        """Read the next tokens."""
         if not token_ids:
             return ()
         before = self._context.logits[0]
         after = self._context.extend(list(token_ids))[0]
-        return tuple(map(self._read, [before, *after[:-1]], token_ids))
-
-    def _read(self, row: Tensor, token_id: int) -> TokenLogprobs:
-        ids = self._ids
-        if self._final is None:
-            found = read_raw(self._model, row, token_id, self._count)
-        else:
-            found = self._final(len(ids) - self._first, row, ids, token_id, self._count)
-        ids.append(token_id)
-        return found
+        tokens = []
+        for row, token_id in zip([before, *after[:-1]], token_ids, strict=True):
+            index = len(self._ids) - self._first
+            tokens.append(self._read_one(index, row, self._ids, token_id))
+            self._ids.append(token_id)
+        return tuple(tokens)
 
 
 class PromptReader:
     """Raw log-probabilities of a prompt's tokens, from its own forward pass."""
 
-    def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], wanted: Wanted) -> None:
+    def __init__(
+        self, model: LanguageModel, prompt_ids: Sequence[int], options: LogprobsOptions
+    ) -> None:
         self._model, self._ids = model, prompt_ids
-        self._count = wanted.count(model.vocab_size)
+        self._count = options.count(model.vocab_size)
         self.tokens: list[TokenLogprobs] = []
         # 1 for the most probable token of its place.
         self.ranks: list[int] = []

@@ -1,4 +1,4 @@
-"""A conversation as requests write it, as the messages that a chat template takes."""
+"""Messages of a conversation, from a request's body to those that a chat template takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from core.decoding.validation import brief, shortened
 from core.server.api.errors import ApiError, unsupported
-from core.server.api.fields import MAX_TEXT
+from core.server.api.request.fields import MAX_TEXT
 
 Message = dict[str, str]
 # Developers' messages are what system messages were called before.
@@ -20,7 +20,7 @@ _MAY_BE_EMPTY = ("tool_calls", "function_call", "refusal", "audio", "annotations
 
 
 def read_messages(value: Any, name: str) -> list[Message]:
-    """The messages of a chat.
+    """Read the messages of a chat.
 
     Args:
         value: what stands in the body under this name.
@@ -32,11 +32,11 @@ def read_messages(value: Any, name: str) -> list[Message]:
         raise ApiError(f"{name} must be a list of messages, at least one.", param=name)
     if len(value) > MAX_MESSAGES:
         raise ApiError(f"{name} must hold at most {MAX_MESSAGES:,} messages.", param=name)
-    return [_message(one, f"{name}[{at}]") for at, one in enumerate(value)]
+    return [_message(message, f"{name}[{at}]") for at, message in enumerate(value)]
 
 
 def read_input(value: Any, name: str = "input") -> list[Message]:
-    """The input of a response: a text, or items; earlier reasoning is left out, as templates do.
+    """Read the input of a response: a text, or items; reasoning is left out, as templates do.
 
     Raises:
         ApiError: something else than messages with text.
@@ -44,16 +44,12 @@ def read_input(value: Any, name: str = "input") -> list[Message]:
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     if isinstance(value, list):
-        for at, item in enumerate(value):
-            kind = item.get("type", "message") if isinstance(item, dict) else None
+        kinds = [item.get("type", "message") if isinstance(item, dict) else None for item in value]
+        for at, kind in enumerate(kinds):
             if kind not in ("message", "reasoning", None):
                 raise unsupported(f"{name}[{at}].type", f"Items are messages, got {brief(kind)}.")
-        value = [one for one in value if not _is_reasoning(one)]
+        value = [item for item, kind in zip(value, kinds, strict=True) if kind != "reasoning"]
     return read_messages(value, name)
-
-
-def _is_reasoning(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") == "reasoning"
 
 
 def _message(value: Any, name: str) -> Message:
@@ -90,11 +86,11 @@ def _part(part: Any, name: str) -> str:
 
 
 def with_instructions(messages: Sequence[Message], instructions: str | None) -> list[Message]:
-    """The messages behind a system message; one that is there already is put behind its text."""
+    """Return the messages behind a system message; one that is there is put behind its text."""
     if not instructions:
         return list(messages)
-    first, *rest = messages
+    first, *others = messages
     if first["role"] == "system":
         text = f"{instructions}\n\n{first['content']}"
-        return [{"role": "system", "content": text}, *rest]
+        return [{"role": "system", "content": text}, *others]
     return [{"role": "system", "content": instructions}, *messages]

@@ -1,19 +1,23 @@
-"""The parameters of a request's body: each is read by name, and what nobody read is refused."""
+"""Parameters of a request's body: each is read by name, and what nobody read is refused."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from core.decoding.methods import place_of
+from core.decoding.record.bounds import MAX_COUNT
 from core.decoding.validation import Interval, brief
-from core.server.api.endpoints import ENDPOINTS, Endpoint
+from core.server.api.endpoints import ENDPOINTS, V1, Endpoint
 from core.server.api.errors import ApiError, unsupported
 
 MAX_TEXT = 1_000_000
 _KINDS = {bool: "true or false", str: "a string", dict: "an object", list: "an array"}
 NOT_HERE = "This server decodes text with one model and has nothing like it; leave it out."
+T = TypeVar("T")
+D = TypeVar("D")
+N = TypeVar("N", bound=float)
 
 
 class Fields:
@@ -32,43 +36,43 @@ class Fields:
         self._read: set[str] = set()
 
     def has(self, name: str) -> bool:
-        """Whether a value is given."""
+        """Return whether a value is given."""
         return name in self._data
 
     def any(self, name: str) -> Any:
-        """The value as it is; None where there is none."""
+        """Return the value as it is; None where there is none."""
         self._read.add(name)
         return self._data.get(name)
 
-    def text(self, name: str, default: str | None = None) -> str | None:
-        found: str | None = self._of(name, str, default)
-        return found
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        found: bool = self._of(name, bool, default)
-        return found
-
-    def items(self, name: str) -> list[Any]:
-        found: list[Any] = self._of(name, list, [])
-        return found
-
-    def object(self, name: str) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self._of(name, dict, None)
-        return found
+    def text(self, name: str) -> str | None:
+        return self._of(name, str, None)
 
     def required_text(self, name: str) -> str:
-        found = self.text(name)
-        if not found:
+        text = self.text(name)
+        if not text:
             raise self.wrong(name, "is missing: give a string that isn't empty")
-        return found
+        return text
 
-    def whole(self, name: str, interval: Interval, default: int | None = None) -> int | None:
-        found: int | None = self._number(name, interval, default, whole=True)
-        return found
+    def flag(self, name: str, default: bool = False) -> bool:
+        return self._of(name, bool, default)
 
-    def number(self, name: str, interval: Interval) -> float | None:
-        found: float | None = self._number(name, interval, None, whole=False)
-        return found
+    def items(self, name: str) -> list[Any]:
+        return self._of(name, list, [])
+
+    def object(self, name: str) -> dict[str, Any] | None:
+        return self._of(name, dict, None)
+
+    def token_ids(self, name: str) -> tuple[int, ...]:
+        ids = self.items(name)
+        if not all(map(is_token_id, ids)):
+            raise self.wrong(name, "must be a list of token ids")
+        return tuple(ids)
+
+    def whole(self, name: str, interval: Interval) -> int | None:
+        return self._number(name, interval, int, "a whole number")
+
+    def number(self, name: str, interval: Interval | None) -> float | None:
+        return self._number(name, interval, (float, int), "a number")
 
     def choice(self, name: str, allowed: Collection[str], default: str | None = None) -> str | None:
         value = self.any(name)
@@ -83,17 +87,13 @@ class Fields:
         value = self.any(name)
         same = (isinstance(value, bool) == isinstance(v, bool) and value == v for v in values)
         if value is not None and not any(same):
-            shown = " or ".join(dict.fromkeys(map(_word, values)))
+            shown = " or ".join(dict.fromkeys(map(json.dumps, values)))
             why = (
                 f"Only {shown} can be given here, got {brief(value)}{_hint(name)}."
                 if values
                 else NOT_HERE
             )
             raise unsupported(self._where + name, why)
-
-    def ignored(self, name: str) -> None:
-        """Accept a parameter that only labels a request."""
-        self.text(name)
 
     def finish(self, known: Collection[str]) -> None:
         """Refuse what nobody has read.
@@ -112,17 +112,17 @@ class Fields:
 
     def require_prompt(self, endpoint: Endpoint) -> None:
         """Raises ApiError for a body that is another endpoint's."""
-        own = ENDPOINTS[endpoint].prompt
+        prompt = ENDPOINTS[endpoint].prompt
         for row in ENDPOINTS.values():
-            if row.prompt in self._data and own not in self._data:
-                raise self.wrong(own, f"is missing; {row.prompt} goes to /v1{row.path}")
+            if row.prompt in self._data and prompt not in self._data:
+                raise self.wrong(prompt, f"is missing; {row.prompt} goes to {V1}{row.path}")
 
     def wrong(self, name: str, what: str) -> ApiError:
-        """That a value can't be taken."""
+        """Return the error of a value that can't be taken."""
         label = self._where + name
         return ApiError(f"{label} {what}.", param=label, code="invalid_value")
 
-    def _of(self, name: str, kind: type, default: Any) -> Any:
+    def _of(self, name: str, kind: type[T], default: D) -> T | D:
         value = self.any(name)
         if value is None:
             return default
@@ -130,17 +130,25 @@ class Fields:
             raise self.wrong(name, f"must be {_KINDS[kind]}, got {brief(value)}")
         return value
 
-    def _number(self, name: str, interval: Interval, default: Any, *, whole: bool) -> Any:
+    def _number(
+        self,
+        name: str,
+        interval: Interval | None,
+        kinds: type[N] | tuple[type[N], ...],
+        called: str,
+    ) -> N | None:
         value = self.any(name)
         if value is None:
-            return default
-        kinds = (int,) if whole else (int, float)
+            return None
         if isinstance(value, bool) or not isinstance(value, kinds):
-            kind = "a whole number" if whole else "a number"
-            raise self.wrong(name, f"must be {kind}, got {brief(value)}")
-        if not interval.holds(value):
+            raise self.wrong(name, f"must be {called}, got {brief(value)}")
+        if interval is not None and not interval.holds(value):
             raise self.wrong(name, f"must lie in {interval}, got {brief(value)}")
         return value
+
+
+def is_token_id(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_COUNT
 
 
 def _hint(name: str) -> str:
@@ -149,7 +157,3 @@ def _hint(name: str) -> str:
     if place == "max_new_tokens":
         return "; the bound on new tokens is max_tokens"
     return f"; there is decoding.{place}" if place else ""
-
-
-def _word(value: Any) -> str:
-    return json.dumps(value)

@@ -1,4 +1,4 @@
-"""From a request's parameters to the settings of a run."""
+"""Settings of a run, from a request's parameters."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.shaping.bias import MAX_BIAS
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import MAX_SEED, Interval, brief
-from core.server.api import vllm_fields
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error, unsupported
-from core.server.api.fields import Fields
+from core.server.api.request import vllm_fields
+from core.server.api.request.fields import Fields
 
 # The parameters of OpenAI's API and of vLLM's that settings of ours stand for; the second word of a
 # pair is a setting of `shaping`.
@@ -49,11 +49,11 @@ class Thinks(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestSettings:
     """The settings that a request names; what it leaves out depends on the model.
 
     Args:
-        given: values by the names of `_MEANS`.
+        values: of parameters by the names of `_MEANS`.
         decoding: a config's JSON, `draft` taken out.
         draft: the second model of speculative decoding.
         limit: of new tokens, and the parameter that it came from.
@@ -62,7 +62,7 @@ class Asked:
         stop_ids: tokens that are to end the run, the model's own alone.
     """
 
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
     decoding: Mapping[str, Any] | None
     draft: str
     limit: int | None
@@ -77,17 +77,24 @@ class Asked:
         return self.effort in LEVELS
 
     def config(self, model: Any, room: int) -> MethodConfig:
-        """The config for a model that has room for so many new tokens.
+        """Return the config for a model that has room for so many new tokens.
 
         Raises:
             ApiError: a value that no setting can take, or a setting that does nothing.
         """
-        self._require_own_ends(model)
+        stray = next((token for token in self.stop_ids if token not in model.eos_ids), None)
+        if stray is not None:
+            raise unsupported(
+                "stop_token_ids",
+                f"Token {stray} is no end of {model.model_id}; name the text that ends the run in "
+                "stop.",
+            )
         data = dict(self.decoding or {})
-        data.setdefault("method", self._method())
+        plain = "greedy" if self.values.get("temperature") == 0 else "sampling"
+        data.setdefault("method", "reasoning" if self.thinks else plain)
         if isinstance(shaping := data.get("shaping", {}), dict):
             data["shaping"] = shaping = dict(shaping)
-            for name, value in self.given.items():
+            for name, value in self.values.items():
                 target = shaping if len(_MEANS[name]) > 1 else data
                 target[_MEANS[name][-1]] = value
         try:
@@ -98,37 +105,23 @@ class Asked:
         self._require_effect(config)
         return config
 
-    def _require_own_ends(self, model: Any) -> None:
-        stray = next((one for one in self.stop_ids if one not in model.eos_ids), None)
-        if stray is not None:
-            raise unsupported(
-                "stop_token_ids",
-                f"Token {stray} is no end of {model.model_id}; name the text that ends the run in "
-                "stop.",
-            )
-
     def _refusal(self, error: ConfigError) -> ApiError:
-        """Says what is wrong under the name that the request has for it."""
-        names = {name: _MEANS[name][-1] for name in self.given}
+        """Return the error under the name that the request has for it."""
+        names = {name: _MEANS[name][-1] for name in self.values}
         if self.limit is not None:
             names[self.limit_name] = "max_new_tokens"
-        for name, own in names.items():
-            if error.plain.startswith(f"{own} "):
-                said = name + error.plain.removeprefix(own)
-                return ApiError(said, param=name, code="invalid_value")
+        for name, setting in names.items():
+            if error.plain.startswith(f"{setting} "):
+                sentence = name + error.plain.removeprefix(setting)
+                return ApiError(sentence, param=name, code="invalid_value")
         return as_api_error(error, self.blamed(error))
 
     def blamed(self, error: DecodingError) -> str | None:
-        """The parameter that an error of a run's settings speaks of."""
-        for name in self.given:
+        """Return the parameter that an error of a run's settings speaks of."""
+        for name in self.values:
             if name in SETTINGS and SETTINGS[name].name.lower() in str(error).lower():
                 return name
         return "decoding" if self.decoding is not None else None
-
-    def _method(self) -> str:
-        if self.thinks:
-            return "reasoning"
-        return "greedy" if self.given.get("temperature") == 0 else "sampling"
 
     def _complete(self, data: dict[str, Any], model: Any, room: int) -> None:
         """Fill in what follows from the method and the model."""
@@ -141,7 +134,7 @@ class Asked:
         fields = getattr(method and method.config, "__dataclass_fields__", {})
         if "seed" in fields:
             data.setdefault("seed", secrets.randbelow(_SEEDS))
-        elif "seed" in self.given:
+        elif "seed" in self.values:
             # What draws nothing repeats itself.
             data.pop("seed")
         if data["method"] == "greedy" and self.decoding is None:
@@ -171,7 +164,7 @@ class Asked:
             )
         draws = getattr(config, "draws", config.can_draw)
         for name in _ONLY_DRAWN if self.decoding is not None and not draws else ():
-            if self.given.get(name) not in (None, SETTINGS[name].off, 0):
+            if self.values.get(name) not in (None, SETTINGS[name].off, 0):
                 raise ApiError(
                     f"{name} does nothing in {config.words} that draws no token; leave it out.",
                     param=name,
@@ -179,72 +172,67 @@ class Asked:
                 )
 
 
-def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None) -> Asked:
-    """The parameters that set a run.
+def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None) -> RequestSettings:
+    """Read the parameters that set a run.
 
     Of those that bound the new tokens at most one may be given.
 
     Raises:
         ApiError: a wrong value, one thing said twice, or a setting that has no meaning here.
     """
-    given = {
-        "temperature": fields.number("temperature", _interval("temperature")),
-        "top_p": fields.number("top_p", _interval("top_p")),
+    values = {
+        "temperature": fields.number("temperature", SETTINGS["temperature"].interval),
+        "top_p": fields.number("top_p", SETTINGS["top_p"].interval),
         "logit_bias": _bias(fields),
         "seed": fields.whole("seed", _SEED),
         "stop": _stop(fields),
         **vllm_fields.read_shaping(fields),
-        "min_tokens": vllm_fields.read_min_tokens(fields),
+        "min_tokens": fields.whole("min_tokens", Interval(0, MAX_NEW_TOKENS)) or None,
     }
     names = ENDPOINTS[endpoint].limits
     limits = {name: fields.whole(name, Interval(0, MAX_NEW_TOKENS)) for name in names}
-    found = {name: value for name, value in limits.items() if value is not None}
-    if len(set(found.values())) > 1:
-        raise fields.wrong(next(iter(found)), f"is given twice ({' and '.join(found)})")
-    asked = Asked(
-        given={name: value for name, value in given.items() if value is not None},
+    limits = {name: limit for name, limit in limits.items() if limit is not None}
+    if len(set(limits.values())) > 1:
+        raise fields.wrong(next(iter(limits)), f"is given twice ({' and '.join(limits)})")
+    settings = RequestSettings(
+        values={name: value for name, value in values.items() if value is not None},
         decoding=None,
         draft="",
-        limit=next(iter(found.values()), None),
-        limit_name=next(iter(found), names[0]),
+        limit=next(iter(limits.values()), None),
+        limit_name=next(iter(limits), names[0]),
         effort=effort,
         ignore_eos=fields.flag("ignore_eos"),
-        stop_ids=vllm_fields.read_stop_ids(fields),
+        stop_ids=fields.token_ids("stop_token_ids"),
     )
-    vllm_fields.read_neutral(fields, endpoint)
+    for name, accepted in vllm_fields.NEUTRAL[endpoint].items():
+        fields.inert(name, *accepted)
     decoding = fields.object("decoding")
-    return asked if decoding is None else _with_decoding(asked, decoding)
+    return settings if decoding is None else _with_decoding(settings, decoding)
 
 
-def _with_decoding(asked: Asked, decoding: Mapping[str, Any]) -> Asked:
-    """Raises ApiError for what both the parameters and `decoding` say."""
+def _with_decoding(settings: RequestSettings, decoding: Mapping[str, Any]) -> RequestSettings:
+    """Add `decoding`; raises ApiError for what the parameters say too."""
     shaping = decoding.get("shaping", {})
-    for name in asked.given:
+    for name in settings.values:
         *inside, setting = _MEANS[name]
         where = shaping if inside else decoding
         if isinstance(where, Mapping) and setting in where:
             raise _said_twice(name, ".".join(("decoding", *inside, setting)))
-    if asked.limit is not None and "max_new_tokens" in decoding:
-        raise _said_twice(asked.limit_name, "decoding.max_new_tokens")
-    if asked.ignore_eos and "min_new_tokens" in decoding:
+    if settings.limit is not None and "max_new_tokens" in decoding:
+        raise _said_twice(settings.limit_name, "decoding.max_new_tokens")
+    if settings.ignore_eos and "min_new_tokens" in decoding:
         raise _said_twice("ignore_eos", "decoding.min_new_tokens")
-    if asked.thinks and decoding.get("method", "reasoning") != "reasoning":
+    if settings.thinks and decoding.get("method", "reasoning") != "reasoning":
         raise _said_twice("reasoning effort", "decoding.method")
     draft = decoding.get("draft", "")
     if not isinstance(draft, str):
         raise ApiError(f"decoding.draft names a model, got {brief(draft)}.", param="decoding")
-    rest = {name: value for name, value in decoding.items() if name != "draft"}
-    return replace(asked, decoding=rest, draft=draft)
+    config = {name: value for name, value in decoding.items() if name != "draft"}
+    return replace(settings, decoding=config, draft=draft)
 
 
 def _said_twice(name: str, other: str) -> ApiError:
     return ApiError(f"{name} and {other} say the same thing; give one of them.", param=name)
-
-
-def _interval(name: str) -> Interval:
-    interval = SETTINGS[name].interval
-    assert interval is not None
-    return interval
 
 
 def _stop(fields: Fields) -> tuple[str, ...] | None:
@@ -261,13 +249,11 @@ def _bias(fields: Fields) -> tuple[tuple[int, float], ...] | None:
     value = fields.object("logit_bias")
     if value is None:
         return None
-    pairs = []
     for token, bias in value.items():
-        if not token.isascii() or not token.isdigit() or len(token) > 9:
-            raise fields.wrong("logit_bias", f"maps token ids to numbers, got {brief(token)}")
-        if isinstance(bias, bool) or not isinstance(bias, int | float):
-            raise fields.wrong("logit_bias", f"maps token ids to numbers, got {brief(bias)}")
+        named = token.isascii() and token.isdigit() and len(token) <= 9
+        if not named or isinstance(bias, bool) or not isinstance(bias, int | float):
+            got = brief(bias if named else token)
+            raise fields.wrong("logit_bias", f"maps token ids to numbers, got {got}")
         if not -MAX_BIAS <= bias <= MAX_BIAS:
             raise fields.wrong("logit_bias", f"holds numbers from -100 to 100, got {brief(bias)}")
-        pairs.append((int(token), float(bias)))
-    return tuple(pairs)
+    return tuple((int(token), float(bias)) for token, bias in value.items())

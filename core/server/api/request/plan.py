@@ -1,24 +1,42 @@
-"""What a request asks for, once its body was read; nothing of it depends on a model yet."""
+"""Plan of a request, once its body was read; nothing of it depends on a model yet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from core.decoding.errors import DecodingError, PromptError
-from core.decoding.loop.text import encode_continuation, encode_plain, join_prompt
+from core.decoding.loop.text import encode_continuation, join_prompt
 from core.decoding.protocol import Chats, LanguageModel, offers
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.split import END_OF_PROMPT, marks_of
-from core.server.api.config import Asked, Thinks
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError
-from core.server.api.logprobs import Wanted
-from core.server.api.messages import Message, with_instructions
+from core.server.api.request.config import RequestSettings, Thinks
+from core.server.api.request.messages import Message, with_instructions
 
 # Choices of one request: each is a run.
 MAX_CHOICES = 16
+Mode: TypeAlias = Literal["raw", "final"]
+MODES: tuple[Mode, ...] = ("raw", "final")
+
+
+@dataclass(frozen=True, slots=True)
+class LogprobsOptions:
+    """Log-probabilities that a request asks for.
+
+    Args:
+        top: the most probable tokens of each position; -1 for the whole vocabulary.
+        mode: `raw` of the model itself, `final` of what was drawn from.
+    """
+
+    top: int = 0
+    mode: Mode = "raw"
+
+    def count(self, vocab_size: int) -> int:
+        """Return the number of tokens at a position."""
+        return vocab_size if self.top < 0 else min(self.top, vocab_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +51,28 @@ class Chat:
     opened: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseOptions:
+    """Fields that a response repeats of its request.
+
+    Args:
+        messages: the whole conversation without the instructions, for a request that goes on.
+        previous: id of the response that it goes on from.
+        store: whether the answer can be asked for again, and gone on from.
+    """
+
+    messages: tuple[Message, ...]
+    instructions: str | None
+    previous: str | None
+    store: bool
+    metadata: Mapping[str, str]
+    safety_identifier: str | None
+    prompt_cache_key: str | None
+
+
 # Text that is to be continued, its token ids, or a conversation.
 Prompt: TypeAlias = str | tuple[int, ...] | Chat
+StreamUsage: TypeAlias = Literal["never", "last", "always"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +87,18 @@ class Plan:
         keep_stop: whether the text ends with the stop string that ended the run.
         special: whether special tokens are written out in the text.
         token_ids: whether the answer says the ids of its prompt and of its tokens.
+        ids_as_text: whether completions write a token as `token_id:383`, as vLLM can.
+        usage: when a stream says the usage; `always` in every chunk.
+        response: what only the Responses API has.
         body: the request's JSON, as it came.
     """
 
     endpoint: Endpoint
     model: str
     prompts: tuple[Prompt, ...]
-    asked: Asked
+    settings: RequestSettings
     n: int = 1
-    logprobs: Wanted | None = None
+    logprobs: LogprobsOptions | None = None
     echo: bool = False
     only_prompt: bool = False
     stream: bool = False
@@ -65,31 +106,35 @@ class Plan:
     keep_stop: bool = False
     special: bool = False
     token_ids: bool = False
+    ids_as_text: bool = False
+    usage: StreamUsage = "never"
+    response: ResponseOptions | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def models(self) -> tuple[str, ...]:
         """Every model that the run needs."""
-        return (self.model, self.asked.draft) if self.asked.draft else (self.model,)
+        return (self.model, self.settings.draft) if self.settings.draft else (self.model,)
 
     def blamed(self, error: DecodingError) -> str | None:
-        """The parameter that an error speaks of."""
+        """Return the parameter that an error speaks of."""
         if isinstance(error, PromptError):
             return ENDPOINTS[self.endpoint].prompt
-        return self.asked.blamed(error)
+        return self.settings.blamed(error)
 
     @property
     def prompt_text(self) -> str:
-        """What the user wrote last, for a list of requests."""
+        """The user's last text, for a list of requests."""
         first = self.prompts[0]
         if isinstance(first, Chat):
-            said = (one["content"] for one in reversed(first.messages) if one["role"] == "user")
-            return next(said, first.messages[-1]["content"])
+            newest = reversed(first.messages)
+            texts = (message["content"] for message in newest if message["role"] == "user")
+            return next(texts, first.messages[-1]["content"])
         return first if isinstance(first, str) else f"{len(first)} token ids"
 
 
 def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int]:
-    """The token ids of a prompt.
+    """Return the token ids of a prompt.
 
     Args:
         effort: where the model is to think; one without marks of its own is told how. With `none`
@@ -107,21 +152,18 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     if effort in LEVELS and offers(model, Thinks):
         messages = with_instructions(messages, model.think_marks.instruction)
     ids = encode_chat(model, messages, prompt.opened)
-    return ids + _no_thinking(model, ids) if effort == "none" and prompt.opened else ids
-
-
-def _no_thinking(model: LanguageModel, ids: list[int]) -> list[int]:
-    """Return the ids that close the thinking at a prompt's end; none for a model without marks."""
+    if effort != "none" or not prompt.opened:
+        return ids
     start, end = marks_of(model)
     before = join_prompt(model, ids[-END_OF_PROMPT:]).rstrip()
     if not end or before.endswith(end.strip() or end):
-        return []
+        return ids
     opened = before.endswith(start.strip() or start)
-    return encode_continuation(model, end if opened else start + end)
+    return ids + encode_continuation(model, end if opened else start + end)
 
 
 def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = True) -> list[int]:
-    """The ids of a conversation.
+    """Return the ids of a conversation.
 
     Args:
         opened: whether they end where the answer begins.
@@ -137,8 +179,3 @@ def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = Tr
             param="model",
         )
     return model.encode_chat(messages, opened)
-
-
-def encode_without_special(model: LanguageModel, text: str) -> list[int]:
-    """The ids of a text alone; none for an empty one."""
-    return encode_plain(model, text) if text else []

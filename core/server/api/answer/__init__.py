@@ -1,0 +1,1 @@
+"""Write answers: one record, and a writer for each API."""

@@ -1,0 +1,94 @@
+"""Parts of an answer, in the order in which a run emits them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from core.decoding.config import MethodConfig
+from core.server.api.answer.logprobs import TokenLogprobs
+from core.server.api.errors import ApiError
+
+if TYPE_CHECKING:
+    from core.decoding.protocol import Vocabulary
+
+PartPhase: TypeAlias = Literal["prompt", "thinking", "answer"]
+ApiFinishReason: TypeAlias = Literal["stop", "length"]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Start of an answer: the request fits the model and waits for its turn.
+
+    Args:
+        configs: one for each choice.
+        prompts: the token ids of each.
+        fingerprint: what the answers depend on besides the request.
+    """
+
+    vocabulary: Vocabulary
+    configs: tuple[MethodConfig, ...]
+    prompts: tuple[tuple[int, ...], ...]
+    fingerprint: str
+
+    @property
+    def prompt_tokens(self) -> int:
+        return sum(map(len, self.prompts))
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Tokens of a choice, with the text that they complete.
+
+    Args:
+        logprobs: empty unless asked for.
+    """
+
+    choice: int
+    text: str
+    phase: PartPhase
+    token_ids: tuple[int, ...]
+    logprobs: tuple[TokenLogprobs, ...] = ()
+
+    def then(self, more: Delta) -> Delta:
+        """Return both in one."""
+        ids, logprobs = self.token_ids + more.token_ids, self.logprobs + more.logprobs
+        return Delta(self.choice, self.text + more.text, self.phase, ids, logprobs)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptScored:
+    """Log-probabilities of a choice's prompt, of its second token first.
+
+    Args:
+        ranks: of each token among all of its place, 1 for the most probable one.
+    """
+
+    choice: int
+    logprobs: tuple[TokenLogprobs, ...]
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceEnded:
+    """End of a choice."""
+
+    choice: int
+    finish_reason: ApiFinishReason
+    tokens: int
+    reasoning_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """End of the request with an error."""
+
+    error: ApiError
+
+
+@dataclass(frozen=True, slots=True)
+class AllEnded:
+    """End of the answer: every choice is complete."""
+
+
+AnswerPart: TypeAlias = Started | PromptScored | Delta | ChoiceEnded | Failed | AllEnded

@@ -1,0 +1,132 @@
+"""Record of one answer as far as it has come; the writer of each API turns it into JSON."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from openai.types import CompletionUsage
+from openai.types.completion_usage import CompletionTokensDetails, PromptTokensDetails
+
+from core.decoding.methods import config_to_dict
+from core.server.api.answer.logprobs import TokenLogprobs, prompt_entry
+from core.server.api.answer.parts import (
+    AnswerPart,
+    ApiFinishReason,
+    ChoiceEnded,
+    Delta,
+    PartPhase,
+    PromptScored,
+    Started,
+)
+from core.server.api.endpoints import ENDPOINTS
+from core.server.api.request.plan import Plan
+
+
+@dataclass(eq=False, slots=True)
+class Choice:
+    """One choice as far as it has come."""
+
+    texts: dict[PartPhase, str] = field(default_factory=dict)
+    logprobs: dict[PartPhase, list[TokenLogprobs]] = field(default_factory=dict)
+    prompt_ids: tuple[int, ...] = ()
+    token_ids: list[int] = field(default_factory=list)
+    scored: PromptScored | None = None
+    finish_reason: ApiFinishReason | None = None
+    tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def text(self, *phases: PartPhase) -> str:
+        return "".join(self.texts.get(phase, "") for phase in phases)
+
+    def add(self, part: Delta) -> None:
+        """Append tokens, and the text that they complete."""
+        self.texts[part.phase] = self.texts.get(part.phase, "") + part.text
+        self.logprobs.setdefault(part.phase, []).extend(part.logprobs)
+        if part.phase == "prompt":
+            self.prompt_ids = part.token_ids
+        else:
+            self.tokens += len(part.token_ids)
+            self.token_ids += part.token_ids
+
+
+class Answer:
+    """Choices, usage and settings of one request's answer.
+
+    Attributes:
+        started: set by the first part, before anything is written.
+    """
+
+    started: Started
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.id = f"{ENDPOINTS[plan.endpoint].id_prefix}{uuid.uuid4().hex}"
+        self.created = int(time.time())
+        self.choices = [Choice() for _ in range(len(plan.prompts) * plan.n)]
+
+    def take(self, part: AnswerPart) -> None:
+        """Add a part of the run."""
+        if isinstance(part, Started):
+            self.started = part
+        elif isinstance(part, Delta):
+            self.choices[part.choice].add(part)
+        elif isinstance(part, PromptScored):
+            self.choices[part.choice].scored = part
+        elif isinstance(part, ChoiceEnded):
+            choice = self.choices[part.choice]
+            choice.finish_reason = part.finish_reason
+            # Before this a choice's tokens are those that its stream has had.
+            choice.tokens = part.tokens
+            choice.reasoning_tokens = part.reasoning_tokens
+
+    @property
+    def tokens(self) -> int:
+        return sum(choice.tokens for choice in self.choices)
+
+    @property
+    def reasoning_tokens(self) -> int:
+        return sum(choice.reasoning_tokens for choice in self.choices)
+
+    def usage(self) -> dict[str, Any]:
+        """Count tokens as chat and completions do."""
+        prompt = self.started.prompt_tokens
+        usage = CompletionUsage(
+            prompt_tokens=prompt,
+            completion_tokens=self.tokens,
+            total_tokens=prompt + self.tokens,
+            prompt_tokens_details=PromptTokensDetails(cached_tokens=0, audio_tokens=0),
+            completion_tokens_details=CompletionTokensDetails(
+                reasoning_tokens=self.reasoning_tokens,
+                audio_tokens=0,
+                accepted_prediction_tokens=0,
+                rejected_prediction_tokens=0,
+            ),
+        )
+        return usage.model_dump(mode="json", exclude_unset=True)
+
+    def prompt_extras(self, at: int) -> dict[str, Any]:
+        """Return vLLM's fields about the prompt of a choice, as far as they were asked for."""
+        extras: dict[str, Any] = {}
+        if self.plan.token_ids:
+            extras["prompt_token_ids"] = list(self.started.prompts[at // self.plan.n])
+        if scored := self.choices[at].scored:
+            extras["prompt_logprobs"] = [
+                None,
+                *(
+                    prompt_entry(self.started.vocabulary, token, rank)
+                    for token, rank in zip(scored.logprobs, scored.ranks, strict=True)
+                ),
+            ]
+        return extras
+
+    def extras(self) -> dict[str, Any]:
+        """Return our own fields: the settings as they were used, and the kind of numbers."""
+        decoding = config_to_dict(self.started.configs[0])
+        if self.plan.settings.draft:
+            decoding["draft"] = self.plan.settings.draft
+        logprobs = self.plan.logprobs
+        mode = {"logprobs_mode": logprobs.mode} if logprobs else {}
+        return {"decoding": decoding, **mode}

@@ -1,0 +1,198 @@
+"""Writer of responses: the items of the output, and the events of a stream in their order."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from openai.types.responses import Response, ResponseUsage
+from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
+from openai.types.shared import Reasoning
+
+from core.server.api.answer.logprobs import TokenLogprobs
+from core.server.api.answer.parts import (
+    AllEnded,
+    AnswerPart,
+    ChoiceEnded,
+    Delta,
+    Failed,
+    Started,
+)
+from core.server.api.answer.record import Answer
+from core.server.api.answer.writer import DONE, AnswerWriter, event
+from core.server.api.errors import ApiError
+
+
+class ResponseWriter(AnswerWriter):
+    """Writes a response."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        assert answer.plan.response is not None
+        self._options = answer.plan.response
+        self._choice = answer.choices[0]
+        self._ids = {"reasoning": f"rs_{uuid.uuid4().hex}", "message": f"msg_{uuid.uuid4().hex}"}
+        self._event_count = 0
+        # Kind of the item that is open, and the number of those that were closed.
+        self._open, self._closed = "", 0
+
+    def body(self) -> dict[str, Any]:
+        return self._snapshot(self._status, self._output())
+
+    @property
+    def _status(self) -> str:
+        return "incomplete" if self._choice.finish_reason == "length" else "completed"
+
+    def _snapshot(
+        self, status: str, output: Sequence[dict[str, Any]] = (), error: ApiError | None = None
+    ) -> dict[str, Any]:
+        """Return the response with so much of its output."""
+        cut_off = {"reason": "max_output_tokens"} if status == "incomplete" else None
+        return {
+            **self._repeated().model_dump(mode="json", exclude_unset=True),
+            "created_at": self.answer.created,
+            "output": list(output),
+            "completed_at": int(time.time()) if status == "completed" else None,
+            "status": status,
+            "error": {"code": "server_error", "message": str(error)} if error else None,
+            "incomplete_details": cut_off,
+            "usage": None if status == "in_progress" else self._usage(),
+            "text": {"format": {"type": "text"}, "verbosity": "medium"},
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
+            "store": self._options.store,
+            **self.answer.extras(),
+        }
+
+    def _repeated(self) -> Response:
+        """Return the fields that a response repeats of its request."""
+        options, settings, logprobs = self._options, self.plan.settings, self.plan.logprobs
+        shaping = self.answer.started.configs[0].shaping
+        vocab_size = self.answer.started.vocabulary.vocab_size
+        return Response(
+            id=self.answer.id,
+            object="response",
+            created_at=self.answer.created,
+            model=self.plan.model,
+            output=[],
+            instructions=options.instructions,
+            metadata=dict(options.metadata),
+            previous_response_id=options.previous,
+            max_output_tokens=settings.limit,
+            parallel_tool_calls=True,
+            tool_choice="auto",
+            tools=[],
+            reasoning=Reasoning(effort=settings.effort, summary=None),  # type: ignore[arg-type]
+            temperature=float(settings.values.get("temperature", shaping.temperature)),
+            top_p=float(settings.values.get("top_p", shaping.top_p)),
+            top_logprobs=logprobs.count(vocab_size) if logprobs else 0,
+            truncation="disabled",
+            background=False,
+            service_tier="default",
+            safety_identifier=options.safety_identifier,
+            prompt_cache_key=options.prompt_cache_key,
+            max_tool_calls=None,
+        )
+
+    def _usage(self) -> dict[str, Any]:
+        """Count tokens of the prompt and of the output, thinking and its marks included."""
+        prompt, output = self.answer.started.prompt_tokens, self.answer.tokens
+        usage = ResponseUsage(
+            input_tokens=prompt,
+            input_tokens_details=InputTokensDetails(cached_tokens=0, cache_write_tokens=0),
+            output_tokens=output,
+            output_tokens_details=OutputTokensDetails(
+                reasoning_tokens=self.answer.reasoning_tokens
+            ),
+            total_tokens=prompt + output,
+        )
+        return usage.model_dump(mode="json", exclude_unset=True)
+
+    def _output(self) -> list[dict[str, Any]]:
+        """Return the items, once the run has ended."""
+        texts, status = self._choice.texts, self._status
+        items = []
+        if "thinking" in texts:
+            # Only the last item is cut off.
+            items.append(self._item("reasoning", "completed" if "answer" in texts else status))
+        if "answer" in texts or not items or status == "completed":
+            items.append(self._item("message", status))
+        return items
+
+    def _item(self, kind: str, status: str, *, empty: bool = False) -> dict[str, Any]:
+        """Return an item of the output; an empty one is yet to come."""
+        text = self._choice.text("thinking" if kind == "reasoning" else "answer")
+        if kind == "reasoning":
+            content = [] if empty else [{"text": text, "type": "reasoning_text"}]
+            item = {"id": self._ids[kind], "summary": [], "type": kind, "content": content}
+            return {**item, "status": status}
+        tokens = self._choice.logprobs.get("answer", ())
+        parts = [] if empty else [self._text_part(text, tokens)]
+        item = {"id": self._ids[kind], "content": parts, "role": "assistant"}
+        return {**item, "status": status, "type": kind}
+
+    def _text_part(self, text: str, tokens: Sequence[TokenLogprobs]) -> dict[str, Any]:
+        part = {"annotations": [], "text": text, "type": "output_text"}
+        return {**part, "logprobs": self.entries(tokens)}
+
+    def events(self, part: AnswerPart) -> Iterator[str]:
+        if isinstance(part, Started):
+            for name in ("created", "in_progress"):
+                yield self._event(name, response=self._snapshot("in_progress"))
+        elif isinstance(part, Delta):
+            yield from self._delta(part)
+        elif isinstance(part, ChoiceEnded):
+            yield from self._turn_to(self._output()[-1]["type"])
+            yield from self._close(self._status)
+        elif isinstance(part, AllEnded):
+            yield self._event(self._status, response=self.body())
+            yield DONE
+        elif isinstance(part, Failed):
+            yield self._event("failed", response=self._snapshot("failed", (), part.error))
+            yield DONE
+
+    def _event(self, name: str, **fields: Any) -> str:
+        """Return an event under its number."""
+        kind = f"response.{name}"
+        self._event_count += 1
+        return event({"type": kind, "sequence_number": self._event_count - 1, **fields}, kind)
+
+    def _delta(self, part: Delta) -> Iterator[str]:
+        kind = "reasoning" if part.phase == "thinking" else "message"
+        yield from self._turn_to(kind)
+        if kind == "reasoning" and part.text:
+            yield self._event("reasoning_text.delta", **self._place(), delta=part.text)
+        elif kind == "message" and (part.text or part.logprobs):
+            entries = self.entries(part.logprobs)
+            place = self._place()
+            yield self._event("output_text.delta", **place, delta=part.text, logprobs=entries)
+
+    def _turn_to(self, kind: str) -> Iterator[str]:
+        """Open an item of this kind where another one or none is open."""
+        if self._open == kind:
+            return
+        if self._open:
+            yield from self._close("completed")
+        self._open = kind
+        item = self._item(kind, "in_progress", empty=True)
+        yield self._event("output_item.added", output_index=self._closed, item=item)
+        empty = {"type": "reasoning_text", "text": ""}
+        part = empty if kind == "reasoning" else self._text_part("", ())
+        yield self._event("content_part.added", **self._place(), part=part)
+
+    def _close(self, status: str) -> Iterator[str]:
+        """End the item that is open."""
+        item, place = self._item(self._open, status), self._place()
+        (part,) = item["content"]
+        done = {key: part[key] for key in ("text", "logprobs") if key in part}
+        name = "reasoning_text" if self._open == "reasoning" else "output_text"
+        yield self._event(f"{name}.done", **place, **done)
+        yield self._event("content_part.done", **place, part=part)
+        yield self._event("output_item.done", output_index=self._closed, item=item)
+        self._open, self._closed = "", self._closed + 1
+
+    def _place(self) -> dict[str, Any]:
+        item_id = self._ids[self._open]
+        return {"item_id": item_id, "output_index": self._closed, "content_index": 0}

@@ -1,0 +1,33 @@
+"""Job of a request, whose failure is an error of the API."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from dataclasses import dataclass
+
+from core.server.api.answer.parts import AllEnded, Failed
+from core.server.api.errors import ApiError, as_api_error, stopped
+from core.server.job import ModelJob
+
+
+@dataclass(eq=False, kw_only=True)
+class RequestJob(ModelJob):
+    """Job of a request.
+
+    Args:
+        refusal: the error that its answer is, once it has failed.
+    """
+
+    refusal: ApiError | None = None
+
+    def explain(self, error: Exception) -> str:
+        self.refusal = as_api_error(error)
+        if self.refusal.status == 500:
+            traceback.print_exc(file=sys.stderr)
+        return str(self.refusal)
+
+    @property
+    def last_part(self) -> AllEnded | Failed:
+        """The part that ends its answer."""
+        return AllEnded() if self.state == "finished" else Failed(self.refusal or stopped())

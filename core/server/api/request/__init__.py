@@ -1,0 +1,1 @@
+"""Read requests: the parameters of each API, and the plan that they make."""

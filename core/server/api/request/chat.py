@@ -1,0 +1,53 @@
+"""Reader of chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.decoding.validation import Interval
+from core.server.api.request import vllm_fields
+from core.server.api.request.config import read_settings
+from core.server.api.request.fields import Fields
+from core.server.api.request.messages import read_messages
+from core.server.api.request.plan import MAX_CHOICES, MODES, Chat, LogprobsOptions, Plan
+from core.server.api.request.shared import EFFORTS, MOST_TOP, finish, read_usage
+
+
+def read_chat(body: Mapping[str, Any]) -> Plan:
+    """Read a request.
+
+    Raises:
+        ApiError: a parameter that is wrong or not supported.
+    """
+    fields = Fields(body)
+    model = fields.required_text("model")
+    effort = fields.choice("reasoning_effort", EFFORTS)
+    fields.require_prompt("chat")
+    messages = tuple(read_messages(fields.any("messages"), "messages"))
+    plan = Plan(
+        endpoint="chat",
+        model=model,
+        prompts=(Chat(messages, fields.flag("add_generation_prompt", True)),),
+        settings=read_settings(fields, "chat", effort),
+        n=fields.whole("n", Interval(1, MAX_CHOICES)) or 1,
+        logprobs=_logprobs(fields),
+        stream=fields.flag("stream"),
+        **vllm_fields.read_shown(fields),
+        usage=read_usage(fields),
+        body=body,
+    )
+    fields.object("metadata")
+    finish(fields, "chat")
+    return plan
+
+
+def _logprobs(fields: Fields) -> LogprobsOptions | None:
+    on, top = fields.flag("logprobs"), fields.whole("top_logprobs", MOST_TOP)
+    mode: Any = fields.choice("logprobs_mode", MODES, "raw")
+    if on:
+        return LogprobsOptions(top or 0, mode)
+    for name, given in (("top_logprobs", bool(top)), ("logprobs_mode", True)):
+        if given and fields.has(name):
+            raise fields.wrong(name, "says how log-probabilities are given; set logprobs to true")
+    return None

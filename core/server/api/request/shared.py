@@ -1,0 +1,85 @@
+"""Parameters that several of OpenAI's APIs share, and those that change nothing here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from openai.types.chat import completion_create_params as chat_params
+from openai.types.completion_create_params import CompletionCreateParamsBase
+from openai.types.responses.response_create_params import ResponseCreateParamsBase
+
+from core.decoding.reasoning.config import LEVELS
+from core.decoding.validation import Interval
+from core.server.api.endpoints import Endpoint
+from core.server.api.errors import unsupported
+from core.server.api.request.fields import Fields
+from core.server.api.request.plan import StreamUsage
+
+EFFORTS = ("none", *LEVELS)
+MOST_TOP = Interval(-1, 10_000_000)
+# Names that OpenAI's APIs have beside `stream`.
+_PARAMS: Mapping[Endpoint, type] = {
+    "chat": chat_params.CompletionCreateParamsBase,
+    "completions": CompletionCreateParamsBase,
+    "responses": ResponseCreateParamsBase,
+}
+_PENALTIES = {"frequency_penalty": (0,), "presence_penalty": (0,)}
+_TOOLS = {"tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)}
+_TIER = {"service_tier": ("auto", "default")}
+# Values that ask for nothing that isn't done anyway.
+_INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
+    "chat": {
+        **_PENALTIES,
+        **_TOOLS,
+        "response_format": ({"type": "text"},),
+        "modalities": (["text"],),
+        **_TIER,
+        "store": (False,),
+    },
+    "completions": _PENALTIES,
+    "responses": {
+        "background": (False,),
+        **_TOOLS,
+        **_TIER,
+        "text": ({"format": {"type": "text"}}, {}),
+        "truncation": ("disabled",),
+        "stream_options": ({"include_obfuscation": False}, {}),
+        **_PENALTIES,
+    },
+}
+# Texts that only label a request.
+_LABELS: Mapping[Endpoint, tuple[str, ...]] = {
+    "chat": ("user", "safety_identifier", "prompt_cache_key"),
+    "completions": ("user",),
+    "responses": ("user",),
+}
+
+
+def read_usage(fields: Fields) -> StreamUsage:
+    """Read when a stream says the usage."""
+    given = fields.object("stream_options")
+    if given is None:
+        return "never"
+    if fields.any("stream") is not True:
+        raise fields.wrong("stream_options", "acts on a stream only; set stream to true")
+    options = Fields(given, "stream_options.")
+    usage, always = options.flag("include_usage"), options.flag("continuous_usage_stats")
+    options.inert("include_obfuscation", False)
+    options.finish(())
+    return ("always" if always else "last") if usage else "never"
+
+
+def finish(fields: Fields, endpoint: Endpoint) -> None:
+    """Accept what changes nothing, and refuse what nobody has read.
+
+    Raises:
+        ApiError: a parameter that is wrong, unknown or not supported.
+    """
+    if endpoint != "completions" and fields.items("tools"):
+        raise unsupported("tools", "The models here call no tools; leave it out.")
+    for name, values in _INERT[endpoint].items():
+        fields.inert(name, *values)
+    for name in _LABELS[endpoint]:
+        fields.text(name)
+    fields.finish({*_PARAMS[endpoint].__annotations__, "stream"})

@@ -1,0 +1,77 @@
+"""Parameters that vLLM adds to OpenAI's API, at the top level of a body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.decoding.record.bounds import MAX_COUNT
+from core.decoding.shaping.config import SETTINGS
+from core.decoding.validation import Interval
+from core.server.api.endpoints import Endpoint
+from core.server.api.request.fields import Fields
+
+SHAPING = ("top_k", "min_p", "repetition_penalty")
+# What sets a run, and what its answer shows besides.
+SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
+SHOWN = ("prompt_logprobs", "include_stop_str_in_output", "skip_special_tokens", "return_token_ids")
+_TOP_K = Interval(-1, MAX_COUNT)
+_PROMPT_TOP = Interval(-1, MAX_COUNT)
+_NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "use_beam_search": (False,),
+    "length_penalty": (1.0,),
+    "early_stopping": (False,),
+    "truncate_prompt_tokens": (),
+    "spaces_between_special_tokens": (True,),
+    "priority": (0,),
+    "bad_words": ([],),
+    "allowed_token_ids": (),
+}
+# Values that ask for nothing: clients send them as their defaults.
+NEUTRAL: dict[Endpoint, dict[str, tuple[Any, ...]]] = {
+    "responses": _NEUTRAL,
+    "chat": {
+        **_NEUTRAL,
+        "echo": (False,),
+        "add_special_tokens": (False,),
+        "continue_final_message": (False,),
+        "return_tokens_as_token_ids": (False,),
+    },
+    "completions": {**_NEUTRAL, "add_special_tokens": (True,)},
+}
+
+
+def read_shaping(fields: Fields) -> dict[str, Any]:
+    """Read the filters and the penalty that act, by their names; neutral values are left out.
+
+    Raises:
+        ApiError: a wrong value.
+    """
+    top_k = fields.whole("top_k", _TOP_K)
+    # vLLM's top_k is off at -1, too.
+    given: dict[str, float | None] = {"top_k": top_k if top_k != -1 else None}
+    given |= {name: fields.number(name, SETTINGS[name].interval) for name in SHAPING[1:]}
+    return {name: value for name, value in given.items() if value not in (None, SETTINGS[name].off)}
+
+
+def read_shown(fields: Fields) -> dict[str, Any]:
+    """Read the fields of a plan that its answer shows besides.
+
+    Raises:
+        ApiError: a wrong value, or log-probabilities of the prompt in a stream.
+    """
+    top = fields.whole("prompt_logprobs", _PROMPT_TOP)
+    if top is not None and fields.any("stream") is True:
+        raise fields.wrong("prompt_logprobs", "are not given in a stream; leave stream out")
+    return {
+        "prompt_logprobs": top,
+        "keep_stop": fields.flag("include_stop_str_in_output"),
+        "special": not fields.flag("skip_special_tokens", True),
+        "token_ids": fields.flag("return_token_ids"),
+    }
+
+
+# All that OpenAI's client has no argument for.
+NAMES = {
+    *(*SETTINGS_NAMES, *SHOWN, "add_generation_prompt"),
+    *(name for names in NEUTRAL.values() for name in names if name != "echo"),
+}

@@ -1,0 +1,112 @@
+"""Readers of log-probabilities: of one token, from the logits that it was chosen from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.engine import Picker
+from core.decoding.beam.candidates import BeamShaper
+from core.decoding.beam.config import BeamSearch
+from core.decoding.config import MethodConfig
+from core.decoding.loop.ending import eos_rows
+from core.decoding.loop.recording import ranked_ids
+from core.decoding.protocol import LanguageModel
+from core.decoding.shaping.known import known_distribution
+from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.speculative.config import Speculative
+from core.server.api.answer.logprobs import NEVER, TokenLogprobs
+from core.server.api.errors import ApiError
+from core.server.api.request.plan import LogprobsOptions
+
+# Methods whose steps are made of the logits of the last forward, one token a step.
+STEPWISE = ("greedy", "sampling", "reasoning")
+# Of a token: its index in the run, logits `[vocab]`, the ids before it, its id.
+TokenReader: TypeAlias = Callable[[int, Tensor, Sequence[int], int], TokenLogprobs]
+# The tokens that the groups before a path's own took at a step, by the step's index.
+Taken: TypeAlias = Callable[[int], Sequence[int]]
+
+
+def reader_of(
+    model: LanguageModel,
+    config: MethodConfig,
+    options: LogprobsOptions,
+    taken: Taken = lambda _: (),
+) -> TokenReader:
+    """Return the reader of a run's log-probabilities.
+
+    Raw ones are the model's own. Final ones are those that the method chose by. Sampling: the
+    distribution that was drawn from. A beam search: what each token adds to the score of its path,
+    nats; where penalties act they are no distribution, as in transformers. Speculative decoding
+    that draws: the target's distribution, which the verification holds the draft to. Where nothing
+    is drawn the choice is certain.
+    """
+    count = options.count(model.vocab_size)
+    if options.mode == "raw":
+        return lambda _index, row, _ids, token_id: read_raw(model, row, token_id, count)
+    if isinstance(config, BeamSearch):
+        return _scores(BeamShaper(config, eos_rows(model)), taken, count)
+    if config.method in STEPWISE:
+        drawn = config.chooser
+    elif isinstance(config, Speculative) and config.shaping.temperature > 0:
+        drawn = Sampling(
+            max_new_tokens=config.max_new_tokens,
+            min_new_tokens=config.min_new_tokens,
+            shaping=config.shaping,
+        )
+    else:
+        return lambda _index, _row, _ids, token_id: certain(token_id, count)
+    # Draws from a generator of its own; the stages before the draw are those of the run.
+    picker = Picker(model, drawn)
+    return lambda index, row, ids, token_id: read(
+        picker.pick(index, row, ids).stages[-1], token_id, count
+    )
+
+
+def _scores(shaper: BeamShaper, taken: Taken, count: int) -> TokenReader:
+    def final(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
+        log_probs = torch.log_softmax(row, dim=-1)
+        scores = shaper(log_probs[None], index, [ids], taken(index))[0]
+        top = ranked_ids(scores, count) if count else []
+        score = max(float(scores[token_id]), NEVER)
+        return TokenLogprobs(token_id, score, tuple(top), tuple(scores[top].tolist()))
+
+    return final
+
+
+def read_raw(model: LanguageModel, row: Tensor, token_id: int, count: int) -> TokenLogprobs:
+    """Read a token in the model's own distribution, of logits `[vocab]`.
+
+    Raises:
+        ApiError: its server names other tokens of this place only.
+    """
+    known = getattr(model, "known", None)
+    if known is None:
+        return read(raw_distribution(row), token_id, count)
+    if bool(row[token_id].isnan()):
+        raise ApiError(
+            f"The server of {model.model_id} names {known} tokens of each step, and "
+            f"{model.token_text(token_id)!r} is none of them here, so its log-probability isn't "
+            "known; leave log-probabilities out.",
+            param="logprobs",
+        )
+    return read(known_distribution(row), token_id, count)
+
+
+def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs:
+    """Read a token in a distribution, with its `count` most probable ones; removed tokens never."""
+    logprob = distribution.log_probs_of(torch.tensor([token_id]))[0]
+    places = ranked_ids(distribution.logits, count) if count else []
+    ids = places if distribution.ids is None else distribution.ids[places].tolist()
+    top = distribution.log_probs_of(torch.tensor(ids, dtype=torch.long)) if ids else []
+    return TokenLogprobs(token_id, max(logprob, NEVER), tuple(ids), tuple(top))
+
+
+def certain(token_id: int, count: int) -> TokenLogprobs:
+    """Return a token that nothing else could have been; `count` as of `read`."""
+    only = (token_id,) if count else ()
+    return TokenLogprobs(token_id, 0.0, only, (0.0,) * len(only))
