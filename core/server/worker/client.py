@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from multiprocessing.connection import Connection
@@ -19,6 +19,8 @@ from typing import Any
 from core.decoding.errors import DecodingError
 from core.models.stopping import ShouldStop
 from core.server.worker.codec import FindModel, dump, load
+from core.server.worker.process import Request
+from core.server.worker.reference import ModelReference
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = (
@@ -66,30 +68,31 @@ class Worker:
 
     def call(
         self,
-        function: str,
-        *args: Any,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        named: Mapping[str, Any],
+        callbacks: Mapping[str, Callable[..., object]],
+        *,
+        stops: bool,
         session: Hashable,
         should_stop: ShouldStop,
-        on_turn: Callable[[], None],
-        on_step: Callable[[Any], None],
-        **named: Any,
     ) -> Any:
-        """Run a function `module:name` in the worker and return its result.
+        """Call a function in the worker and return its result.
 
         Args:
+            callbacks: its arguments that are called here, and `on_turn`, when the work begins.
+            stops: it has a parameter `should_stop`.
             session: calls of one session share its time in the worker's queue.
-            on_turn: called when the work begins.
-            on_step: called with each step, where the function has such a parameter.
 
         Raises:
             NotShareableError: an argument can't be sent; nothing was done.
             LostWorkerError: the worker ended.
             DecodingError: as the function.
         """
-        data = dump((args, named))
-        messages: _Messages = SimpleQueue()
-        number = next(self._numbers)
-        self._send(number, messages, (function, session, data))
+        path = f"{function.__module__}:{function.__qualname__}"
+        names = [name for name in callbacks if name != "on_turn"]
+        request = Request(path, dump((args, named)), names, stops, session)
+        number, messages = self._send(request)
         stopped = False
         while True:
             try:
@@ -100,21 +103,19 @@ class Worker:
                 stopped = True
                 with suppress(OSError), self._lock:
                     if self._connection:
-                        self._connection.send(("stop", number, None))
-            if kind == "turn":
-                on_turn()
-            elif kind == "steps":
-                for step in content:
-                    on_step(step)
+                        self._connection.send((number, None))
+            if kind == "callbacks":
+                for name, values in content:
+                    callbacks[name](*values)
             elif kind == "result":
                 return load(content, self._find_model)
             elif kind == "error":
                 raise content
 
-    def start(self) -> None:
-        """Start the process where there is none."""
+    def warm_up(self, reference: ModelReference) -> None:
+        """Start the process, and let it load a model."""
         with self._lock:
-            self._connected()
+            self._connected().send((-1, reference))
 
     def close(self) -> None:
         """End the process."""
@@ -123,16 +124,17 @@ class Worker:
                 self._process.kill()
                 self._process.wait()
 
-    def _send(self, number: int, messages: _Messages, content: tuple[Any, ...]) -> None:
+    def _send(self, request: Request) -> tuple[int, _Messages]:
+        number, messages = next(self._numbers), _Messages()
         with self._lock:
             for _ in range(2):  # Twice: the process may have just ended.
                 connection = self._connected()
                 self._calls[number] = connection, messages
                 try:
-                    connection.send(("start", number, content))
-                    return
+                    connection.send((number, request))
+                    return number, messages
                 except OSError:
-                    self._calls.pop(number, None)
+                    del self._calls[number]
                     self._connection = None
         raise LostWorkerError
 
@@ -157,7 +159,7 @@ class Worker:
         """Hand each message to its call; fail all calls when the process has ended."""
         while True:
             try:
-                kind, number, content = connection.recv()
+                number, kind, content = connection.recv()
             except (EOFError, OSError):
                 break
             self._calls[number][1].put((kind, content))

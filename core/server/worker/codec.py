@@ -8,18 +8,9 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any
 
-from core.models.tokenizing import TokenNames
-
-
-class ModelReference(NamedTuple):
-    """Place that a model was loaded from, and the name that its traces have."""
-
-    place: str
-    name: str
-    kind: Literal["model", "rewards"] = "model"
+from core.server.worker.reference import REFERENCES, ModelReference
 
 
 class NotShareableError(Exception):
@@ -27,12 +18,6 @@ class NotShareableError(Exception):
 
 
 FindModel = Callable[[ModelReference], Any]
-_REFERENCES: WeakKeyDictionary[Any, ModelReference] = WeakKeyDictionary()
-
-
-def share(model: Any, reference: ModelReference) -> None:
-    """Let a worker load this model again by its reference."""
-    _REFERENCES[model] = reference
 
 
 def dump(value: Any) -> bytes:
@@ -57,17 +42,17 @@ def load(data: bytes, find_model: FindModel) -> Any:
 class _Pickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> tuple[str, ModelReference] | None:
         kind = type(obj)
-        if kind is TokenNames:
+        if kind.__name__ == "TokenNames":
             return "vocabulary", _reference_of_vocabulary(obj)
         if not hasattr(kind, "start") and kind.__name__ != "RewardModel":
             return None
-        if obj not in _REFERENCES:
+        if obj not in REFERENCES:
             raise NotShareableError("a model is not shared")
-        return "model", _REFERENCES[obj]
+        return "model", REFERENCES[obj]
 
 
-def _reference_of_vocabulary(names: TokenNames) -> ModelReference:
-    for model, reference in list(_REFERENCES.items()):
+def _reference_of_vocabulary(names: Any) -> ModelReference:
+    for model, reference in list(REFERENCES.items()):
         if (model.model_id, model.revision) == (names.model_id, names.revision):
             return reference
     raise NotShareableError(f"{names.model_id} is not shared")

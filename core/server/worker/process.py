@@ -1,4 +1,4 @@
-"""Worker process: runs the functions that the app sends, one after the other by fair turns."""
+"""Worker process: runs the functions that the app sends, in fair turns."""
 
 from __future__ import annotations
 
@@ -7,36 +7,56 @@ import os
 import pickle
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from inspect import signature
+from functools import partial
 from multiprocessing.connection import Connection
 from pkgutil import resolve_name
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.decoding.errors import DecodingError, LoadingStoppedError
 from core.models.reporting import Report
-from core.models.stopping import ShouldStop
+from core.models.stopping import ShouldStop, never
 from core.models.store import ModelStore
 from core.server.queue import FairQueue
-from core.server.worker.codec import ModelReference, NotShareableError, dump, load, share
+from core.server.worker.codec import NotShareableError, dump, load
+from core.server.worker.reference import ModelReference, share
 
-# Steps wait so long for others, the first one aside.
+# Callbacks wait so long for others, the first one aside.
 _BATCH_SECONDS = 0.03
+
+
+class Request(NamedTuple):
+    """A call of a function.
+
+    Args:
+        function: as `module:name`.
+        arguments: `(args, named)` by `codec.dump`.
+        callbacks: names of its arguments that are callbacks.
+        stops: it has a parameter `should_stop`.
+        session: calls of one session share its time.
+    """
+
+    function: str
+    arguments: bytes
+    callbacks: Sequence[str]
+    stops: bool
+    session: Any
 
 
 @dataclass(eq=False)
 class _Call:
-    """A function at work; `news` is set where steps wait to be sent."""
+    """A call at work; `news` is set where callbacks wait to be sent."""
 
+    request: Request
     stopping: Event = field(default_factory=Event)
     news: Event = field(default_factory=Event)
-    steps: list[Any] = field(default_factory=list)
+    waiting: list[tuple[str, Any]] = field(default_factory=list)
     ended: bool = False
 
-    def add(self, step: Any) -> None:
-        self.steps.append(step)
+    def call_back(self, name: str, *args: Any) -> None:
+        self.waiting.append((name, args))
         self.news.set()
 
 
@@ -47,77 +67,72 @@ class WorkerProcess:
         self._connection, self._sending = connection, Lock()
         self._queue = FairQueue()
         self._calls: dict[int, _Call] = {}
-        self._stores = {
-            "model": ModelStore(_load_model, most=3),
-            "rewards": ModelStore(_load_rewards, most=1),
-        }
+        self._models = ModelStore(_load_model, most=3)
 
     def serve(self) -> None:
         """Take requests until the app has gone."""
         while True:
             try:
-                kind, number, content = self._connection.recv()
+                number, request = self._connection.recv()
             except (EOFError, OSError):
-                os._exit(0)  # Threads may still be computing.
-            if kind == "start":
-                self._calls[number] = call = _Call()
-                Thread(target=self._run, args=(number, call, *content), daemon=True).start()
-            elif kind == "stop" and number in self._calls:
+                os._exit(0)  # Threads may still compute.
+            if isinstance(request, ModelReference):
+                Thread(target=self._model, args=(request,), daemon=True).start()
+            elif request is not None:
+                self._calls[number] = call = _Call(request)
+                Thread(target=self._run, args=(number, call), daemon=True).start()
+            elif number in self._calls:
                 self._calls[number].stopping.set()
 
-    def _run(self, number: int, call: _Call, function: str, session: Any, data: bytes) -> None:
-        sender = Thread(target=self._send_steps, args=(number, call), daemon=True)
+    def _run(self, number: int, call: _Call) -> None:
+        sender = Thread(target=self._send_callbacks, args=(number, call), daemon=True)
         sender.start()
+        kind = "error"
+        content: Any
         try:
-            outcome = "result", dump(self._outcome(number, call, function, session, data))
+            kind, content = "result", dump(self._result(call))
         except NotShareableError as error:
-            outcome = "error", RuntimeError(str(error))
+            content = RuntimeError(str(error))
         except DecodingError as error:
-            outcome = "error", _sendable(error)
+            content = _sendable(error)
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
-            outcome = "error", RuntimeError(f"{type(error).__name__}: {error}")
+            content = RuntimeError(f"{type(error).__name__}: {error}")
         call.ended = True
         call.news.set()
         sender.join()
         del self._calls[number]
-        self._send(outcome[0], number, outcome[1])
+        self._send(number, kind, content)
 
-    def _outcome(self, number: int, call: _Call, function: str, session: Any, data: bytes) -> Any:
-        stopped = call.stopping.is_set
-
-        def find_model(reference: ModelReference) -> Any:
-            return self._stores[reference.kind].get("\n".join(reference), stopped)
-
-        args, named = load(data, find_model)
-        work: Callable[..., Any] = resolve_name(function)
-        with self._queue.turn(stopped, session) as turn:
+    def _result(self, call: _Call) -> Any:
+        request, stopped = call.request, call.stopping.is_set
+        args, named = load(request.arguments, lambda reference: self._model(reference, stopped))
+        for name in request.callbacks:
+            named[name] = partial(call.call_back, name)
+        with self._queue.turn(stopped, request.session) as turn:
             if not turn.held:
                 raise LoadingStoppedError
-            self._send("turn", number, None)
+            call.call_back("on_turn")
+            if request.stops:
+                named["should_stop"] = turn.should_stop
+            return resolve_name(request.function)(*args, **named)
 
-            def on_step(step: Any) -> None:
-                call.add(step)
-                turn.pass_on()
+    def _model(self, reference: ModelReference, should_stop: ShouldStop = never) -> Any:
+        return self._models.get("\n".join(reference), should_stop)
 
-            hooks = {"on_step": on_step, "should_stop": stopped}
-            return work(
-                *args, **named, **{n: hooks[n] for n in signature(work).parameters if n in hooks}
-            )
-
-    def _send_steps(self, number: int, call: _Call) -> None:
-        while not call.ended or call.steps:
+    def _send_callbacks(self, number: int, call: _Call) -> None:
+        while not call.ended or call.waiting:
             call.news.wait()
             call.news.clear()
-            steps, call.steps = call.steps, []
-            if steps:
-                self._send("steps", number, steps)
+            callbacks, call.waiting = call.waiting, []
+            if callbacks:
+                self._send(number, "callbacks", callbacks)
             if not call.ended:
                 call.stopping.wait(_BATCH_SECONDS)
 
-    def _send(self, kind: str, number: int, content: Any) -> None:
+    def _send(self, number: int, kind: str, content: Any) -> None:
         with self._sending:
-            self._connection.send((kind, number, content))
+            self._connection.send((number, kind, content))
 
 
 def _sendable(error: DecodingError) -> DecodingError:
@@ -130,24 +145,19 @@ def _sendable(error: DecodingError) -> DecodingError:
 
 
 def _load_model(key: str, should_stop: ShouldStop, report: Report) -> Any:
-    from core.models.registry import load_model
+    from core.models.registry import load_model, load_reward_model
     from core.models.threads import leave_a_processor
 
     reference = ModelReference(*key.split("\n"))  # type: ignore[arg-type]
-    model = load_model(reference.place, should_stop=should_stop, on_progress=report)
-    model.model_id = reference.name
     leave_a_processor()
+    model: Any
+    if reference.kind == "rewards":
+        model = load_reward_model(reference.place, should_stop=should_stop)
+    else:
+        model = load_model(reference.place, should_stop=should_stop, on_progress=report)
+        model.model_id = reference.name
     share(model, reference)
     gc.freeze()
-    return model
-
-
-def _load_rewards(key: str, should_stop: ShouldStop, _: Report) -> Any:
-    from core.models.registry import load_reward_model
-
-    reference = ModelReference(*key.split("\n"))  # type: ignore[arg-type]
-    model = load_reward_model(reference.place, should_stop=should_stop)
-    share(model, reference)
     return model
 
 
