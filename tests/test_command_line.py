@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import pytest
 
 import core
-from core import BeamSearch, Sampling, Shaping, read_trace
+from core import BeamSearch, Greedy, Sampling, Shaping, read_trace
 from core.cli.main import build_parser, main
 from core.cli.options import config_of
 from core.decoding.config import MethodConfig
@@ -199,21 +199,38 @@ def test_what_beam_search_would_ignore_is_refused(options: str, words: str, caps
     assert words in capsys.readouterr().err
 
 
-def test_a_drawn_beam_search_takes_what_shapes_a_draw() -> None:
-    assert parsed("--do-sample --temperature 0.5 --seed 5 --early-stopping true") == BeamSearch(
-        do_sample=True, seed=5, early_stopping=True, shaping=Shaping(temperature=0.5)
-    )
+PENALTIES = "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3"
+PENALISED = Greedy(
+    min_new_tokens=3, shaping=Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)
+)
 
 
-def test_a_sampling_run_has_the_settings_that_were_given() -> None:
-    options = "--temperature 0.7 --top-k 9 --seed 5 --no-cache --stop xyz --draw gumbel"
-    assert parsed(options) == Sampling(
-        seed=5,
-        draw="gumbel",
-        use_cache=False,
-        stop_strings=("xyz",),
-        shaping=Shaping(temperature=0.7, top_k=9),
-    )
+@pytest.mark.parametrize(
+    ("options", "config"),
+    [
+        ("", Greedy()),
+        (PENALTIES, PENALISED),
+        (f"{PENALTIES} --method greedy", PENALISED),
+        (
+            "--temperature 0.7 --top-k 9 --seed 5 --no-cache --stop xyz --draw gumbel",
+            Sampling(
+                seed=5,
+                draw="gumbel",
+                use_cache=False,
+                stop_strings=("xyz",),
+                shaping=Shaping(temperature=0.7, top_k=9),
+            ),
+        ),
+        (
+            "--do-sample --temperature 0.5 --seed 5 --early-stopping true",
+            BeamSearch(
+                do_sample=True, seed=5, early_stopping=True, shaping=Shaping(temperature=0.5)
+            ),
+        ),
+    ],
+)
+def test_the_options_make_the_config(options: str, config: MethodConfig) -> None:
+    assert parsed(options) == config
 
 
 def test_a_beam_search_prints_its_best_hypotheses_and_writes_them(folder, tmp_path, capsys) -> None:
@@ -227,13 +244,6 @@ def test_a_beam_search_prints_its_best_hypotheses_and_writes_them(folder, tmp_pa
     assert len(re.findall(r"^-\d+\.\d{4}  ", printed, re.MULTILINE)) == 2
     assert main(["check", str(out), "--model", folder]) == 0
     assert "transformers' generate finds the same hypotheses" in capsys.readouterr().out
-
-
-def test_without_such_an_option_decoding_is_greedy() -> None:
-    options = "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3"
-    for line in ("", options, f"{options} --method greedy"):
-        assert parsed(line).method == "greedy"
-    assert parsed(options).shaping == Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)
 
 
 def test_a_logit_bias_is_pairs_of_id_and_value(folder, tmp_path, capsys) -> None:
@@ -342,13 +352,6 @@ def test_a_terminal_without_the_characters_gets_escapes(folder, tmp_path, monkey
     text = read_trace(out).text
     assert not text.isascii()
     assert terminal.buffer.getvalue() == (text + "\n").encode("ascii", "backslashreplace")
-
-
-def test_a_word_where_a_number_belongs_exits_2(capsys) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["decode", "--prompt", "x", "--top-k", "many"])
-    assert stop.value.code == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["lens --attention 1", "path --modules"])

@@ -59,10 +59,8 @@ def test_a_prompt_that_never_ends_is_refused(decode, monkeypatch, capsys) -> Non
 
 
 def test_an_error_that_no_stream_raised_is_not_hidden(monkeypatch) -> None:
-    def run(_: object) -> int:
-        raise FileNotFoundError(2, "No such file", "weights")
-
-    monkeypatch.setattr(command.check, "run", run)
+    missing = FileNotFoundError(2, "No such file", "weights")
+    monkeypatch.setattr(command.check, "run", Mock(side_effect=missing))
     with pytest.raises(FileNotFoundError):
         main(["check", "x"])
 
@@ -88,24 +86,10 @@ def test_streams_of_a_shell(shell, code, words) -> None:
     assert done.stdout == ""
 
 
-class Broken(io.TextIOBase):
-    """A pipe that nobody reads any more; what is dropped goes to the null device."""
-
-    def __init__(self) -> None:
-        self.null = os.open(os.devnull, os.O_WRONLY)
-
-    def write(self, _: str) -> int:
-        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-
-    def flush(self) -> None:
-        self.write("")
-
-    def fileno(self) -> int:
-        return self.null
-
-
 def test_a_pipe_that_nobody_reads_is_no_error_to_tell_of(decode, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "stdout", Broken())
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr(sys, "stdout", os.fdopen(writer, "w"))
     assert main(decode) == 1
     assert capsys.readouterr().err == ""
 

@@ -1,4 +1,4 @@
-"""What holds for the project's own texts."""
+"""The project's own texts: no placeholders, a notebook that is up to date."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from core import figures
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,14 +27,6 @@ def test_no_document_holds_a_placeholder() -> None:
         if path.exists() and re.search(r"\{\{|^[A-Z]{3,}$", path.read_text("utf-8"), re.M)
     ]
     assert held == []
-
-
-def test_what_figures_offer_is_named_by_dir() -> None:
-    stub = Path(figures.__file__).with_name("__init__.pyi").read_text("utf-8")
-    offered = re.findall(r" import (\w+) as \1$", stub, re.MULTILINE)
-    assert offered and set(offered) <= set(dir(figures))
-    drawn = {name.removesuffix("_data") for name in offered if name.endswith("_data")}
-    assert {"beam_tree", "candidate_bars", "spec_timeline"} <= drawn & set(offered)
 
 
 def test_the_notebook_is_that_of_its_source_and_holds_its_pictures() -> None:

@@ -1,4 +1,4 @@
-"""How a browser for the tests is found or set up, with a machine that isn't real."""
+"""The browser for the tests is found or installed, on a simulated machine."""
 
 from __future__ import annotations
 
@@ -40,42 +40,31 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return found
 
 
-@pytest.mark.parametrize("where", ["installed", "downloaded"])
-def test_a_browser_that_is_there_is_used(where, machine, capsys) -> None:
-    setattr(machine, where, "/there")
-    assert find_browser.main() == 0
-    assert machine.commands == []
-    assert capsys.readouterr().out == "The browser tests use /there\n"
-
-
-@pytest.mark.parametrize("root", [[], ["/usr/bin/sudo", "-n"]], ids=["root", "sudo"])
-def test_on_debian_whoever_may_installs_the_packages_aloud(root, machine, capsys) -> None:
-    machine.root, machine.installs = root, "apt-get"
-    assert find_browser.main() == 0
-    assert all(command[: len(root)] == root for command in machine.commands)
-    assert machine.commands[1][-2:] == ["chromium", "fonts-noto-cjk"]
-    assert "The browser tests use /usr/bin/chromium" in capsys.readouterr().out
+APT, SUDO = {"installs": "apt-get"}, ["/usr/bin/sudo", "-n"]
+PLAYWRIGHT = {"installs": "playwright"}
 
 
 @pytest.mark.parametrize(
-    ("root", "last", "said"),
+    ("machine_has", "last_words", "said"),
     [
-        ([], "--with-deps", "apt-get failed: E: Unable to locate package chromium"),
-        (None, "chromium", "The browser tests use /root/.cache/chrome"),
+        ({"installed": "/there"}, [], "The browser tests use /there\n"),
+        ({"downloaded": "/there"}, [], "The browser tests use /there\n"),
+        ({"root": [], **APT}, ["fonts-noto-cjk"], "The browser tests use /usr/bin/chromium"),
+        ({"root": SUDO, **APT}, ["fonts-noto-cjk"], "The browser tests use /usr/bin/chromium"),
+        ({"root": [], **PLAYWRIGHT}, ["--with-deps"], "apt-get failed: E: Unable to locate"),
+        (PLAYWRIGHT, ["chromium"], "The browser tests use /root/.cache/chrome"),
+        ({"root": []}, ["--with-deps"], f"{find_browser.NO_BROWSER}\n"),
     ],
-    ids=["packages-fail", "may-not"],
 )
-def test_without_packages_playwright_downloads(root, last, said, machine, capsys) -> None:
-    machine.root, machine.installs = root, "playwright"
-    assert find_browser.main() == 0
-    assert machine.commands[-1][-1] == last
-    assert said in capsys.readouterr().out
-
-
-def test_where_nothing_helps_one_sentence_says_what_to_do(machine, capsys) -> None:
-    machine.root = []
-    assert find_browser.main() == 1
-    assert capsys.readouterr().err == f"{find_browser.NO_BROWSER}\n"
+def test_a_browser_is_used_where_there_is_one_and_else_installed_or_downloaded(
+    machine_has, last_words, said, machine, capsys
+) -> None:
+    vars(machine).update(machine_has)
+    assert find_browser.main() == (find_browser.NO_BROWSER in said)
+    assert [command[-1] for command in machine.commands[-1:]] == last_words
+    packages = [command for command in machine.commands if "apt-get" in command]
+    assert all(command[: len(machine.root)] == machine.root for command in packages)
+    assert said in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(

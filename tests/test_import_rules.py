@@ -132,7 +132,7 @@ def file_of(module: str) -> Path:
 
 
 def decoding_of(path: Path) -> set[str]:
-    """What a file imports of `core.decoding`, relative to it."""
+    """Return the modules of `core.decoding` that a file imports, relative to it."""
     prefix = "core.decoding."
     return {n.removeprefix(prefix) for n in imports_of(path) if n.startswith(prefix)}
 
@@ -158,30 +158,20 @@ def test_types_and_configs_load_without_torch() -> None:
         assert decoding_of(path) <= NO_TORCH, path
 
 
-def test_figures_read_of_evaluation_what_needs_no_model() -> None:
-    assert all(file_of(name) for name in EVALUATION_WITHOUT_MODELS)
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [("core.evaluation", EVALUATION_WITHOUT_MODELS), ("core.decoding", FIGURES_MAY_READ)],
+)
+def test_figures_read_what_needs_no_model(package: str, allowed: set[str]) -> None:
+    assert all(file_of(name) for name in allowed)
     for path in files_of("core/figures"):
-        names = {n for n in imports_of(path) if n.startswith("core.evaluation")}
-        assert names <= EVALUATION_WITHOUT_MODELS, path
-
-
-def test_figures_read_nothing_of_decoding_but_types_configs_and_replays() -> None:
-    assert all(file_of(name) for name in FIGURES_MAY_READ)
-    for path in files_of("core/figures"):
-        names = {n for n in imports_of(path) if n.startswith("core.decoding")}
-        assert names <= FIGURES_MAY_READ, path
+        assert {name for name in imports_of(path) if name.startswith(package)} <= allowed, path
 
 
 def test_core_knows_no_streamlit_and_no_pages() -> None:
     for path in files_of("core"):
         roots = {name.split(".")[0] for name in imports_of(path)}
         assert not roots & {"streamlit", "pages", "app"}, path
-
-
-def test_pages_never_import_each_other() -> None:
-    pages = {path.stem for path in files_of("pages")}
-    for path in files_of("pages"):
-        assert not {f"pages.{stem}" for stem in pages} & imports_of(path), path
 
 
 @pytest.mark.parametrize("method", sorted(ROOMS))

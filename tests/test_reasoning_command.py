@@ -9,8 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from core import Reasoning, collect, load_model, read_trace
-from core.cli.main import build_parser, main
-from core.cli.options import config_of
+from core.cli.main import main
 from core.cli.reasoning import OPTIONS
 from core.decoding.loop.text import join_text
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS
@@ -18,6 +17,7 @@ from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.models.scripted import END
 from tests.evaluation.thinkers import following, special
 from tests.models.builders import random_model, tiny_tokenizer
+from tests.test_command_line import parsed
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +26,6 @@ def thinking(tmp_path_factory) -> str:
     random_model("llama").save_pretrained(path)
     tiny_tokenizer(special_tokens=("<think>", "</think>")).save_pretrained(path)
     return str(path)
-
-
-def parsed(options: str):
-    return config_of(build_parser().parse_args(["decode", "--prompt", "x", *options.split()]))
 
 
 def test_options_make_the_config() -> None:

@@ -163,11 +163,6 @@ def test_no_row_of_a_table_begins_with_an_option_of_the_row_before() -> None:
             assert not row.lstrip().startswith(("[", "*")), row
 
 
-def test_the_type_of_a_document_is_no_bitmap() -> None:
-    head = latex.document([])
-    assert r"\usepackage[T1]{fontenc}" in head and "\n\\usepackage{lmodern}\n" in head
-
-
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("name", ["decode", "beam", "speculative"])
 def test_latex_compiles_the_document(name: str, tmp_path: Path) -> None:
@@ -179,9 +174,14 @@ def test_latex_compiles_the_document(name: str, tmp_path: Path) -> None:
         target = tmp_path / path
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(content)
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "figures.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
+    # A citation compiles in a paper without T1 fonts too.
+    cited = latex.bibtex("".join(text for text, *_ in ADVERSARIAL) + HOSTILE)
+    paper = rf"\documentclass{{article}}\begin{{document}}{cited}\end{{document}}"
+    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
+    for document in ("figures.tex", "paper.tex"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", document]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "figures.pdf").stat().st_size > 10_000
 
 
@@ -201,13 +201,3 @@ def test_captions_and_descriptions_have_the_prompts_own_marks() -> None:
     drawn = files[captions[0].replace(".caption.txt", ".svg")].decode()
     assert f"“{said}”" in unescape(drawn)
     assert r"\$5" in files["figures.tex"].decode() and r"\$5" in files["figures.md"].decode()
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_a_citation_compiles_in_a_paper_without_t1_fonts(tmp_path: Path) -> None:
-    cited = latex.bibtex("".join(text for text, *_ in ADVERSARIAL) + HOSTILE)
-    paper = rf"\documentclass{{article}}\begin{{document}}{cited}\end{{document}}"
-    (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]

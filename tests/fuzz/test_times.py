@@ -65,16 +65,3 @@ def test_a_trace_of_brackets_is_refused_before_it_is_parsed(unit: bytes) -> None
     with pytest.raises(DecodingError):
         read_trace(b"[" + unit * (15_000_000 // len(unit)))
     assert time.process_time() - began < SECONDS
-
-
-def test_the_times_of_a_metric_grow_with_a_reply_not_with_its_square() -> None:
-    reply = next(reader for reader in READERS if reader.name == "reply")
-
-    def seconds(size: int) -> float:
-        began = time.process_time()
-        for unit in ("- ", "1 ", "#### ", "}"):
-            reply.read((unit * (size // len(unit))).encode())
-        return time.process_time() - began
-
-    seconds(1_000)
-    assert seconds(30_000) < 40 * seconds(3_000) + 1

@@ -126,8 +126,9 @@ def test_a_refused_websocket_is_never_accepted() -> None:
 
 
 def test_a_refusal_carries_the_headers_too() -> None:
-    names = {name for name, _ in sent_by(guard(), scope("evil.example"))[0]["headers"]}
-    assert {b"content-security-policy", b"x-frame-options", b"referrer-policy"} < names
+    headers = dict(sent_by(guard(), scope("evil.example"))[0]["headers"])
+    assert {b"content-security-policy", b"x-frame-options", b"referrer-policy"} < headers.keys()
+    assert headers[b"x-content-type-options"] == b"nosniff"
 
 
 def test_the_app_s_own_headers_are_replaced() -> None:

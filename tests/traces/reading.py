@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,12 @@ def changed(data: Any, path: str, value: object) -> Any:
 
 def shorter(values: list[Any]) -> list[Any]:
     return values[:-1]
+
+
+def assert_comes_back(trace: Trace, folder: Path) -> None:
+    """The trace is written to a file, and both readers give it back."""
+    trace.save(folder / "run.json")
+    assert Trace.load(folder / "run.json") == read_trace(folder / "run.json") == trace
 
 
 def read(data: object) -> Trace:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from core import BeamSearch, Greedy, Trace, check, collect, guess_parents, read_trace, rerank
+from core import BeamSearch, Greedy, Trace, check, collect
 from core.decoding.beam import types as beam
 from tests.models.builders import random_language_model
-from tests.traces.reading import changed, read, refusal, shorter
+from tests.traces.reading import assert_comes_back, changed, read, refusal, shorter
 
 CONFIGS = {
     "plain": BeamSearch(num_beams=4, max_new_tokens=6, num_return_sequences=2),
@@ -37,15 +37,8 @@ def data(runs: dict[str, Trace]) -> Any:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_search_survives_the_round_trip(name: str, runs: dict[str, Trace], tmp_path) -> None:
-    run = runs[name]
-    assert run.hypotheses
-    run.save(tmp_path / "run.json")
-    assert Trace.load(tmp_path / "run.json") == run
-    again = read_trace(tmp_path / "run.json")
-    assert again == run
-    assert all(outcome.passed for outcome in check(again))
-    assert rerank(again, length_penalty=0.0) == rerank(run, length_penalty=0.0)
-    assert guess_parents(again) == guess_parents(run)
+    assert runs[name].hypotheses
+    assert_comes_back(runs[name], tmp_path)
 
 
 def test_other_methods_files_hold_no_hypotheses(runs: dict[str, Trace]) -> None:
@@ -140,43 +133,6 @@ def test_a_search_that_contradicts_itself_is_refused_in_one_short_sentence(
 ) -> None:
     read(data)
     assert words in refusal(changed(data, path, value))
-
-
-@pytest.mark.parametrize(
-    ("path", "values"),
-    [
-        ("steps.1.candidates.parent.0", (-1, 64)),
-        ("steps.1.candidates.rank.0", (0, 100_000_001)),
-        ("steps.1.candidates.cum_logprob.0", (-1e300, 1e300)),
-        ("steps.1.candidates.token_id.0", (-1, 100_000_001)),
-        ("steps.1.entropies.0", (-1.0, 1e300)),
-        ("steps.1.groups.0", (-1, 64)),
-        ("steps.1.kept_logprobs.0.0", (-1e300, 1e300)),
-        ("steps.1.limit", (0, 100_001)),
-        ("steps.1.index", (-1, 100_000_001)),
-        ("steps.1.seconds.search", (-1.0, 1e300)),
-        ("hypotheses.0.score", (-1e300, 1e300)),
-        ("hypotheses.0.parents.0", (-1, 64)),
-        ("hypotheses.0.group", (-1, 64)),
-    ],
-)
-def test_every_number_has_a_bound_on_either_side(data: Any, path: str, values: tuple) -> None:
-    for value in values:
-        where = refusal(changed(data, path, value)).replace(".beam", "")
-        assert path.removeprefix("steps.").split(".", 1)[1] in where
-
-
-@pytest.mark.parametrize("column", ["text", "parent", "fate", "row", "logprob"])
-def test_a_flood_of_wrong_values_is_refused_at_the_first(data: Any, column: str) -> None:
-    message = refusal(changed(data, f"steps.2.candidates.{column}", [{}] * 50_000))
-    assert f"candidates.{column}.0" in message
-    assert "more)" not in message
-
-
-@pytest.mark.parametrize("where", ["steps.1", "steps.1.candidates", "hypotheses.0"])
-def test_a_flood_of_unknown_fields_is_refused_at_the_first(data: Any, where: str) -> None:
-    flood = {f"key{at}": 0 for at in range(50_000)}
-    assert "more)" not in refusal(changed(data, where, lambda fields: fields | flood))
 
 
 def test_more_candidates_than_any_beam_has_are_refused(data: Any) -> None:

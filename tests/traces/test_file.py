@@ -11,7 +11,7 @@ from core import Check, Greedy, Sampling, Shaping, Trace, check, collect, read_t
 from core.decoding.errors import TraceError
 from core.traces import file
 from tests.models.builders import random_language_model
-from tests.traces.reading import changed, refusal
+from tests.traces.reading import assert_comes_back, changed, refusal
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,7 @@ def _bytes(data: object) -> bytes:
 def test_a_trace_survives_the_round_trip(draw: str | None, tmp_path) -> None:
     model = random_language_model("gpt2")
     config = Sampling(max_new_tokens=5, draw=draw) if draw else Greedy(max_new_tokens=5)
-    run = collect(model, "ha ha", config)
-    run.save(tmp_path / "run.json")
-    assert Trace.load(tmp_path / "run.json") == run
-    assert read_trace(tmp_path / "run.json") == run
+    assert_comes_back(collect(model, "ha ha", config), tmp_path)
 
 
 def test_a_valid_file_passes_with_its_checks(data: dict, trace: Trace) -> None:

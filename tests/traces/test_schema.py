@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from core import Greedy, Sampling, Shaping, Trace, collect
+from core import BeamSearch, Greedy, Sampling, Shaping, Trace, collect
 from core.decoding.shaping.config import STAGES
 from tests.models.builders import random_language_model
 from tests.traces.reading import changed, read, refusal, shorter
@@ -19,12 +20,12 @@ DRAWS = ("argmax", "inverse_cdf", "gumbel", "multinomial")
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, Any]:
-    """A trace file for each draw, with every stage switched on."""
+    """A trace file for each draw, with every stage switched on, and that of a search."""
     model = random_language_model("llama")
     shaping = Shaping(temperature=0.7, top_k=20, top_p=0.9, repetition_penalty=1.1)
     shared: dict[str, Any] = {"max_new_tokens": 3, "min_new_tokens": 1, "shaping": shaping}
-    configs = {draw: Sampling(draw=draw, **shared) for draw in DRAWS[1:]}  # type: ignore[arg-type]
-    configs["argmax"] = Greedy(**shared)
+    configs: dict[str, Any] = {draw: Sampling(draw=draw, **shared) for draw in DRAWS[1:]}  # type: ignore[arg-type]
+    configs |= {"argmax": Greedy(**shared), "beam": BeamSearch(max_new_tokens=4)}
     runs = {name: collect(model, "the fox", config) for name, config in configs.items()}
     return {name: json.loads(json.dumps(run.to_dict())) for name, run in runs.items()}
 
@@ -89,14 +90,29 @@ def test_a_draw_has_the_numbers_of_its_method_and_no_others(
         ("steps.1.surprisal", (-1.0, 1e300)),
         ("steps.1.seconds.draw", (-1.0, 1e300)),
         ("timings.decode", (-1.0, 1e300)),
+        ("beam.steps.1.candidates.parent.0", (-1, 64)),
+        ("beam.steps.1.candidates.rank.0", (0, 100_000_001)),
+        ("beam.steps.1.candidates.cum_logprob.0", (-1e300, 1e300)),
+        ("beam.steps.1.candidates.token_id.0", (-1, 100_000_001)),
+        ("beam.steps.1.entropies.0", (-1.0, 1e300)),
+        ("beam.steps.1.groups.0", (-1, 64)),
+        ("beam.steps.1.kept_logprobs.0.0", (-1e300, 1e300)),
+        ("beam.steps.1.limit", (0, 100_001)),
+        ("beam.steps.1.index", (-1, 100_000_001)),
+        ("beam.steps.1.seconds.search", (-1.0, 1e300)),
+        ("beam.hypotheses.0.score", (-1e300, 1e300)),
+        ("beam.hypotheses.0.parents.0", (-1, 64)),
+        ("beam.hypotheses.0.group", (-1, 64)),
     ],
 )
 def test_every_number_has_a_bound_on_either_side(
     files: dict[str, Any], path: str, values: tuple[float, float]
 ) -> None:
+    kind = "beam" if path.startswith("beam") else "inverse_cdf"
     for value in values:
-        where = refusal(changed(files["inverse_cdf"], path, value)).replace(".token", "")
-        assert path.removeprefix("steps.").split(".", 1)[1] in where
+        message = refusal(changed(files[kind], path.removeprefix("beam."), value))
+        place = re.sub(r"^(beam\.)?(steps\.)?\w+\.", "", path)
+        assert place in re.sub(r"\.(token|beam)\b", "", message)
 
 
 def test_the_schema_knows_every_stage_that_shaping_makes() -> None:
@@ -104,22 +120,34 @@ def test_the_schema_knows_every_stage_that_shaping_makes() -> None:
     assert set(STAGES) == made | {"forced", "server"}
 
 
-@pytest.mark.parametrize("where", ["steps.1.draw", "steps.1.candidates", "versions", "config"])
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [
+        *(("inverse_cdf", where) for where in ("steps.1.draw", "steps.1.candidates", "config")),
+        *(("beam", where) for where in ("steps.1", "steps.1.candidates", "hypotheses.0")),
+        ("inverse_cdf", "versions"),
+    ],
+)
 def test_a_flood_of_unknown_fields_is_refused_at_the_first(
-    files: dict[str, Any], where: str
+    files: dict[str, Any], kind: str, where: str
 ) -> None:
-    data, flood = files["inverse_cdf"], {f"key{at}": 0 for at in range(50_000)}
+    data, flood = files[kind], {f"key{at}": 0 for at in range(50_000)}
     # A fault for each field would take ten seconds and 2 GB for a file below the limit.
     assert "more)" not in refusal(changed(data, where, lambda fields: fields | flood))
     assert "more)" not in refusal(data | flood)
 
 
-@pytest.mark.parametrize("column", ["text", "rank", "prob", "removed_by"])
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [
+        *(("inverse_cdf", name) for name in ("text", "rank", "prob", "removed_by")),
+        *(("beam", name) for name in ("text", "parent", "fate", "row", "logprob")),
+    ],
+)
 def test_a_flood_of_wrong_values_is_refused_at_the_first(
-    files: dict[str, Any], column: str
+    files: dict[str, Any], kind: str, column: str
 ) -> None:
-    flood = [{}] * 50_000
-    message = refusal(changed(files["inverse_cdf"], f"steps.1.candidates.{column}", flood))
+    message = refusal(changed(files[kind], f"steps.1.candidates.{column}", [{}] * 50_000))
     assert f"candidates.{column}.0" in message
     assert "more)" not in message
 

@@ -35,19 +35,27 @@ def test_a_call_has_its_result_or_none(call: str, result: int | None) -> None:
     assert arithmetic.result_of(call) == result
 
 
-def test_budgets_that_rise_reach_the_goal_and_those_that_fall_do_not() -> None:
-    assert arithmetic.measure_budget([(0, 0.1), (8, 0.09), (16, 0.9)]).reached
-    assert not arithmetic.measure_budget([(0, 0.1), (8, 0.9), (16, 0.8)]).reached
-    assert not arithmetic.measure_budget([(0, 0.6), (8, 0.7), (16, 0.8)]).reached
-
-
 def test_numbers_and_answers_are_found_in_replies() -> None:
     assert states("The capital of Italy is Rome.", "Rome")
     assert not states("The answer is romance.", "Rome")
 
 
-def test_names_are_steady_when_few_and_of_one_kind() -> None:
-    assert text.has_steady_names("Mia the fox met Tom the bear. Mia the fox smiled.")
-    assert not text.has_steady_names("Mia the fox met Tom. Mia the bear smiled.")
-    assert not text.has_steady_names("Mia met Tom, Ben and Max.")
-    assert not text.has_steady_names("Nobody was there.")
+@pytest.mark.parametrize(
+    ("shares", "reached"),
+    [((0.1, 0.09, 0.9), True), ((0.1, 0.9, 0.8), False), ((0.6, 0.7, 0.8), False)],
+)
+def test_budgets_that_rise_reach_the_goal_and_those_that_fall_do_not(shares, reached) -> None:
+    assert arithmetic.measure_budget([*zip((0, 8, 16), shares, strict=True)]).reached == reached
+
+
+@pytest.mark.parametrize(
+    ("story", "steady"),
+    [
+        ("Mia the fox met Tom the bear. Mia the fox smiled.", True),
+        ("Mia the fox met Tom. Mia the bear smiled.", False),
+        ("Mia met Tom, Ben and Max.", False),
+        ("Nobody was there.", False),
+    ],
+)
+def test_names_are_steady_when_few_and_of_one_kind(story: str, steady: bool) -> None:
+    assert text.has_steady_names(story) == steady

@@ -32,11 +32,3 @@ def test_a_counted_request_gets_that_many_items() -> None:
             items = re.split(r", |\n", answer.split(": ")[-1])
             assert len(items) == COUNTS.index(match[1]), (question, answer)
     assert counted > 800
-
-
-def test_a_comma_separated_list_is_nothing_else() -> None:
-    for seed in range(2000):
-        first, *_, last = lists.chat(random.Random(seed))
-        if first.role == "system" and "comma separated" in first.parts[0].text:
-            assert ":" not in last.parts[0].text
-            assert ", " in last.parts[0].text

@@ -1,4 +1,4 @@
-"""What the controls hold is in the address, and the address says so in a new session."""
+"""Controls write their values to the address, and read them from it in a new session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def example() -> None:
 
 @pytest.fixture
 def load_in_callback(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a press on "New seed" sets, as a choice in the menu of examples would."""
+    """Let a press on "New seed" set these controls, as a choice in the menu of examples does."""
     asked: dict[str, Any] = {}
     monkeypatch.setattr(sidebar, "_new_seed", lambda: load(asked))
     return asked
@@ -52,7 +52,13 @@ def test_all_that_an_example_sets_is_in_the_address(
     ("key", "word", "sentence"),
     [
         ("tokens", "5000", "New tokens: 5,000 in the link lies outside 1 to 2,000: 40 is used."),
+        (
+            "tokens",
+            "1234567",
+            "New tokens: 1,234,567 in the link lies outside 1 to 2,000: 40 is used.",
+        ),
         ("temperature", "150", "Temperature: 150 in the link lies outside 0 to 10: 0.8 is used."),
+        ("temperature", "10.5", "Temperature: 10.5 in the link lies outside 0 to 10: 0.8 is used."),
         ("temperature", "warm", "Temperature: “warm” in the link is no number: 0.8 is used."),
         ("seed", "nan", "Seed: “nan” in the link is no number: 16 is used."),
         ("tokens", "3.5", "New tokens: 3.5 in the link is no whole number: 3 is used."),

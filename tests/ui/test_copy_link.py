@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.record.trace import Trace
@@ -94,6 +95,11 @@ def test_a_file_s_search_takes_its_penalty_and_least_length_along() -> None:
     said = link_to(make_search(3, 8, shaping=Shaping(repetition_penalty=1.3), min_new_tokens=2))
     assert said.lost == "" and said.changed
     assert (said.parameters["penalty"], said.parameters["beam_least"]) == ("1.3", "2")
+
+
+def test_the_link_takes_the_choices_of_figures_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"figure_journal": "nature"})
+    assert link_to(make_trace(4)).parameters["figure_journal"] == "Nature"
 
 
 def test_the_link_names_the_model_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

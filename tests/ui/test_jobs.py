@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,10 +30,7 @@ def finished(work: object) -> jobs.Job:
 def test_an_error_of_ours_shows_its_own_sentence_and_any_other_is_logged(
     capfd: pytest.CaptureFixture[str], fault: Exception, said: str, logged: bool
 ) -> None:
-    def work(_: jobs.Job) -> None:
-        raise fault
-
-    assert finished(work).error == said
+    assert finished(Mock(side_effect=fault)).error == said
     assert (str(fault) in capfd.readouterr().err) == logged
 
 
@@ -94,20 +92,6 @@ def test_work_that_nobody_watches_or_whose_browser_went_ends(
         job = jobs.Job(session=session)
         job.watched -= unwatched + 1
         assert job.should_stop() == ends
-
-
-def test_pages_look_more_seldom_while_many_sessions_are_busy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(jobs, "_active", set())
-    for sessions, seconds in (
-        (0, jobs.POLL_SECONDS),
-        (4, 4 * jobs.POLL_SECONDS),
-        (15, jobs.SELDOM_POLL_SECONDS),
-        (50, 50 * jobs.CROWDED_POLL_SECONDS),
-    ):
-        monkeypatch.setattr(type(jobs.QUEUE), "sessions", sessions)
-        assert jobs.poll_seconds() == seconds
 
 
 def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:

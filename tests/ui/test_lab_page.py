@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,7 +15,7 @@ from core.decoding.decode import collect
 from core.decoding.errors import ConfigError, ModelError
 from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import KNOB_RANGES, Shaping
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import noise_at
 from core.models.scripted import ScriptedModel
 from core.traces.lab import lab_bytes, load_lab, telling_step
@@ -30,7 +31,6 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.shell import examples, models
 from pages.ui.widgets.control import defaults
-from pages.ui.widgets.knob import LAB_KNOBS
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
@@ -91,11 +91,6 @@ def test_the_stored_example_was_made_with_the_default_controls() -> None:
     assert (len(grown.sampled), grown.config.max_new_tokens) == (said["ways"], said["length"])
 
 
-def test_the_knobs_reach_what_the_flips_search() -> None:
-    reach = {knob.field: (knob.low, knob.high) for knob in LAB_KNOBS}
-    assert reach == KNOB_RANGES
-
-
 def test_without_any_example_the_page_stands_and_reads_the_prompt(scripted) -> None:
     app = open_lab(prompt="the cat")
     assert charts(app)[:3] == FIGURES
@@ -124,25 +119,10 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("scripted")
-def test_what_was_measured_before_has_a_mark_that_makes_it_pale(monkeypatch) -> None:
-    app, real, ready = open_lab(prompt="the cat"), lab_work.measured, {"rolls": True}
-    monkeypatch.setattr(
-        lab_work, "measured", lambda *asked: real(*asked)._replace(ready=ready[asked[1]])
-    )
-    for ready["flips"] in (True, False):
-        bodies = [element.proto.body for element in app.run().get("html")]
-        marks = [body for body in bodies if body.startswith("<i hidden")]
-        assert [mark.count("de-before") for mark in marks] == [not ready["flips"], False]
-
-
-def refuse(*_: object) -> None:
-    raise ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
-
-
-@pytest.mark.usefixtures("scripted")
 def test_a_value_that_no_config_takes_is_one_sentence_while_work_goes_on(monkeypatch) -> None:
     app = open_lab(prompt="the cat", lab_look="Temperature")
-    monkeypatch.setattr(lab_controls, "settings", refuse)
+    wrong = ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
+    monkeypatch.setattr(lab_controls, "settings", Mock(side_effect=wrong))
     move(app, "temperature", 0.5).run()
     assert not app.exception
     assert "Top-p must lie in" in texts(app)
@@ -396,7 +376,7 @@ def open_file(app: AppTest, example: LabExample) -> AppTest:
 
 
 def saved(app: AppTest) -> LabExample:
-    """What the page's menu would save."""
+    """Return the example that the page's menu saves."""
     lab = lab_of(app)
     ref, *settings = lab.step_of
     return lab_share.shown(lab, ref, lab_controls.LabSettings(*settings), lab.step)
@@ -489,8 +469,7 @@ def test_work_that_was_abandoned_is_not_taken_for_whole_when_somebody_looks_agai
     assert lab.later("flips", 1, lambda _: "whole") == (None, False)
 
 
-def fail(_: object) -> None:
-    raise ModelError("The disk is away.")
+fail = Mock(side_effect=ModelError("The disk is away."))
 
 
 @pytest.mark.usefixtures("scripted")

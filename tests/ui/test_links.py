@@ -6,6 +6,7 @@ import pytest
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam.config import BeamSearch
+from core.decoding.config import MethodConfig
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.speculative.config import Speculative
 from pages.ui.run import cost
@@ -48,9 +49,18 @@ def test_a_link_alone_starts_a_short_run_and_no_long_one(
     assert "This link asks for up to 40 tokens. Press Run to start." in texts(app)
 
 
-def test_rows_drafts_and_what_is_read_again_count_as_tokens_too() -> None:
-    assert cost.tokens_of(Sampling(max_new_tokens=40)) == 40
-    assert cost.tokens_of(BeamSearch(max_new_tokens=40, num_beams=5)) == 200
-    assert cost.tokens_of(Speculative(max_new_tokens=40)) == 80
-    assert cost.tokens_of(ContrastiveSearch(max_new_tokens=40, contrastive_top_k=64)) == 2560
-    assert cost.tokens_of(Greedy(max_new_tokens=40, use_cache=False)) == 1600
+@pytest.mark.parametrize(
+    ("config", "tokens"),
+    [
+        (Sampling(max_new_tokens=40), 40),
+        (BeamSearch(max_new_tokens=40, num_beams=5), 200),
+        (Speculative(max_new_tokens=40), 80),
+        (ContrastiveSearch(max_new_tokens=40, contrastive_top_k=64), 2560),
+        (Greedy(max_new_tokens=40, use_cache=False), 1600),
+    ],
+    ids=lambda value: getattr(value, "method", ""),
+)
+def test_rows_drafts_and_what_is_read_again_count_as_tokens_too(
+    config: MethodConfig, tokens: int
+) -> None:
+    assert cost.tokens_of(config) == tokens

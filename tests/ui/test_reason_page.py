@@ -148,7 +148,7 @@ def test_what_to_try_next_follows_from_what_became_of_the_run(
 
 
 def judged(app: AppTest) -> str:
-    """What is said of the run's answer; its place is above the tabs, which tell of other runs."""
+    """Return the verdict on the run's answer, above the tabs, which show other runs."""
     lines = texts(app).splitlines()
     return next(line for line in lines if line.startswith(("Correct", "It answers")))
 
@@ -164,16 +164,6 @@ def test_without_a_right_answer_nothing_is_judged(open_reason: Open) -> None:
         app.text_input(key="right").set_value(right).run()
         assert judged(app) == said
         assert ("The right answer must be a number" in texts(app)) == (right == "four")
-
-
-def test_other_settings_and_another_model_ask_for_another_run(open_reason: Open) -> None:
-    app = run(open_reason(**own()))
-    assert "Changed since this run" not in texts(app)
-    assert "Changed since this run: Model. Press Run." in texts(
-        move(app, "model", "embedded:draft").run()
-    )
-    move(app, "thinking", 1).run()
-    assert "Changed since this run: Model, Thinking" in texts(app)
 
 
 def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from pages.ui.widgets import render_clock
@@ -17,11 +15,3 @@ def test_each_call_gives_more_than_the_one_before_though_the_clock_is_set_back(
     monkeypatch.setattr(render_clock, "time", lambda: next(clock))
     times = [render_clock.drawn_at() for _ in range(4)]
     assert times == sorted(set(times)) and (times[0], times[3]) == (2e9, 2e9 + 5)
-
-
-def test_threads_never_get_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render_clock, "_last", 0.0)
-    monkeypatch.setattr(render_clock, "time", lambda: 2e9)
-    with ThreadPoolExecutor(8) as pool:
-        times = list(pool.map(lambda _: render_clock.drawn_at(), range(2000)))
-    assert len(set(times)) == 2000

@@ -195,17 +195,12 @@ def rule() -> None:
     with st.container(key="spec-rule", horizontal=True, vertical_alignment="center", gap="medium"):
         draw("temperature", width=210)
         draw("rule")
-        with st.container(key="rule-lossy" if lossy() else "rule-lossless"):
+        with st.container():
             st.text(GREEDY_NOTE if _greedy() else _RULE_NOTES[acceptance()])
 
 
 def _greedy() -> bool:
     return nearest_temperature(float(value("temperature"))) == 0
-
-
-def lossy() -> bool:
-    """Whether the rule changes the distribution, by the controls as they are."""
-    return _is_typical(value) and not _greedy()
 
 
 def acceptance() -> Acceptance:

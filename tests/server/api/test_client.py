@@ -99,13 +99,14 @@ def test_choices_differ_by_their_seeds_and_a_seed_repeats_them(client: openai.Op
 def test_a_completion_takes_token_ids_and_several_prompts(
     models: dict[str, Any], client: openai.OpenAI
 ) -> None:
-    ids = models[MODEL].encode("Once upon a time")
+    ids, others = (models[MODEL].encode(prompt) for prompt in ("Once upon a time", "A list"))
     asked: Any = {"model": MODEL, "temperature": 0, "max_tokens": 6}
     text = client.completions.create(prompt="Once upon a time", **asked).choices[0].text
     assert client.completions.create(prompt=ids, **asked).choices[0].text == text
-    both = client.completions.create(prompt=[ids, models[MODEL].encode("A list")], **asked)
+    both = client.completions.create(prompt=[ids, others], **asked)
     assert [choice.index for choice in both.choices] == [0, 1]
     assert both.choices[0].text == text
+    assert both.usage and both.usage.prompt_tokens == len(ids) + len(others)
 
 
 def test_echo_gives_the_prompt_with_its_log_probabilities(
