@@ -18,11 +18,11 @@ def run(repeats: int = 5) -> None:
     """Print a table of seconds, medians."""
     from core import Reasoning, Shaping, collect, load_model
     from core.decoding.reasoning.batch import BatchRun, reason_in_batch
-    from core.evaluation.asking import prompt_ids_of
-    from core.evaluation.problems import make_problems
+    from core.evaluation.questions.asking import prompt_ids_of
+    from core.evaluation.questions.problems import make_problems
     from core.evaluation.sweep.run import run_sweep
     from core.evaluation.sweep.types import SweepPlan
-    from core.evaluation.votes import seeded
+    from core.evaluation.votes.sampling import seeded
 
     model, problems = load_model("embedded:target"), make_problems(16, seed=1)
     problem = next(one for one in problems.problems if one.steps == 5)

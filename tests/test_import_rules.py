@@ -87,11 +87,11 @@ FIGURES_MAY_READ = {
 }
 # What a stored sweep is drawn from; the rest of the folder runs models.
 EVALUATION_WITHOUT_MODELS = {
-    f"core.evaluation.{name}"
-    for name in ("types", "intervals", "example", "answers", "sweep.types", "sweep.curves")
+    f"core.evaluation.{name}" for name in ("types", "example", "sweep.types", "sweep.curves")
 } | {
     *("core.evaluation.sweep.fair", "core.evaluation.plan.types"),
-    *("core.evaluation.plan.statistics", "core.evaluation.best_of"),
+    *("core.evaluation.scoring.answers", "core.evaluation.scoring.intervals"),
+    *("core.evaluation.plan.statistics", "core.evaluation.votes.best_of"),
 }
 
 
@@ -238,7 +238,7 @@ def test_reading_what_is_stored_and_drawing_it_load_no_torch() -> None:
         "assert 'pandas' not in sys.modules;"
         "from core.figures import *; import core.traces.file;"
         "import core.evaluation.types, core.evaluation.sweep.curves;"
-        "import core.evaluation.problems, core.decoding.reasoning.transcript;"
+        "import core.evaluation.questions.problems, core.decoding.reasoning.transcript;"
         "from core.decoding.methods import METHODS;"
         "assert METHODS and step_stages and 'pandas' in sys.modules;"
         "from core.models.places import list_embedded; list_embedded();"

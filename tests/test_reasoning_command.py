@@ -162,9 +162,9 @@ def test_a_sweep_of_one_s_own_problems(folder, tmp_path, capsys) -> None:
 
 
 def test_a_name_of_the_operator_s_is_one_in_processes_too(folder, tmp_path, monkeypatch) -> None:
-    begin = Mock(side_effect=lambda _path, _plan, work, *_, **__: work.begin() and [])
+    begin = Mock(side_effect=lambda _path, work, *_, **__: work.begin() and [])
     monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"small={folder}")
-    monkeypatch.setattr(type(SWEEPS), "extend_by_workers", begin)
+    monkeypatch.setattr(type(SWEEPS), "extend", begin)
     to = ["--workers", "2", "--out", str(tmp_path / "rows.jsonl")]
     assert main(["sweep", "--model", "small", "--problems", "1", "--budgets", "2", *to]) == 0
     plan = tmp_path / "plan.yaml"

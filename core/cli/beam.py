@@ -21,19 +21,22 @@ def _add(group: _ArgumentGroup) -> None:
     )
 
 
-def _values(_: Namespace, given: dict[str, Any]) -> dict[str, Any]:
-    if "early_stopping" not in given:
-        return given
-    return {**given, "early_stopping": _EARLY_STOPPING[given["early_stopping"]]}
+def _values(_: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
+    if "early_stopping" not in settings:
+        return settings
+    return {**settings, "early_stopping": _EARLY_STOPPING[settings["early_stopping"]]}
 
 
 def _print_hypotheses(trace: Trace[BeamSearch]) -> None:
     """The best one, or all that were asked for, with their scores."""
-    asked = trace.hypotheses[: trace.config.num_return_sequences]
-    if len(asked) < 2:
+    returned = trace.hypotheses[: trace.config.num_return_sequences]
+    if len(returned) < 2:
         print(trace.text, end="")
     else:
-        print("\n".join(f"{found.score:.4f}  {found.text}" for found in asked), end="")
+        print(
+            "\n".join(f"{hypothesis.score:.4f}  {hypothesis.text}" for hypothesis in returned),
+            end="",
+        )
 
 
 OPTIONS = MethodOptions(

@@ -8,7 +8,6 @@ from typing import Any
 
 from core.cli.loading import load
 from core.decoding.errors import ConfigError
-from core.decoding.record.trace import Check
 from core.decoding.unchecked import unchecked_words
 from core.decoding.validation import brief
 from core.models.remote.address import is_remote
@@ -25,11 +24,11 @@ def add(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print a line for each check; 1 if one failed."""
-    given = next(
+    ignored = next(
         (name for name in ("draft", "dtype", "device") if getattr(args, name) is not None), None
     )
-    if args.model is None and given:
-        raise ConfigError(f"--{given} acts only on a model; add --model.")
+    if args.model is None and ignored:
+        raise ConfigError(f"--{ignored} acts only on a model; add --model.")
     from core import check, read_trace
     from core.decoding.decode import require_draft
 
@@ -43,7 +42,9 @@ def run(args: Namespace) -> int:
         _warn_of_names((trace.model_id, model), (trace.draft_id, draft))
     checks = check(trace, model, draft)
     for outcome in checks:
-        print(_check_line(outcome))
+        verdict = "pass" if outcome.passed else "FAIL"
+        numbers = f"{outcome.value:.2g} (at most {outcome.tolerance:.2g})"
+        print(f"{verdict}  {outcome.name}: {numbers}; {outcome.detail}")
     passed = sum(outcome.passed for outcome in checks)
     print(f"{passed} of {len(checks)} checks passed")
     print(unchecked_words(trace, checks))
@@ -61,16 +62,10 @@ def _load_as(dtype: str, name: str, args: Namespace) -> Any:
 
 def _warn_of_names(*named: tuple[str, Any]) -> None:
     """Models that the file calls otherwise: the same weights may lie in two places."""
-    for said, model in named:
-        if model is not None and said != model.model_id:
+    for name, model in named:
+        if model is not None and name != model.model_id:
             print(
-                f"warning: the file calls its model {brief(said)}; the checks are against "
+                f"warning: the file calls its model {brief(name)}; the checks are against "
                 f"{brief(model.model_id)}",
                 file=sys.stderr,
             )
-
-
-def _check_line(outcome: Check) -> str:
-    verdict = "pass" if outcome.passed else "FAIL"
-    numbers = f"{outcome.value:.2g} (at most {outcome.tolerance:.2g})"
-    return f"{verdict}  {outcome.name}: {numbers}; {outcome.detail}"

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 from core.cli.loading import load
 from core.cli.method import MethodOptions, options_of
 from core.cli.options import add_options, config_of, method_of
-from core.cli.output import require_writable, say, say_written, written
+from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError, PromptError
 from core.decoding.record.trace import Trace
-from core.traces.bounded_file import text_of, unwritable
+from core.traces.bounded_file import text_of
 
 # Of characters on stdin, which may never end.
 MAX_PROMPT = 10_000_000
 
 
 class DecodeArguments(NamedTuple):
-    """What the arguments ask for, before a model is loaded."""
+    """Request of the arguments, before a model is loaded."""
 
     options: MethodOptions
     config: MethodConfig
@@ -79,7 +79,10 @@ def run(args: Namespace) -> int:
     require_writable(args.json, "--json")
     with written(args.json) as path:
         outcome = carry_out(args, request)
-        _save(outcome.trace, path)
+        from core import check
+
+        with writing(path):
+            outcome.trace.with_checks(tuple(check(outcome.trace))).save(path)
     say_written(args.json)
     return outcome.code
 
@@ -94,7 +97,7 @@ def request_of(args: Namespace) -> DecodeArguments:
 
 
 def nothing(_: Any) -> None:
-    """What is done with a loaded model before a run, where nothing is."""
+    """Leave a loaded model as it is."""
 
 
 def carry_out(
@@ -214,12 +217,3 @@ def _print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
         f"finish reason {trace.finish_reason}{rate}]",
         file=sys.stderr,
     )
-
-
-def _save(trace: Trace, path: str) -> None:
-    from core import check
-
-    try:
-        trace.with_checks(tuple(check(trace))).save(path)
-    except OSError as error:
-        raise unwritable(path, error) from None

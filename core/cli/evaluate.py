@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.cli.loading import load
 from core.cli.output import require_writable, say, written
-from core.cli.spreading import add_workers, in_flight, progress_of
+from core.cli.spreading import add_workers, in_flight, pool_of, progress_of, workers_of
 
 if TYPE_CHECKING:
     from core.evaluation.plan.types import Evaluation
@@ -39,19 +39,19 @@ def run(args: Namespace) -> int:
 
 def _evaluate(args: Namespace, out: str) -> int:
     from core.evaluation.plan.plan_file import read_plan
-    from core.evaluation.workers import require_workers
 
-    workers = 1 if args.workers is None else args.workers
-    require_workers(workers)
-
+    workers_of(args)
     plan = read_plan(args.plan)
-    from core.evaluation.in_flight import all_on_servers
     from core.evaluation.plan.asking import warnings
-    from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file
-    from core.evaluation.plan.run import loaded, with_revisions
+    from core.evaluation.plan.files import EVALUATIONS
+    from core.evaluation.plan.run import (
+        evaluate_to_file,
+        evaluation_work,
+        loaded,
+        with_revisions,
+    )
     from core.evaluation.plan.statistics import failures
     from core.evaluation.plan.types import Evaluation
-    from core.evaluation.plan.work import EvaluationWork
     from core.models.registry import load_reward_model
     from core.server.settings import place_of
 
@@ -62,38 +62,38 @@ def _evaluate(args: Namespace, out: str) -> int:
     for sentence in warnings(plan, models):
         say(sentence)
     show = progress_of(plan.total)
-    at_once = in_flight(args.workers) if all_on_servers(models.values()) else 1
-    if args.ray or workers > at_once:
-        whole = with_revisions(plan, models, rewards)
+    if pool := pool_of(args, models.values()):
+        plan = with_revisions(plan, models, rewards)
         models.clear()  # Each process has its own.
         places = {name: place_of(name) for name in plan.models}
-        work = EvaluationWork(whole, args.dtype, args.device, places)
-        rows = EVALUATIONS.extend_by_workers(out, whole, work, workers, ray=args.ray, on_row=show)
-        done = Evaluation(whole, rows)
+        work = evaluation_work(plan, args.dtype, args.device, places)
+        done = Evaluation(plan, EVALUATIONS.extend(out, work, pool, show))
     else:
-        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=at_once)
+        most = in_flight(args)
+        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=most)
     _print_results(done)
-    for one in (failed := failures(done)):
-        say(one.sentence)
+    failed = failures(done)
+    for way in failed:
+        say(way.sentence)
     return 1 if failed else 0
 
 
 def _print_results(evaluation: Evaluation) -> None:
     from core.evaluation.plan.statistics import all_paired, results
 
-    found = results(evaluation)
-    wide = max((len(one.way) for one in found), default=0)
+    ways = results(evaluation)
+    wide = max((len(way.way) for way in ways), default=0)
     print(
         f"{'way':<{wide}}   right  95 % interval       F1  tokens  target forwards  draft forwards"
         "  draft accepted  seconds  leaks"
     )
-    for one in found:
-        low, high = 100 * one.correct.low, 100 * one.correct.high
-        accepted = "" if one.acceptance is None else f"{100 * one.acceptance:.1f} %"
+    for way in ways:
+        low, high = 100 * way.correct.low, 100 * way.correct.high
+        accepted = "" if way.acceptance is None else f"{100 * way.acceptance:.1f} %"
         print(
-            f"{one.way:<{wide}}  {one.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
-            f"  {one.f1:>5.3f}  {one.tokens:>6.1f}  {one.forwards:>15.1f}"
-            f"  {one.draft_forwards:>14.1f}  {accepted:>14}  {one.seconds:>7.3f}  {one.leaks:>5}"
+            f"{way.way:<{wide}}  {way.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
+            f"  {way.f1:>5.3f}  {way.tokens:>6.1f}  {way.forwards:>15.1f}"
+            f"  {way.draft_forwards:>14.1f}  {accepted:>14}  {way.seconds:>7.3f}  {way.leaks:>5}"
         )
     _print_best_of(evaluation)
     for pair in all_paired(evaluation):
@@ -105,7 +105,7 @@ def _print_results(evaluation: Evaluation) -> None:
 
 def _print_best_of(evaluation: Evaluation) -> None:
     """A line for each rule and number of samples, where there are several."""
-    from core.evaluation.best_of import by_samples, of_way
+    from core.evaluation.votes.best_of import by_samples, of_way
     from core.figures.reasoning.compare import RULE_WORDS
 
     for way in evaluation.plan.ways:

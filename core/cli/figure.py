@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core.cli import output
 from core.decoding.errors import FigureError
 from core.decoding.files import write_file
-from core.figures.base.journals import JOURNALS
+from core.figures.journal.journals import JOURNALS
 from core.traces.bounded_file import unwritable
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--shared", action="store_true", help=_SHARED)
     parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
     for text in ("title", "caption"):
-        said = f"draw the {text} in the picture; by default it is, but not for a journal"
-        parser.add_argument(f"--{text}", action=BooleanOptionalAction, help=said)
+        sentence = f"draw the {text} in the picture; by default it is, but not for a journal"
+        parser.add_argument(f"--{text}", action=BooleanOptionalAction, help=sentence)
 
 
 def run(args: Namespace) -> int:
@@ -116,27 +116,30 @@ def _save_one(
     from core.export.part import table_file
     from core.export.save import save_figure
     from core.figures import LIGHT
-    from core.figures.base.key_words import full_caption
+    from core.figures.journal.key_words import full_caption
 
     ending = out.suffix.lower()
     if ending not in _ENDINGS:
         raise FigureError(f"A figure is saved as {_NAMED}, not as {out.name[:60]!r}.")
     if ending == ".csv":
         write_file(out, table_file(part, paper))
-    else:
-        save_figure(part.drawn(), out, paper=paper, theme=theme, shared=shared)
-    if paper.journal and ending != ".csv":
-        said = part.figure(LIGHT if theme is None else theme, paper).layout.meta
-        print(full_caption(said))
+        return
+    figure = part.figure(theme or LIGHT, paper)
+    # A web page lays it out itself, for every width and in the reader's light or dark.
+    drawn = part.drawn() if ending == ".html" else figure
+    save_figure(drawn, out, paper=paper, theme=theme, shared=shared)
+    if paper.journal:
+        print(full_caption(figure.layout.meta))
 
 
 def _save_panels(parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
     from core.export.panels import Panels
     from core.export.save import save_figure
 
-    save_figure([part.drawn() for part in parts], out, paper=paper, theme=theme)
     panels = Panels.of(paper, len(parts))
-    print(panels.words([part.figure(theme, panels.panel).layout.meta for part in parts])["caption"])
+    drawn = [part.figure(theme, panels.panel) for part in parts]
+    save_figure(drawn, out, paper=paper, theme=theme)
+    print(panels.words([figure.layout.meta for figure in drawn])["caption"])
 
 
 def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:

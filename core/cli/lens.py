@@ -62,14 +62,15 @@ def _print_lens(lens: Lens) -> None:
         )
 
 
-def _print_attention(found: Attention) -> None:
-    print(
-        f"\nPosition {nth(found.position)} looks at (by layer and head, the three largest weights):"
-    )
-    for layer, heads in enumerate(found.weights, start=1):
+def _print_attention(attention: Attention) -> None:
+    where = nth(attention.position)
+    print(f"\nPosition {where} looks at (by layer and head, the three largest weights):")
+    for layer, heads in enumerate(attention.weights, start=1):
         for head, row in enumerate(heads, start=1):
             places = sorted(range(len(row)), key=row.__getitem__, reverse=True)[:3]
-            seen = ", ".join(f"{nth(at)} {_shown(found.texts[at])} {row[at]:.0%}" for at in places)
+            seen = ", ".join(
+                f"{nth(at)} {_shown(attention.texts[at])} {row[at]:.0%}" for at in places
+            )
             print(f"{layer:5}.{head:<3} {seen}")
 
 

@@ -53,10 +53,14 @@ def build_parser() -> argparse.ArgumentParser:
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),
         ("serve", serve, "answer OpenAI's API, without the pages"),
     ):
-        own = commands.add_parser(name, help=text)
-        command.add(own)
-        options = {one.dest: one.option_strings[0] for one in own._actions if one.option_strings}
-        own.set_defaults(run=command.run, options=options)
+        subparser = commands.add_parser(name, help=text)
+        command.add(subparser)
+        options = {
+            action.dest: action.option_strings[0]
+            for action in subparser._actions
+            if action.option_strings
+        }
+        subparser.set_defaults(run=command.run, options=options)
     return parser
 
 
@@ -88,8 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if is_of_memory(error):
             output.say(f"python -m core: {output.NO_MEMORY}")
-        elif not output.is_of_stream(error):
-            raise
+        elif error.filename is not None or error.errno not in output.BROKEN:
+            raise  # A file failed, not a stream: files have names.
         elif not isinstance(error, BrokenPipeError):
             output.say(f"python -m core: The output can't be written: {error.strerror}.")
         code = 1
@@ -143,5 +147,5 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _as_written(error: ConfigError, options: Mapping[str, str]) -> str:
     """The sentence with the option's name where it begins with that of a setting."""
-    name, _, rest = error.plain.partition(" ")
-    return f"{options.get(name, name)} {rest}"
+    name, _, sentence = error.plain.partition(" ")
+    return f"{options.get(name, name)} {sentence}"

@@ -1,4 +1,4 @@
-"""How the settings of a decoding method become options of the command line."""
+"""Options of the command line for the settings of a decoding method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from core.decoding.config import MethodConfig
 from core.decoding.method import Method
 from core.decoding.record.trace import Step, Trace
-from core.decoding.shaping.config import SETTINGS, WARPERS
+from core.decoding.shaping.config import SETTINGS
 
 # What stands for a setting's value in the help, where its type says too little.
 _PLACEHOLDERS = {
@@ -21,18 +21,19 @@ _PLACEHOLDERS = {
 }  # fmt: skip
 _TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
 # Penalties act in every method; these options act where something is drawn.
-DRAWING = (*WARPERS, "seed")
+DRAWING = (*(name for name, spec in SETTINGS.items() if not spec.penalises), "seed")
 _SHARED = {field.name for field in fields(MethodConfig)}
 
 
 def stream(step: Step) -> None:
     """Print the text that a step added; a search knows its text at its end only."""
-    print(getattr(step, "text", ""), end="", flush=True)
+    if text := getattr(step, "text", ""):
+        print(text, end="", flush=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodOptions:
-    """What the command line does for a method beyond an option for each of its settings.
+    """Behaviour of the command line for a method, beyond an option for each setting.
 
     A method that needs any of it has an `OPTIONS` in `core/cli/<its name>.py`; others have no file.
 

@@ -31,8 +31,8 @@ def run(args: Namespace) -> int:
         load(args.load)
     for name in list_embedded():
         print(f"{EMBEDDED_PREFIX}{name}")
-    for name, one in PACKAGED.items():
-        print(f"{name}: {one.words}, {'installed' if is_installed(name) else one.command}")
+    for name, model in PACKAGED.items():
+        print(f"{name}: {model.words}, {'installed' if is_installed(name) else model.command}")
     count, size = cached_bytes()
     print(f"Converted GGUF files: {count} ({in_words(size)}) in {cache_root()}")
     return 0

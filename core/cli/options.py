@@ -52,8 +52,8 @@ def _add_run(parser: ArgumentParser) -> None:
     group.add_argument(
         "--stop", dest="stop_strings", action="append", default=[], metavar="STRING", help=stop
     )
-    kept = "candidates kept a step (default: %(default)s)"
-    whole("--top-candidates", default=plain.top_candidates, help=kept)
+    candidates = "candidates kept a step (default: %(default)s)"
+    whole("--top-candidates", default=plain.top_candidates, help=candidates)
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
 
 
@@ -64,8 +64,8 @@ def method_of(args: Namespace) -> Method[Any]:
     """
     if args.method:
         return BY_NAME[args.method]
-    asked = (method for method in reversed(METHODS) if given(args, _own(method)))
-    return next(asked, BY_NAME[(Sampling if given(args, DRAWING) else Greedy).method])
+    methods = (method for method in reversed(METHODS) if given(args, _own(method)))
+    return next(methods, BY_NAME[(Sampling if given(args, DRAWING) else Greedy).method])
 
 
 def config_of(args: Namespace) -> MethodConfig:
@@ -76,16 +76,16 @@ def config_of(args: Namespace) -> MethodConfig:
     """
     method = method_of(args)
     _refuse_ignored(args, method)
-    own = options_of(method).values(args, given(args, settings_of(method.config)))
+    values = options_of(method).values(args, given(args, settings_of(method.config)))
     if args.max_new_tokens is not None:
-        own["max_new_tokens"] = args.max_new_tokens
+        values["max_new_tokens"] = args.max_new_tokens
     config: MethodConfig = method.config(
         min_new_tokens=args.min_new_tokens,
         stop_strings=tuple(args.stop_strings),
         shaping=Shaping(**given(args, Shaping.__dataclass_fields__)),
         top_candidates=args.top_candidates,
         use_cache=not args.no_cache,
-        **own,
+        **values,
     )
     return config
 
@@ -93,10 +93,10 @@ def config_of(args: Namespace) -> MethodConfig:
 def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
     """Raises ConfigError for an option that would do nothing."""
     acting = {*settings_of(method.config), *_own(method)}
-    for other in reversed(METHODS):
-        for name in given(args, [name for name in _own(other) if name not in acting]):
+    for method_row in reversed(METHODS):
+        for name in given(args, [name for name in _own(method_row) if name not in acting]):
             raise ConfigError(
-                f"{option(name)} does nothing in {method.words}; use --method {other.name}."
+                f"{option(name)} does nothing in {method.words}; use --method {method_row.name}."
             )
     where = _undrawn(args, method)
     for name in given(args, DRAWING) if where else ():
@@ -104,7 +104,7 @@ def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
 
 
 def _undrawn(args: Namespace, method: Method[Any]) -> str:
-    """Where nothing is drawn under parsed arguments, with advice, as the end of a sentence."""
+    """Return the reason why nothing is drawn, with advice, as the end of a sentence."""
     names = settings_of(method.config)
     if "seed" not in names:
         return f"{method.words}; use --method {Sampling.method}"

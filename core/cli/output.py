@@ -1,4 +1,4 @@
-"""Where the command line writes: files that it may, and streams that may be closed or full."""
+"""Output of the command line: files, and streams that may be closed or full."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.traces.bounded_file import shown, unwritable
 
 STDOUT = "-"
 # What a stream says that nobody reads, whose disk is full, or that is gone.
-_BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 NO_MEMORY = (
     "There was too little memory: give the program more (ulimit -v, a container's limit), or take "
     "a smaller model, fewer tokens or fewer runs."
@@ -45,6 +45,15 @@ def require_writable(path: str, option: str) -> None:
         if not existed:
             os.unlink(path)
     except (OSError, ValueError) as error:
+        raise unwritable(path, error) from None
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Make an OSError the sentence that this file can't be written."""
+    try:
+        yield
+    except OSError as error:
         raise unwritable(path, error) from None
 
 
@@ -97,18 +106,13 @@ def require_streams() -> None:
 
 
 def say(sentence: str) -> None:
-    """A line on stderr, where it takes one."""
+    """Print a line on stderr, if stderr takes it."""
     with suppress(OSError):
         print(sentence, file=sys.stderr, flush=True)
 
 
-def is_of_stream(error: OSError) -> bool:
-    """Whether a stream failed, not a file: those have names."""
-    return error.filename is None and error.errno in _BROKEN
-
-
 def drop_broken_streams() -> None:
-    """What a stream that can't be written still holds goes nowhere, or the exit would fail."""
+    """Discard the buffers of broken streams, or the exit would fail."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

@@ -9,10 +9,9 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from core.cli import decode
-from core.cli.output import STDOUT, require_writable, say_written, written
+from core.cli.output import STDOUT, require_writable, say_written, writing, written
 from core.decoding.errors import ConfigError
 from core.decoding.files import write_file
-from core.traces.bounded_file import unwritable
 
 # An option, what it is for, and the name of the function that makes the file's content.
 _FILES = {
@@ -74,13 +73,8 @@ def run(args: Namespace) -> int:
             print(line)
     for name, path in paths.items():
         with written(path) as file:
-            _write(file, getattr(export, _FILES[name][1])(recorder.path))
+            data = getattr(export, _FILES[name][1])(recorder.path)
+            with writing(file):
+                write_file(file, json.dumps(data, ensure_ascii=False))
         say_written(path)
     return outcome.code
-
-
-def _write(path: str, data: dict[str, Any]) -> None:
-    try:
-        write_file(path, json.dumps(data, ensure_ascii=False))
-    except OSError as error:
-        raise unwritable(path, error) from None

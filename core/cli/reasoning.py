@@ -27,8 +27,8 @@ def _add(group: _ArgumentGroup) -> None:
     group.add_argument("--level", choices=list(LEVELS), default=SUPPRESS, help=text)
 
 
-def _values(args: Namespace, given: dict[str, Any]) -> dict[str, Any]:
-    values = dict(given)
+def _values(args: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
+    values = dict(settings)
     if "level" in args:
         if "max_thinking_tokens" in values:
             raise ConfigError("--level is a thinking budget too; leave --max-thinking-tokens out.")
@@ -49,7 +49,7 @@ def _with_marks(model: Any, config: Reasoning, args: Namespace) -> Reasoning:
 
 
 def _told(model: Any, args: Namespace) -> str:
-    """What a model without marks of its own has to be told, or it would never write one."""
+    """Return the instruction for a model without marks of its own."""
     return "" if any(name in args for name in _MARKS_HELP) else str(model.think_marks.instruction)
 
 
@@ -65,8 +65,8 @@ class _Printer:
 
 
 def _notes(trace: Trace[Reasoning]) -> tuple[str, ...]:
-    """Whether a calculator that was on was called, and with the question's numbers."""
-    from core.evaluation.answers import find_answer
+    """Return notes on the calls of a calculator that was on."""
+    from core.evaluation.scoring.answers import find_answer
     from core.evaluation.slips import slips
 
     if not trace.config.calculator:

@@ -21,7 +21,7 @@ def _add(group: _ArgumentGroup) -> None:
 
 
 def _draft(args: Namespace) -> str | None:
-    """Which model drafts: the embedded one where none is named, none where none is needed.
+    """Return the draft's name: the embedded one where none is named, none where none drafts.
 
     Raises:
         ConfigError: a draft model beside prompt lookup.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable
 from shutil import get_terminal_size
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from core.cli.output import say
+
+if TYPE_CHECKING:
+    from core.evaluation.workers.work import Pool
 
 # Seconds between two lines of progress where stderr is no terminal.
 _EVERY = 10.0
@@ -27,11 +31,32 @@ def add_workers(parser: ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def in_flight(workers: int | None) -> int:
-    """Questions at once at most, where the models are on servers."""
-    from core.evaluation.in_flight import MAX_IN_FLIGHT
+def workers_of(args: Namespace) -> int:
+    """Return the number of processes asked for; raises ConfigError for one that can't be."""
+    from core.evaluation.workers.work import require_workers
 
-    return MAX_IN_FLIGHT if workers is None else workers
+    workers: int = 1 if args.workers is None else args.workers
+    require_workers(workers)
+    return workers
+
+
+def pool_of(args: Namespace, models: Iterable[object]) -> Pool | None:
+    """Return the pool of processes that load models of their own; None where there are none."""
+    from core.evaluation.workers.processes import Processes
+    from core.evaluation.workers.ray import RayCluster
+    from core.evaluation.workers.threads import all_on_servers
+
+    workers = workers_of(args)
+    if args.ray:
+        return RayCluster(args.ray, workers)
+    return Processes(workers) if workers > 1 and not all_on_servers(models) else None
+
+
+def in_flight(args: Namespace) -> int:
+    """Return how many questions run at once at most, where the models are on servers."""
+    from core.evaluation.workers.threads import MAX_IN_FLIGHT
+
+    return MAX_IN_FLIGHT if args.workers is None else int(args.workers)
 
 
 def progress_of(

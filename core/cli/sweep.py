@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.cli.loading import load
 from core.cli.method import given, option
 from core.cli.output import require_writable, written
-from core.cli.spreading import add_workers, in_flight, progress_of
+from core.cli.spreading import add_workers, in_flight, pool_of, progress_of, workers_of
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
@@ -61,15 +61,12 @@ def run(args: Namespace) -> int:
     made = _MADE | given(args, _MADE)
     steps = _numbers(made["steps"], "--steps")
     require_writable(args.out, "--out")
-    from core.evaluation.in_flight import all_on_servers
-    from core.evaluation.problems import THINKING_SYSTEM, make_problems, read_problems
-    from core.evaluation.sweep.files import SWEEPS, sweep_to_file
-    from core.evaluation.sweep.work import SweepWork
-    from core.evaluation.workers import require_workers
+    from core.evaluation.questions.problems import THINKING_SYSTEM, make_problems, read_problems
+    from core.evaluation.sweep.files import SWEEPS
+    from core.evaluation.sweep.run import sweep_to_file, sweep_work
     from core.server.settings import place_of
 
-    workers = 1 if args.workers is None else args.workers
-    require_workers(workers)
+    workers_of(args)
     if args.file:
         problems = read_problems(args.file, system=THINKING_SYSTEM)
     else:
@@ -77,15 +74,14 @@ def run(args: Namespace) -> int:
     model = load(args.model, args.dtype, args.device)
     plan = _plan(args, model, problems, budgets)
     show = progress_of(plan.total)
-    at_once = in_flight(args.workers) if all_on_servers([model]) else 1
     with written(args.out) as out:
-        if args.ray or workers > at_once:
-            work = SweepWork(plan, place_of(args.model), args.dtype, args.device, args.rows)
-            rows = SWEEPS.extend_by_workers(out, plan, work, workers, ray=args.ray, on_row=show)
+        if pool := pool_of(args, [model]):
+            work = sweep_work(plan, place_of(args.model), args.dtype, args.device, args.rows)
+            rows = SWEEPS.extend(out, work, pool, show)
         else:
             rows = sweep_to_file(
                 model, plan, out, marks=model.think_marks, batch=args.rows, on_row=show,
-                in_flight=at_once,
+                in_flight=in_flight(args),
             ).rows  # fmt: skip
         _print_curve(rows)
     return 0
@@ -142,7 +138,7 @@ def _print_curve(rows: Sequence[Any]) -> None:
     print("budget    right  95 % interval   " + "  ".join(OUTCOMES) + "  tokens  seconds")
     for point in curve(rows):
         low, high = 100 * point.correct.low, 100 * point.correct.high
-        counts = "  ".join(f"{point.outcomes[one]:>{len(one)}}" for one in OUTCOMES)
+        counts = "  ".join(f"{point.outcomes[outcome]:>{len(outcome)}}" for outcome in OUTCOMES)
         print(
             f"{point.budget:>6}  {point.correct.percent:>5.1f} %  {low:>5.1f} to {high:>5.1f} %"
             f"  {counts}  {point.tokens:>6.1f}  {point.seconds:>7.3f}"

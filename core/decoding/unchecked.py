@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Check, Trace
+from core.decoding.shaping.config import WARPERS
 from core.decoding.speculative.config import Speculative
 
 
@@ -28,6 +29,12 @@ def _by_model(_: Trace, checks: Sequence[Check]) -> bool:
     return any(check.by_model for check in checks)
 
 
+def _cuts(trace: Trace) -> bool:
+    shaping = trace.config.shaping
+    drawn = trace.config.can_draw and shaping.temperature > 0
+    return drawn and bool({*shaping.active(WARPERS)} - {"temperature"})
+
+
 def _named_by_revision(trace: Trace, checks: Sequence[Check]) -> bool:
     revised = trace.model_revision and (trace.draft_revision or not trace.draft_id)
     return bool(revised) or not _by_model(trace, checks)
@@ -44,6 +51,11 @@ _UNCHECKED = (
     Unchecked("library versions", ("versions",)),
     Unchecked("names of models", ("model_id", "draft_id"), _named_by_revision),
     Unchecked("whether a cache was used", ("use_cache",)),
+    Unchecked(
+        "where filters cut, without the model",
+        ("shaping",),
+        lambda trace, checks: not _by_model(trace, checks) and _cuts(trace),
+    ),
     Unchecked(
         "how the drafted tokens were scored at once",
         ("scoring",),

@@ -1,1 +1,1 @@
-"""What a reasoning budget buys: problems, outcomes, votes and sweeps over `Reasoning` runs."""
+"""Questions with known answers: scoring, votes, evaluations and budget sweeps."""

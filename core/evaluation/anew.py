@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from core.decoding.reasoning.transcript import read_run
 from core.decoding.record.trace import FinishReason
-from core.evaluation.answers import judge
-from core.evaluation.ballots import vote
-from core.evaluation.best_of import SampledProblems
-from core.evaluation.intervals import wilson
+from core.evaluation.scoring.answers import judge
+from core.evaluation.scoring.intervals import wilson
+from core.evaluation.scoring.verifier import check_arithmetic, worked_out
 from core.evaluation.types import Attempt, Problem, Rivalry, StopStrip, Transcript, Vote
-from core.evaluation.verifier import check_arithmetic, worked_out
+from core.evaluation.votes.ballots import vote
+from core.evaluation.votes.best_of import SampledProblems
 
 
 def attempt_anew(problem: Problem, attempt: Attempt) -> Attempt:
@@ -78,11 +78,11 @@ def best_of_anew(stored: SampledProblems) -> SampledProblems:
         value = worked_out(each.question)
         samples = [
             replace(
-                one,
-                right=one.answer == each.expected,
-                passed=None if value is None else one.answer == value,
+                sample,
+                right=sample.answer == each.expected,
+                passed=None if value is None else sample.answer == value,
             )
-            for one in each.samples
+            for sample in each.samples
         ]
         sampled.append(replace(each, samples=tuple(samples)))
     return replace(stored, sampled=tuple(sampled))

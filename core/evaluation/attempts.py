@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
 from core.decoding.record.trace import FinishReason, Trace
-from core.evaluation.answers import judge
+from core.evaluation.runner import require_rows
+from core.evaluation.scoring.answers import judge
 from core.evaluation.types import Attempt, Problem, Transcript
 
 ROWS = 64
@@ -47,22 +47,16 @@ def attempt_all(
         batch = tasks[first : first + rows]
         runs = [BatchRun(task.prompt_ids, task.config) for task in batch]
         for ended in reason_in_batch(model, runs):
-            for one in ended:
-                task, made = batch[one.at], (one.pieces, one.logprobs)
-                attempt = _attempt(task.problem, task.config, *made, one.finish_reason, one.seconds)
-                yield first + one.at, attempt
+            for run in ended:
+                task, made = batch[run.at], (run.pieces, run.logprobs)
+                attempt = _attempt(task.problem, task.config, *made, run.finish_reason, run.seconds)
+                yield first + run.at, attempt
             if should_stop is not None and should_stop():
                 return
 
 
-def require_rows(rows: int) -> None:
-    """Raises ConfigError unless there is room for one run at once."""
-    if rows < 1:
-        raise ConfigError(f"rows, the runs at once, must be 1 or more, got {rows}.")
-
-
 def attempt_of(problem: Problem, trace: Trace) -> Attempt:
-    """What a recorded reasoning run makes of a problem.
+    """Return the attempt that a recorded reasoning run is at a problem.
 
     Raises:
         TraceError: the trace is of another method.
@@ -97,7 +91,9 @@ def _attempt(
 ) -> Attempt:
     reading = read_run(pieces, config)
     answer, outcome = judge(reading.answer, problem.answer, finish_reason)
-    own = [lp for lp, piece in zip(logprobs, pieces, strict=True) if piece.forced_as is None]
+    chosen_logprobs = [
+        lp for lp, piece in zip(logprobs, pieces, strict=True) if piece.forced_as is None
+    ]
     return Attempt(
         problem=problem.key,
         seed=config.seed if config.draws else None,
@@ -110,6 +106,6 @@ def _attempt(
         thinking_tokens=reading.thinking_tokens,
         forced_tokens=reading.forced_tokens,
         closed_by_budget=reading.closed_by_budget,
-        mean_logprob=sum(own) / len(own) if own else 0.0,
+        mean_logprob=sum(chosen_logprobs) / len(chosen_logprobs) if chosen_logprobs else 0.0,
         seconds=seconds,
     )

@@ -1,4 +1,4 @@
-"""What the answer would be if the thinking were stopped after each of its steps."""
+"""Answers to a thinking that is stopped after each of its steps."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def stop_strip(
         for place in places
     ]
     attempts = dict(attempt_all(model, tasks, rows=ROWS, should_stop=should_stop))
-    own = attempt_of(problem, trace)
-    if own.answer is not None:
-        attempts[len(places) - 1] = own
+    final = attempt_of(problem, trace)
+    if final.answer is not None:
+        attempts[len(places) - 1] = final
     return StopStrip(
         problem,
         tuple(_points(trace.token_steps, opened, places, attempts)),
-        own_end=own.answer is not None,
+        own_end=final.answer is not None,
     )
 
 
@@ -80,7 +80,7 @@ def _points(
 
 
 def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int, list[int]]:
-    """Where the thinking begins, and how many of the run's tokens come before each stop.
+    """Return the place where the thinking begins, and the run's tokens before each stop.
 
     The first stop is before the first thinking token, the last one after the last; of a closing
     mark that the model wrote itself, no token counts.
@@ -96,7 +96,7 @@ def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int,
 
 
 def _step_ends(steps: Sequence[TokenStep], at: int) -> bool:
-    """Whether a thinking step is over before token `at`."""
+    """Return whether a thinking step ends before token `at`."""
     before = _text(steps[max(0, at - _TAIL) : at])
     spaced = steps[at].text[:1].isspace()
     return bool((_SENTENCE.search(before) and spaced) or _LINE.search(before))

@@ -7,9 +7,7 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from core.decoding.errors import DecodingError, SweepError
 from core.decoding.files import write_file
@@ -24,13 +22,13 @@ from core.evaluation.anew import (
     transcript_anew,
     vote_anew,
 )
-from core.evaluation.best_of import SampledProblems, of_votes, shortened_texts
-from core.evaluation.sweep.serial import sweep_from_json, sweep_to_json
+from core.evaluation.strict_json import read_as, to_json
+from core.evaluation.sweep.files import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
+from core.evaluation.votes.best_of import SampledProblems, of_votes, shortened_texts
 from core.traces.bounded_file import unwritable
 
-T = TypeVar("T")
 REWARD = "embedded:reward"
 SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1
@@ -45,14 +43,11 @@ SEED, ANSWER = 7, 24
 _DIGITS = 7
 # A strip's problem: long enough to see the answer change, short enough to read.
 RUN_STEPS = 6
-_STRIP, _RIVALS, _VOTE = TypeAdapter(StopStrip), TypeAdapter(Rivalry), TypeAdapter(Vote)
-_TOOLS = TypeAdapter(tuple[Transcript, Transcript])
-_BEST_OF = TypeAdapter(SampledProblems | None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReasoningExample(ShortRepr):
-    """What the page shows before anything has run, all of it measured.
+    """Measurements that the page shows before anything has run.
 
     Args:
         sweep: thinking budgets, the close forced.
@@ -90,18 +85,18 @@ def load_example(path: str | Path) -> ReasoningExample:
 
 
 def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
-    """Plain JSON values, numbers to seven digits (a sweep's to six decimals)."""
+    """Return plain JSON values, numbers to seven digits (a sweep's to six decimals)."""
     return {
         "schema": SCHEMA,
         "version": VERSION,
         "sweep": sweep_to_json(example.sweep),
         "cut": sweep_to_json(example.cut),
-        "rivalry": _rounded(_RIVALS.dump_python(example.rivalry, mode="json")),
-        "vote": _rounded(_VOTE.dump_python(example.vote, mode="json")),
-        "strip": _STRIP.dump_python(example.strip, mode="json"),
+        **{
+            name: _rounded(to_json(getattr(example, name))) for name in ("rivalry", "vote", "strip")
+        },
         "run": _rounded(example.run.to_dict()),
-        "tools": _rounded(_TOOLS.dump_python(example.tools, mode="json")),
-        "best_of": _rounded(_BEST_OF.dump_python(example.best_of, mode="json")),
+        "tools": [_rounded(to_json(transcript)) for transcript in example.tools],
+        "best_of": _rounded(to_json(example.best_of)),
     }
 
 
@@ -114,23 +109,24 @@ def example_from_dict(data: Any) -> ReasoningExample:
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
         raise SweepError(f"This is no reasoning example in version {VERSION}.")
     try:
-        tools, samples = _stored(_TOOLS, data["tools"]), _stored(_BEST_OF, data.get("best_of"))
+        tools = _read(tuple[Transcript, Transcript], data["tools"])
+        samples = _read(SampledProblems | None, data.get("best_of"))
         return ReasoningExample(
             sweep=sweep_from_json(data["sweep"]),
             cut=sweep_from_json(data["cut"]),
-            rivalry=rivalry_anew(_stored(_RIVALS, data["rivalry"])),
-            vote=vote_anew(_stored(_VOTE, data["vote"])),
-            strip=strip_anew(_stored(_STRIP, data["strip"])),
+            rivalry=rivalry_anew(_read(Rivalry, data["rivalry"])),
+            vote=vote_anew(_read(Vote, data["vote"])),
+            strip=strip_anew(_read(StopStrip, data["strip"])),
             run=Trace.from_dict(data["run"]),
             tools=(transcript_anew(tools[0]), transcript_anew(tools[1])),
             best_of=best_of_anew(samples) if samples else None,
         )
-    except (DecodingError, ValidationError, KeyError, TypeError, ValueError) as error:
+    except (DecodingError, KeyError, TypeError, ValueError) as error:
         raise SweepError("The reasoning example is damaged: get the file again.") from error
 
 
-def _stored(kind: TypeAdapter[T], data: Any) -> T:
-    return kind.validate_json(json.dumps(data), strict=True)
+def _read(kind: Any, data: Any) -> Any:
+    return read_as(kind, data, SweepError)
 
 
 def _rounded(value: Any) -> Any:
@@ -142,17 +138,18 @@ def _rounded(value: Any) -> Any:
 
 
 def make_example(model_id: str) -> ReasoningExample:
-    """Everything that the page shows at first, run on a model."""
-    from core.evaluation.compare import compare_rivals
+    """Run everything that the page shows at first."""
     from core.evaluation.early_stops import stop_strip
-    from core.evaluation.problems import make_problems
+    from core.evaluation.questions.problems import make_problems
+    from core.evaluation.scoring.verifier import check_arithmetic
     from core.evaluation.sweep.run import run_sweep
-    from core.evaluation.verifier import check_arithmetic
-    from core.evaluation.votes import sample_and_vote
+    from core.evaluation.votes.compare import compare_rivals
+    from core.evaluation.votes.sampling import sample_and_vote
     from core.models.registry import load_model
 
     model, problems = load_model(model_id), make_problems(PROBLEMS, seed=SEED)
-    greedy = _with_room(Reasoning(max_answer_tokens=ANSWER))
+    greedy = Reasoning(max_answer_tokens=ANSWER)
+    greedy = replace(greedy, max_new_tokens=greedy.room)
     plan = SweepPlan(model_id, problems, greedy, BUDGETS, model_revision=model.revision)
     truncated = replace(plan, budgets=BUDGETS[1:], budget_field="max_new_tokens")
     hard = make_problems(RIVALRY_PROBLEMS, seed=SEED, steps=RIVALRY_STEPS)
@@ -175,8 +172,8 @@ def make_example(model_id: str) -> ReasoningExample:
 
 def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProblems:
     """Samples of hard problems with what the embedded reward model says of each."""
-    from core.evaluation.verifier import check_arithmetic
-    from core.evaluation.votes import sample_each
+    from core.evaluation.scoring.verifier import check_arithmetic
+    from core.evaluation.votes.sampling import sample_each
     from core.models.registry import load_reward_model
 
     score = load_reward_model(REWARD).score
@@ -187,29 +184,26 @@ def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProb
     return SampledProblems(sampled, hard.name, model.model_id, config, REWARD)
 
 
-def _with_room(config: Reasoning) -> Reasoning:
-    return replace(config, max_new_tokens=config.room)
-
-
 def _telling(sweep: BudgetSweep) -> Problem:
     """The first problem of `RUN_STEPS` steps that only thinking gets right."""
-    found = {(row.problem, row.budget): row.outcome for row in sweep.rows}
-    for one in sweep.plan.problems.problems:
-        changes = found[one.key, BUDGETS[0]], found[one.key, BUDGETS[-1]]
-        if one.steps == RUN_STEPS and changes == ("wrong", "correct"):
-            return one
+    outcomes = {(row.problem, row.budget): row.outcome for row in sweep.rows}
+    for problem in sweep.plan.problems.problems:
+        changes = outcomes[problem.key, BUDGETS[0]], outcomes[problem.key, BUDGETS[-1]]
+        if problem.steps == RUN_STEPS and changes == ("wrong", "correct"):
+            return problem
     raise DecodingError(f"Thinking helps with no problem of {RUN_STEPS} steps; take another model.")
 
 
 def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
     """The first hard sum that only the calculator gets right, without it and with it."""
     from core.evaluation.attempts import transcript_of
-    from core.evaluation.problems import make_hard_sums
+    from core.evaluation.questions.problems import make_hard_sums
     from core.evaluation.tools import both_ways
 
-    for one in make_hard_sums(HARD_SUMS, seed=SEED).problems:
+    for problem in make_hard_sums(HARD_SUMS, seed=SEED).problems:
         alone, with_tool = (
-            transcript_of(asked, _run(model, asked, how)) for asked, how in both_ways(one, config)
+            transcript_of(version, _run(model, version, how))
+            for version, how in both_ways(problem, config)
         )
         if (alone.attempt.outcome, with_tool.attempt.outcome) == ("wrong", "correct"):
             return alone, with_tool
@@ -219,7 +213,7 @@ def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
 def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
     from core.decoding.check import check
     from core.decoding.decode import collect
-    from core.evaluation.asking import prompt_ids_of
+    from core.evaluation.questions.asking import prompt_ids_of
 
     ids = prompt_ids_of(model, problem)
     trace = collect(model, ids, config, prompt_text=problem.question)
@@ -238,8 +232,8 @@ def main() -> int:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         write_file(args.file, text)
     except (DecodingError, OSError) as error:
-        said = unwritable(args.file, error) if isinstance(error, OSError) else error
-        print(f"{name}: {said}", file=sys.stderr)
+        sentence = unwritable(args.file, error) if isinstance(error, OSError) else error
+        print(f"{name}: {sentence}", file=sys.stderr)
         return 2
     return 0
 

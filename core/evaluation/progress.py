@@ -1,4 +1,4 @@
-"""How long work that makes many runs still takes, told from those that have ended."""
+"""Estimate of the time that is left, from the runs that have ended."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from time import monotonic
 
 
 def time_left(clock: Callable[[], float] = monotonic) -> Callable[[int, int], str]:
-    """A function of how many runs have ended, and of how many, that says the time left in words.
+    """Return a function from the runs that have ended and all runs to the time left in words.
 
     Runs that were there before its first call are not counted as made since.
     """

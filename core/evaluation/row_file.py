@@ -11,20 +11,19 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 
 from core.decoding.errors import DecodingError
 from core.decoding.validation import brief
-from core.evaluation.ray_workers import rows_on_ray
-from core.evaluation.workers import Work, rows_of
-from core.models.stopping import never
-from core.traces.bounded_file import file_bytes, reason_of, require_sparse, shown, within
+from core.evaluation.runner import PlanWork, R, gathered
+from core.evaluation.strict_json import read_as, rounded, to_json
+from core.evaluation.workers.work import Pool, rows_of
+from core.models.stopping import ShouldStop, never
+from core.traces.bounded_file import bytes_of, reason_of, require_sparse, shown
 
-P = TypeVar("P")
-R = TypeVar("R")
+P = TypeVar("P", bound=Any)
 
 # Where Windows locks: behind everything that a file may hold.
 _LOCKED_AT = 20_000_000
@@ -36,23 +35,74 @@ class RowFile(Generic[P, R]):
 
     Args:
         what: its content in a sentence, such as `sweep`.
-        error: what is raised, by the functions that read its lines too.
-        settled: from the rows of a file to those that hold; raises for rows that are not the
-            plan's, or there twice. What follows from other fields is computed here, not believed.
-        is_final: whether a row stays when the file is gone on with; else its run is done again.
+        error: what is raised.
+        plan, row: the classes.
+        deriver: from a plan to a function from a row of a file to the row that holds: what follows
+            from other fields is computed, not believed. It raises `error` for a row that
+            contradicts itself.
+        as_lists: rows are stored as lists of their values, else as objects.
     """
 
     what: str
     error: type[DecodingError]
     schema: str
-    version: int
     max_bytes: int
-    plan_to_json: Callable[[P], Any]
-    plan_from_json: Callable[[Any], P]
-    row_to_json: Callable[[R], Any]
-    row_from_json: Callable[[Any], R]
-    settled: Callable[[P, Sequence[R]], tuple[R, ...]]
-    is_final: Callable[[R], bool] = lambda _: True
+    plan: type[P]
+    row: type[R]
+    deriver: Callable[[P], Callable[[R], R]]
+    as_lists: bool = False
+    version: int = 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The fields of a row."""
+        return tuple(field.name for field in fields(self.row))  # type: ignore[arg-type]
+
+    def plan_from_json(self, data: Any) -> P:
+        """Return the plan that `to_json` made plain; raises `error` for anything else."""
+        try:
+            plan: P = read_as(self.plan, data, self.error)
+        except self.error as error:
+            raise self.error(f"The {self.what}'s plan is invalid: {error}") from None
+        return plan
+
+    def row_to_json(self, row: R) -> Any:
+        """Return a row's fields, numbers to 1e-6."""
+        values = {name: rounded(value) for name, value in to_json(row).items()}
+        return list(values.values()) if self.as_lists else values
+
+    def row_from_json(self, data: Any) -> R:
+        """Return the row of `row_to_json`, without the digits that it drops; raises `error`."""
+        if self.as_lists:
+            if not isinstance(data, list) or len(data) != len(self.columns):
+                raise self.error(f"a row must be a list of {len(self.columns)} values")
+            data = dict(zip(self.columns, data, strict=True))
+        row: R = read_as(self.row, data, self.error)
+        return row
+
+    def settled(self, plan: P, rows: Sequence[R]) -> tuple[R, ...]:
+        """Return the rows that hold: derived fields are computed, a run done again counts once.
+
+        Raises:
+            error: with its line in a file, a row that is not the plan's, is there twice, or
+                contradicts itself.
+        """
+        places, settled, derived = set(plan.places), dict[Any, R](), self.deriver(plan)
+        for line, row in enumerate(rows, start=2):
+            earlier = settled.get(row.place)
+            is_done = earlier is not None and not earlier.failure
+            if row.place not in places or (is_done and not row.failure):
+                raise self.error(
+                    f"Line {line} of the {self.what} is no run of its plan, or one again."
+                )
+            if is_done:
+                continue
+            settled.pop(row.place, None)
+            try:
+                settled[row.place] = derived(row)
+            except self.error as error:
+                raise self.error(f"Line {line} of the {self.what} is invalid: {error}.") from None
+        return tuple(settled.values())
 
     def read(self, source: bytes | str | Path) -> tuple[P, tuple[R, ...]]:
         """A stored plan and its rows; half a line at the end is left out.
@@ -60,19 +110,16 @@ class RowFile(Generic[P, R]):
         Raises:
             error: the first fault, with its line number.
         """
-        if isinstance(source, bytes):
-            data = within(source, self.max_bytes, self.what, self.error)
-        else:
-            data = file_bytes(source, self.max_bytes, self.what, self.error)
+        data = bytes_of(source, self.max_bytes, self.what, self.error)
         # Not splitlines: JSON strings may hold what ends a line elsewhere.
         header, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
-        found = parsed_line(header, 1, self.what, self.error)
-        known = isinstance(found, dict) and found.get("schema") == self.schema
-        if not known or found.get("version") != self.version:
+        head = parsed_line(header, 1, self.what, self.error)
+        known = isinstance(head, dict) and head.get("schema") == self.schema
+        if not known or head.get("version") != self.version:
             raise self.error(
                 f"This is no {self.what} of Decoding Explorer in version {self.version}."
             )
-        plan = self.plan_from_json(found.get("plan"))
+        plan = self.plan_from_json(head.get("plan"))
         rows = tuple(self._row_of(line, number) for number, line in enumerate(lines, start=2))
         return plan, self.settled(plan, rows)
 
@@ -81,8 +128,8 @@ class RowFile(Generic[P, R]):
         try:
             return self.row_from_json(data)
         except self.error as error:
-            said = str(error).removesuffix(".")
-            raise self.error(f"Line {number} of the {self.what} is invalid: {said}.") from None
+            sentence = str(error).removesuffix(".")
+            raise self.error(f"Line {number} of the {self.what} is invalid: {sentence}.") from None
 
     def content(self, plan: P, rows: Sequence[R]) -> bytes:
         """A whole file's bytes."""
@@ -90,60 +137,39 @@ class RowFile(Generic[P, R]):
         return b"".join(encoded_line(line) for line in lines)
 
     def _header(self, plan: P) -> dict[str, Any]:
-        head = {"schema": self.schema, "version": self.version}
-        return {**head, "plan": self.plan_to_json(plan)}
+        return {"schema": self.schema, "version": self.version, "plan": to_json(plan)}
 
     def extend(
         self,
         path: str | Path,
-        plan: P,
-        rows_behind: Callable[[tuple[R, ...]], Iterator[R]],
+        work: PlanWork[R],
+        pool: Pool | None = None,
         on_row: Callable[[R, int], object] | None = None,
+        should_stop: ShouldStop = never,
     ) -> tuple[R, ...]:
         """Write the rows of a plan as they come, behind those that the file holds; all of them.
 
         Args:
-            rows_behind: from the rows that are there to those that are missing.
+            pool: of the workers; without one, this thread does the work.
             on_row: called with each new row and how many rows there are now.
 
         Raises:
             error: the file holds another plan, another process is writing it, or it can't be read
                 or written.
+            as `rows_of`.
         """
         with opened(Path(path), self.what, self.error) as file:
-            done, length = self._begun(file, plan)
+            done, length = self._begun(file, work.plan)
             os.ftruncate(file.fileno(), length)
             if not length:
-                write_line(file, self._header(plan), self.what, self.error)
-            return gathered(self._written(file, rows_behind(done)), done, on_row)
+                write_line(file, self._header(work.plan), self.what, self.error)
+            coming = rows_of(work, done, pool, should_stop)
+            return gathered(self._written(file, coming), done, on_row)
 
     def _written(self, file: BinaryIO, coming: Iterator[R]) -> Iterator[R]:
         for row in coming:
             write_line(file, self.row_to_json(row), self.what, self.error)
             yield row
-
-    def extend_by_workers(
-        self,
-        path: str | Path,
-        plan: P,
-        work: Work[R],
-        workers: int,
-        *,
-        ray: str = "",
-        on_row: Callable[[R, int], object] | None = None,
-        should_stop: Callable[[], bool] = never,
-    ) -> tuple[R, ...]:
-        """The same by so many processes, each with models of its own; rows come as they end.
-
-        Args:
-            ray: the address of a Ray cluster whose processes they are; empty for this machine's.
-
-        Raises:
-            as `extend`, `rows_of` and `rows_on_ray`.
-        """
-        spread = partial(rows_on_ray, address=ray) if ray else rows_of
-        behind = partial(spread, work, workers=workers, should_stop=should_stop)
-        return self.extend(path, plan, behind, on_row)
 
     def _begun(self, file: BinaryIO, plan: P) -> tuple[tuple[R, ...], int]:
         """The rows that a file holds already, and the length of its whole lines."""
@@ -156,23 +182,7 @@ class RowFile(Generic[P, R]):
                 f"{brief(file.name)} holds {_a(self.what)} with another plan; name another file, "
                 "or remove it."
             )
-        return tuple(filter(self.is_final, rows)), length
-
-
-def gathered(
-    coming: Iterator[R], done: Sequence[R], on_row: Callable[[R, int], object] | None
-) -> tuple[R, ...]:
-    """The rows that are there and those that come.
-
-    Args:
-        on_row: called with each new row and how many rows there are now.
-    """
-    rows = list(done)
-    for row in coming:
-        rows.append(row)
-        if on_row is not None:
-            on_row(row, len(rows))
-    return tuple(rows)
+        return tuple(row for row in rows if not row.failure), length
 
 
 def _a(what: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.decoding.reasoning.calculator import ERROR
 from core.decoding.reasoning.types import CalculatorCall
-from core.evaluation.answers import normal_number
+from core.evaluation.scoring.answers import normal_number
 
 _NUMBERS = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+")
 _MOST = 3
@@ -19,23 +19,23 @@ def slips(question: str, calls: Sequence[CalculatorCall], answer: str | None) ->
     Args:
         answer: as `normal_number` writes it; None where there is none.
     """
-    given, strange = set(_numbers(question)), list[str]()
+    known, strange = set(_numbers(question)), list[str]()
     for call in calls:
-        strange += [n for n in _numbers(call.expression) if n not in (*given, *strange)]
-        given |= set(_numbers(call.result))
+        strange += [n for n in _numbers(call.expression) if n not in (*known, *strange)]
+        known |= set(_numbers(call.result))
     results = [normal_number(call.result) for call in calls if call.result not in ("", ERROR)]
-    found = []
+    sentences = []
     if strange:
         names = ", ".join(_brief(n) for n in strange[:_MOST]) + ", …" * (len(strange) > _MOST)
-        found.append(f"Called with what is not in the question: {names}.")
+        sentences.append(f"Called with what is not in the question: {names}.")
     if results and answer is not None and answer not in results:
-        found.append(f"The answer, {_brief(answer)}, is not what the calculator gave.")
-    return tuple(found)
+        sentences.append(f"The answer, {_brief(answer)}, is not what the calculator gave.")
+    return tuple(sentences)
 
 
 def _numbers(text: str) -> list[str]:
-    found = (normal_number(word.replace(",", "")) for word in _NUMBERS.findall(text))
-    return [number for number in found if number is not None]
+    numbers = (normal_number(word.replace(",", "")) for word in _NUMBERS.findall(text))
+    return [number for number in numbers if number is not None]
 
 
 def _brief(number: str) -> str:

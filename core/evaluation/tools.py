@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.problems import CALCULATOR_SYSTEM, THINKING_SYSTEM
+from core.evaluation.questions.problems import CALCULATOR_SYSTEM, THINKING_SYSTEM
 from core.evaluation.types import Problem
 
 
 def both_ways(
     problem: Problem, config: Reasoning
 ) -> tuple[tuple[Problem, Reasoning], tuple[Problem, Reasoning]]:
-    """How it is asked and run without the calculator, then with it.
+    """Return the problem and config of a run without the calculator, then of one with it.
 
     Either way the answer has the same room, where a call needs more than a sentence. Without, the
     model is told to think and does; with it, it is told to call and doesn't think, as the embedded

@@ -1,4 +1,4 @@
-"""What reasoning runs over problems record: frozen values that need neither torch nor pandas.
+"""Records of reasoning runs on problems: frozen values, without torch and pandas.
 
 Sweeps have theirs in `sweep.types`.
 
@@ -132,7 +132,7 @@ class Vote(ShortRepr):
         return self.ballots[0].answer if self.ballots else None
 
     def answer_by(self, rule: AnswerRule) -> str | None:
-        """What a rule answers; of `single` and `greedy`, the first attempt's."""
+        """Return a rule's answer; of `single` and `greedy`, the first attempt's."""
         if rule == "majority":
             return self.winner
         places = {"best_of_n": self.best, "reward": self.rewarded, "verifier": self.verified}
@@ -140,18 +140,18 @@ class Vote(ShortRepr):
         return self.attempts[chosen].answer if chosen is not None and self.attempts else None
 
     def is_right(self, rule: AnswerRule) -> bool:
-        """Whether a rule's answer is the problem's."""
+        """Return whether a rule's answer is the problem's."""
         return self.answer_by(rule) == self.problem.answer
 
     @property
     def tokens(self) -> int:
-        """What all attempts together spent."""
+        """Tokens of all attempts together."""
         return sum(attempt.tokens for attempt in self.attempts)
 
 
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """What the answer would be if the thinking were stopped here.
+    """Answer to a thinking that is stopped here.
 
     Args:
         tokens: thinking tokens up to here.
@@ -192,7 +192,7 @@ class StopStrip(ShortRepr):
 
 
 class Share(NamedTuple):
-    """How many of how many, with the ends of the 95 % interval (Wilson 1927)."""
+    """Hits of trials, with the ends of the 95 % interval (Wilson 1927)."""
 
     hits: int
     total: int
@@ -211,7 +211,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StrategyResult:
-    """What one strategy gained that spends at most the same tokens on every problem.
+    """Result of a strategy that spends at most the same tokens on every problem.
 
     Args:
         rule: how an answer comes of the attempts.
@@ -247,7 +247,7 @@ class Rivalry(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Transcript(ShortRepr):
-    """What a run on a problem wrote, token by token, without the numbers of its steps."""
+    """Tokens that a run on a problem wrote, without the numbers of its steps."""
 
     problem: Problem
     config: Reasoning

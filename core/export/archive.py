@@ -17,9 +17,9 @@ from core.export import latex
 from core.export.part import FORMATS, Part, drawing, encoded, stem
 from core.export.subject import Subject
 from core.export.table import csv_file
-from core.figures.base.key_words import ended
 from core.figures.base.labels import exact_plain, plain_name
 from core.figures.base.paper import Paper
+from core.figures.journal.key_words import ended
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -71,8 +71,9 @@ class Archive:
         Args:
             raw: Plotly's SVG of it.
         """
-        said = "-".join(filter(None, (self.page, part.name)))
-        name = stem(said, self.subject.config, figure.layout.meta)
+        name = stem(
+            "-".join(filter(None, (self.page, part.name))), self.subject.config, figure.layout.meta
+        )
         drawn = drawing(raw, figure, name, self.paper)
         self.fonts_lack |= set(drawn.fonts.missing)
         for form in FORMATS:
@@ -96,32 +97,36 @@ class Archive:
             "figures.md": self._markdown().encode(),
             "figures.tex": self._latex().encode(),
             "citation.bib": self._citation().encode(),
-            **{f"tables/{_named(said)}.csv": csv_file(frame) for said, frame in self.tables},
+            **{f"tables/{_named(title)}.csv": csv_file(frame) for title, frame in self.tables},
             **self.files,
         }
         return zipped(files)
 
     def _settings(self) -> bytes:
-        said = {
+        settings = {
             **self.subject.settings,
             "link": self.link or None,
             "journal": self.paper.journal.label if self.paper.journal else None,
             "width": f"{self.paper.mm:g}mm" if self.paper.mm else f"{self.paper.width:g}px",
         }
-        return (json.dumps(said, ensure_ascii=False, indent=2, default=str) + "\n").encode()
+        return (json.dumps(settings, ensure_ascii=False, indent=2, default=str) + "\n").encode()
 
     def _markdown(self) -> str:
         lines = ["# Decoding Explorer: figures", "", _plain(self.subject.caption), ""]
         if self.link:
             lines += [f"Link: <{self.link}>", ""]
         for name, title, caption, alt in self.figures:
-            plain = _plain(alt)
-            lines += [f"## {_plain(title)}", "", f"![{plain}](figures/{name}.svg)", ""]
+            lines += [f"## {_plain(title)}", "", f"![{_plain(alt)}](figures/{name}.svg)", ""]
             lines += [_plain(caption), "", f"Data: [{name}.csv](figures/{name}.csv)", ""]
-        for caption, frame in (_first_rows(*own)[::-1] for own in self.tables):
+        for caption, frame in (_first_rows(*table)[::-1] for table in self.tables):
             lines += [f"## {_plain(caption)}", "", _markdown_table(frame), ""]
         if self.missing:
-            lines += ["## Not in this archive", "", *(f"- {one}" for one in self.missing), ""]
+            lines += [
+                "## Not in this archive",
+                "",
+                *(f"- {name_missing}" for name_missing in self.missing),
+                "",
+            ]
         if self.fonts_lack:
             lacked = " ".join(f"U+{ord(c):04X}" for c in sorted(self.fonts_lack))
             lines += [
@@ -156,11 +161,11 @@ def _named(caption: str) -> str:
 
 
 def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
-    """What a page of a document holds of a table; its file has all of it."""
+    """First rows of a table, as a document's page holds them; its file has all."""
     if len(frame) <= _MOST_ROWS:
         return frame, caption
-    told = f"{caption} The first {_MOST_ROWS} of {len(frame)} rows; all: {_named(caption)}.csv."
-    return frame.head(_MOST_ROWS), told
+    title = f"{caption} The first {_MOST_ROWS} of {len(frame)} rows; all: {_named(caption)}.csv."
+    return frame.head(_MOST_ROWS), title
 
 
 def _plain(text: str) -> str:
@@ -175,8 +180,7 @@ def _markdown_table(frame: DataFrame) -> str:
         ["" if v is None or v != v else _shown(v) for v in row]
         for row in frame.itertuples(index=False)
     ]
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows])
 
 
 def _shown(value: object) -> str:

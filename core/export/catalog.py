@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from plotly.graph_objects import Figure
 
@@ -104,27 +103,30 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
 
     def heatmap(at: int, paper: Paper) -> Part:
         columns = columns_for(paper.width)
-        look: dict[str, Any] = {
-            "first": at // columns * columns,
-            "columns": columns,
-            "selected": at,
-        }
-        return of_figure("heatmap", figures.probability_heatmap, trace, **look)
+        return of_figure(
+            "heatmap",
+            figures.probability_heatmap,
+            trace,
+            first=at // columns * columns,
+            columns=columns,
+            selected=at,
+        )
 
     def prompt(at: int, paper: Paper) -> Part:
         columns = wide_columns(paper.width)
-        look: dict[str, Any] = {"first": at // columns * columns, "columns": columns}
-        return of_figure("prompt", figures.prompt_reading, trace, **look)
+        return of_figure(
+            "prompt", figures.prompt_reading, trace, first=at // columns * columns, columns=columns
+        )
 
     yield Entry("heatmap", heatmap, "step", len(steps), opens)
-    own = {
+    draws = {
         "candidates": figures.candidate_bars,
         "stages": figures.step_stages,
         "softmax": figures.softmax_row,
     }
     if any(step.compared for step in steps):
-        own["compared"] = figures.contrast_bars
-    for name, draw in own.items():
+        draws["compared"] = figures.contrast_bars
+    for name, draw in draws.items():
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
@@ -145,8 +147,9 @@ def _of_search(trace: Trace) -> Iterator[Entry]:
         return of_figure("tree", figures.beam_tree, trace, first=first, span=last - first)
 
     def step(at: int, _: Paper) -> Part:
-        place = node[1] if at == node[0] else 0
-        return of_figure("step", figures.beam_step, trace, at, selected=place)
+        return of_figure(
+            "step", figures.beam_step, trace, at, selected=node[1] if at == node[0] else 0
+        )
 
     yield Entry("tree", tree, "step", len(steps))
     yield Entry("step", step, "step", len(steps), node[0])
@@ -157,8 +160,9 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 
     def timeline(at: int, paper: Paper) -> Part:
         columns = min(COLUMNS, rounds_for(paper.width, trace))
-        look: dict[str, Any] = {"first": at // columns * columns, "columns": columns}
-        return of_figure("timeline", figures.spec_timeline, trace, **look)
+        return of_figure(
+            "timeline", figures.spec_timeline, trace, first=at // columns * columns, columns=columns
+        )
 
     def verification(at: int, _: Paper) -> Part:
         where = at, telling_place(trace, at)
@@ -177,21 +181,24 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 def _of_calls(path: DataPath) -> Iterator[Entry]:
     """The calls of each step of a recorded run, and all of them."""
     count = steps_in(path)
-    said = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
+    caption = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
     if path.left_out:
-        said += f", {path.left_out:,} more were not kept"
+        caption += f", {path.left_out:,} more were not kept"
     draw = partial(of_figure, "calls", figures.flame_chart)
 
     def calls(at: int, _: Paper) -> Part:
         both = (prompt_call(path) if at == 0 else None, step_call(path, at))
-        what = "this step with the prompt" if both[0] else "this step"
-        own = tuple(call for call in both if call is not None)
         return replace(
-            draw(own, caption=f"{said} · step {nth(at)}", what=what, first_step=at - 1),
+            draw(
+                tuple(call for call in both if call is not None),
+                caption=f"{caption} · step {nth(at)}",
+                what="this step with the prompt" if both[0] else "this step",
+                first_step=at - 1,
+            ),
             name=f"calls-step-{nth(at)}",
         )
 
     if count:
         yield Entry("calls", calls, "step", count)
-    whole = draw(path.calls, caption=said, what="the whole run")
+    whole = draw(path.calls, caption=caption, what="the whole run")
     yield _all("run", replace(whole, name="calls-of-the-run"))

@@ -32,7 +32,11 @@ def svgs(figures: Sequence[go.Figure]) -> list[str]:
         raise FigureError(NO_CHROME) from error
     logging.getLogger("kaleido").setLevel(logging.ERROR)
     page = kaleido.PageGenerator(mathjax=False)
-    page.header += _font_rules()
+    files = [(family, weight, file.path) for (family, weight), file in OWN.items()]
+    files.append(("Decoding Signs", 400, SIGNS.path))
+    rules = "".join(font_face(f, w, path.read_bytes()) for f, w, path in files)
+    loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
+    page.header += f"<style>{rules}</style><script>Promise.all([{loads}])</script>"
     try:
         # In a thread of its own: a notebook's cell runs in an event loop already.
         with ThreadPoolExecutor(1) as thread:
@@ -43,13 +47,6 @@ def svgs(figures: Sequence[go.Figure]) -> list[str]:
 
 async def _drawn(kaleido: object, page: object, figures: Sequence[go.Figure]) -> list[str]:
     async with kaleido.Kaleido(n=1, page_generator=page) as browser:  # type: ignore[attr-defined]
-        return [(await browser.calc_fig(one, opts={"format": "svg"})).decode() for one in figures]
-
-
-def _font_rules() -> str:
-    """The fonts as the page's own, loaded before a figure is laid out."""
-    files = [(family, weight, file.path) for (family, weight), file in OWN.items()]
-    files.append(("Decoding Signs", 400, SIGNS.path))
-    rules = "".join(font_face(f, w, path.read_bytes()) for f, w, path in files)
-    loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
-    return f"<style>{rules}</style><script>Promise.all([{loads}])</script>"
+        return [
+            (await browser.calc_fig(figure, opts={"format": "svg"})).decode() for figure in figures
+        ]

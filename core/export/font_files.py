@@ -71,8 +71,9 @@ def covered(file: File) -> frozenset[str]:
     """The characters that a font has an outline for; none if it can't be read."""
     try:
         with TTFont(file.path, fontNumber=0, lazy=True) as font:
-            outlined = "glyf" in font or "CFF " in font
-            return frozenset(map(chr, (font.getBestCmap() or ()) if outlined else ()))
+            return frozenset(
+                map(chr, (font.getBestCmap() or ()) if ("glyf" in font or "CFF " in font) else ())
+            )
     except (TTLibError, OSError, AssertionError, KeyError):
         return frozenset()
 
@@ -108,5 +109,9 @@ def _font_folders() -> list[Path]:
         return [Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library/Fonts"]
     if sys.platform == "win32":
         return [Path(os.environ.get("WINDIR", "C:/Windows")) / "Fonts"]
-    shared = [Path("/usr/share/fonts"), Path("/usr/local/share/fonts")]
-    return [*shared, home / ".fonts", home / ".local/share/fonts"]
+    return [
+        Path("/usr/share/fonts"),
+        Path("/usr/local/share/fonts"),
+        home / ".fonts",
+        home / ".local/share/fonts",
+    ]

@@ -75,13 +75,13 @@ def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = Tr
         used: characters by family (`SANS` or `MONO`) and weight.
         boxes: draw what no font here has as a box; else leave it to the reader's fonts.
     """
-    said = {c for characters in used.values() for c in characters}
-    wanted = {c for c in said if c.isprintable() or category(c) == "Zs"}
+    characters_used = {c for characters in used.values() for c in characters}
+    drawn = {c for c in characters_used if c.isprintable() or category(c) == "Zs"}
     # All in every face: a renderer shapes a whole text with each of its fonts, and where one lacks
     # a character it may draw everything with another.
-    kinds = sorted(kind for kind, own in used.items() if own)
-    missing = {c for c in wanted for kind in kinds if _file_of(c, *kind) is None}
-    held = wanted if boxes else wanted - missing
+    kinds = sorted(kind for kind, characters_of in used.items() if characters_of)
+    missing = {c for c in drawn for kind in kinds if _file_of(c, *kind) is None}
+    held = drawn if boxes else drawn - missing
     characters = "".join(sorted(held | _ALWAYS))
     return Fonts(tuple(_face(*kind, characters) for kind in kinds), "".join(sorted(missing)))
 
@@ -96,11 +96,18 @@ def _file_of(character: str, family: str, weight: int) -> File | None:
 
 @cache
 def _face(family: str, weight: int, characters: str) -> FontFile:
-    own = {c for c in characters if c in covered(OWN[family, weight])}
+    covered_characters = {c for c in characters if c in covered(OWN[family, weight])}
     usual = USUAL[family, weight]
-    source = usual.path.read_bytes() if own <= covered(usual) else OWN[family, weight].read()
-    with cut(source, own) as font:
-        _add(font, {c: _file_of(c, family, weight) for c in characters if c not in own})
+    source = (
+        usual.path.read_bytes()
+        if covered_characters <= covered(usual)
+        else OWN[family, weight].read()
+    )
+    with cut(source, covered_characters) as font:
+        _add(
+            font,
+            {c: _file_of(c, family, weight) for c in characters if c not in covered_characters},
+        )
         set_names(font, family, weight)
         return FontFile(family, weight, _saved(font))
 
@@ -154,8 +161,13 @@ def set_names(font: TTFont, family: str, weight: int) -> None:
     names = font["name"]
     names.names = [entry for entry in names.names if entry.nameID in (0, *LICENCE)]
     full = f"{family} {style}"
-    postscript = f"{family.replace(' ', '')}-{style}"
-    for number, text in ((1, family), (2, style), (3, full), (4, full), (6, postscript)):
+    for number, text in (
+        (1, family),
+        (2, style),
+        (3, full),
+        (4, full),
+        (6, f"{family.replace(' ', '')}-{style}"),
+    ):
         names.setName(text, number, 3, 1, 0x409)
     font["OS/2"].usWeightClass = weight
     font["OS/2"].fsSelection = 0x20 if weight == BOLD else 0x40

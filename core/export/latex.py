@@ -85,8 +85,8 @@ def escaped(text: str) -> str:
 
 def cell(text: str) -> str:
     """Plain text as a cell of a LaTeX table, which may be the first of its row."""
-    said = escaped(text).lstrip(" ")
-    return f"{{}}{said}" if said.startswith(_OPTIONS) else said
+    text_escaped = escaped(text).lstrip(" ")
+    return f"{{}}{text_escaped}" if text_escaped.startswith(_OPTIONS) else text_escaped
 
 
 def bibtex(text: str) -> str:
@@ -131,17 +131,15 @@ def figure(file: str, caption: str, label: str, mm: float | None) -> str:
     width = f"{mm:g}mm" if mm else r"\linewidth"
     # A tree may be higher than a page.
     size = rf"width={width},height=0.8\textheight,keepaspectratio"
-    picture = rf"\includegraphics[{size}]{{{file}}}"
-    lines = (r"\begin{figure}[htbp]", r"\centering", picture)
-    said = (rf"\caption{{{escaped(caption)}}}",)
-    return "\n".join([*lines, *said, rf"\label{{fig:{label}}}", r"\end{figure}"])
+    lines = (r"\begin{figure}[htbp]", r"\centering", rf"\includegraphics[{size}]{{{file}}}")
+    return "\n".join(
+        [*lines, rf"\caption{{{escaped(caption)}}}", rf"\label{{fig:{label}}}", r"\end{figure}"]
+    )
 
 
 def table(frame: DataFrame, caption: str) -> str:
     """A float with a table, as booktabs."""
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
-    heads = [cell(str(name).replace("_", " ")) for name in frame.columns]
-    body = [" & ".join(row) + r" \\" for row in rows]
     begin, end = _fitted(frame, rf"\begin{{tabular}}{{{_aligned(frame)}}}", r"\end{tabular}")
     return "\n".join(
         [
@@ -150,9 +148,9 @@ def table(frame: DataFrame, caption: str) -> str:
             rf"\caption{{{escaped(caption)}}}",
             begin,
             r"\toprule",
-            " & ".join(heads) + r" \\",
+            " & ".join([cell(str(name).replace("_", " ")) for name in frame.columns]) + r" \\",
             r"\midrule",
-            *body,
+            *[" & ".join(row) + r" \\" for row in rows],
             r"\bottomrule",
             end,
             r"\end{table}",
@@ -177,11 +175,14 @@ def _fitted(frame: DataFrame, begin: str, end: str) -> tuple[str, str]:
 
 def _widths(frame: DataFrame) -> list[int]:
     """The characters of each column's longest cell, its name included."""
-    return [max(len(str(name)), *(len(_shown(v)) for v in frame[name]), 0) for name in frame]
-
-
-def _shown(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return [
+        max(
+            len(str(name)),
+            *(len(f"{v:.4g}" if isinstance(v, float) else str(v)) for v in frame[name]),
+            0,
+        )
+        for name in frame
+    ]
 
 
 def _cell(value: object) -> str:

@@ -14,9 +14,9 @@ import plotly.graph_objects as go
 from core.decoding.errors import FigureError
 from core.export.font_files import SANS
 from core.export.svg import SvgDrawing, finish
-from core.figures.base.key_words import ended
 from core.figures.base.labels import exact_plain
 from core.figures.base.paper import BODY, Paper
+from core.figures.journal.key_words import ended
 
 # px: between two panels, above one for its letter, and from the panel's edge to the letter.
 _GAP, _HEAD, _INSET = 12, 20, 4
@@ -52,8 +52,11 @@ class Panels:
             raise FigureError(f"A figure has 2 to {len(LETTERS)} panels, not {count}.")
         columns = 2 if paper.width >= 2 * _LEAST + _GAP else 1
         width = (paper.width - _GAP * (columns - 1)) / columns
-        mm = paper.mm and paper.mm * width / paper.width
-        return cls(paper, replace(paper, width=round(width, 2), mm=mm), columns)
+        return cls(
+            paper,
+            replace(paper, width=round(width, 2), mm=paper.mm and paper.mm * width / paper.width),
+            columns,
+        )
 
     def letter(self, at: int) -> str:
         """The name of a panel, such as `(a)`."""
@@ -67,8 +70,9 @@ class Panels:
         for first in range(0, len(raws), self.columns):
             row = range(first, min(first + self.columns, len(raws)))
             for at in row:
-                left = (at - first) * (self.panel.width + _GAP)
-                pieces.append(self._placed(raws[at], at, left, top, ink))
+                pieces.append(
+                    self._placed(raws[at], at, (at - first) * (self.panel.width + _GAP), top, ink)
+                )
             top += _HEAD + max(figures[at].layout.height for at in row)
         size = f'width="{self.paper.width:g}" height="{top:g}"'
         box = f'viewBox="0 0 {self.paper.width:g} {top:g}"'
@@ -77,14 +81,15 @@ class Panels:
         return f"<svg {names} {size} {box}>{behind}{''.join(pieces)}</svg>"
 
     def _placed(self, raw: str, at: int, left: float, top: float, ink: str) -> str:
-        found = _BODY.search(raw)
-        if found is None:
+        match = _BODY.search(raw)
+        if match is None:
             raise FigureError("This is no picture of a figure.")
         # Ids of two panels may be the same.
-        body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", found[1])
+        body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", match[1])
         style = f"font-family: '{SANS}'; font-weight: 700; fill: {ink}"
-        size = _letter_size(self.paper)
-        letter = f'<text x="{_INSET}" y="14" style="{style}; font-size: {size:g}px">'
+        letter = (
+            f'<text x="{_INSET}" y="14" style="{style}; font-size: {_letter_size(self.paper):g}px">'
+        )
         inner = f'<g transform="translate(0,{_HEAD})">{body}</g>'
         head = f"{letter}{escape(self.letter(at))}</text>"
         return f'<g transform="translate({left:g},{top:g})">{head}{inner}</g>'
@@ -94,17 +99,20 @@ class Panels:
 
         Settings that all panels share are said once.
         """
-        settings = {str(one.get("settings", one["caption"])) for one in said}
+        settings = {str(meta.get("settings", meta["caption"])) for meta in said}
         shared = len(settings) == 1
-        shows = [str(one.get("shows", "") if shared else one["caption"]) for one in said]
+        shows = [str(meta.get("shows", "") if shared else meta["caption"]) for meta in said]
         captions = [
-            f"{self.letter(at)} {' '.join(filter(None, (ended(str(one['title'])), shows[at])))}"
-            for at, one in enumerate(said)
+            f"{self.letter(at)} {' '.join(filter(None, (ended(str(meta['title'])), shows[at])))}"
+            for at, meta in enumerate(said)
         ]
-        titles = "; ".join(f"{self.letter(at)} {one['title']}" for at, one in enumerate(said))
-        alts = " ".join(f"{self.letter(at)} {one['alt']}" for at, one in enumerate(said))
-        caption = " ".join([*captions, *(map(ended, settings) if shared else ())])
-        words = {"title": titles, "caption": caption, "alt": alts}
+        words = {
+            "title": "; ".join(
+                f"{self.letter(at)} {meta['title']}" for at, meta in enumerate(said)
+            ),
+            "caption": " ".join([*captions, *(map(ended, settings) if shared else ())]),
+            "alt": " ".join(f"{self.letter(at)} {meta['alt']}" for at, meta in enumerate(said)),
+        }
         return {name: exact_plain(text) for name, text in words.items()}
 
     def drawing(self, raws: Sequence[str], figures: Sequence[go.Figure], name: str) -> SvgDrawing:
@@ -114,7 +122,7 @@ class Panels:
             raws: Plotly's SVG of each of the figures.
             name: begins the file's ids.
         """
-        words = self.words([one.layout.meta for one in figures])
+        words = self.words([figure.layout.meta for figure in figures])
         return finish(self._join(raws, figures), name=name, mm=self.paper.mm, **words)
 
 

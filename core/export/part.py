@@ -64,7 +64,7 @@ class Part:
         return self.data(first=window[0], columns=window[1] - window[0])
 
     def drawn(self) -> Callable[..., go.Figure]:
-        """What draws it in a theme and on a paper."""
+        """Function that draws it in a theme and on a paper."""
         if self.draw is None:
             raise ValueError(f"{self.name} is not measured")
         return self.draw
@@ -99,8 +99,8 @@ def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None
         words: the figure's own (`layout.meta`): title, subtitle and, where there is more, its part.
     """
     if words and not re.search(r"\d", name):
-        told = " ".join(str(words.get(key) or "") for key in ("title", "subtitle", "part"))
-        shown = dict.fromkeys(map(str.lower, _SHOWN.findall(told)))
+        texts = " ".join(str(words.get(key) or "") for key in ("title", "subtitle", "part"))
+        shown = dict.fromkeys(map(str.lower, _SHOWN.findall(texts)))
         name = "-".join([name.removesuffix("-step") if shown else name, *shown])
     method = config.method if config else ""
     if name.split("-")[0] == method:  # It is the page's name too.
@@ -131,21 +131,21 @@ def table_file(part: Part, paper: Paper) -> bytes:
     from core.export.table import csv_file
 
     figure = part.figure(LIGHT, replace(paper, printed=True, whole_prompt=True))
-    said = figure.layout.meta
-    return csv_file(part.table(figure), exact_plain(f"{said['title']} · {said['caption']}"))
+    meta = figure.layout.meta
+    return csv_file(part.table(figure), exact_plain(f"{meta['title']} · {meta['caption']}"))
 
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
     """Plotly's SVG of a figure, finished."""
     from core.export.svg import finish
 
-    said = figure.layout.meta
+    meta = figure.layout.meta
     return finish(
         raw,
         name=name,
-        title=exact_plain(said.get("title") or name),
-        alt=exact_plain(said["alt"]),
-        caption=exact_plain(said["caption"]),
+        title=exact_plain(meta.get("title") or name),
+        alt=exact_plain(meta["alt"]),
+        caption=exact_plain(meta["caption"]),
         mm=paper.mm,
     )
 

@@ -40,11 +40,11 @@ def pdf(drawing: SvgDrawing) -> bytes:
 def png(drawing: SvgDrawing, dpi: int = PRINT_DPI) -> bytes:
     """The drawing at so many pixels an inch of its printed size, which the file says."""
     with Image.open(io.BytesIO(_compile(drawing, "png", dpi))) as image:
-        said = PngInfo()
-        said.add_itxt("Title", drawing.title)
-        said.add_itxt("Description", drawing.alt)
+        metadata = PngInfo()
+        metadata.add_itxt("Title", drawing.title)
+        metadata.add_itxt("Description", drawing.alt)
         out = io.BytesIO()
-        image.save(out, "PNG", dpi=(dpi, dpi), pnginfo=said)
+        image.save(out, "PNG", dpi=(dpi, dpi), pnginfo=metadata)
     return out.getvalue()
 
 
@@ -60,7 +60,22 @@ def _compile(drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int = PRINT_
         (root / "page.typ").write_text(page, encoding="utf-8")
         for at, face in enumerate(drawing.fonts.faces):
             (root / f"{at}.ttf").write_bytes(face.data)
-        return _typeset(root, drawing, form, dpi)
+        try:
+            made: bytes = typst.compile(
+                root / "page.typ",
+                root=root,
+                font_paths=[root],
+                ignore_system_fonts=True,
+                format=form,
+                ppi=float(dpi),
+                pdf_standards=[PDF_VERSION] if form == "pdf" else [],
+                sys_inputs={"title": drawing.title, "alt": drawing.alt},
+                package_path=root,
+                package_cache_path=root,
+            )
+        except typst.TypstError as error:
+            raise FigureError("This picture of a figure is damaged.") from error
+        return made
 
 
 def _in_whole_pixels(svg: str, width: float, height: float, dpi: int) -> tuple[str, float, float]:
@@ -73,23 +88,3 @@ def _in_whole_pixels(svg: str, width: float, height: float, dpi: int) -> tuple[s
     size = f'width="{across}" height="{down - 0.02}" preserveAspectRatio="none"'
     drawn = _SIZE.sub(lambda found: found[1] + size, svg, count=1)
     return drawn, (across - 0.01) * 72 / dpi, (down - 0.01) * 72 / dpi
-
-
-def _typeset(root: Path, drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int) -> bytes:
-    fonts: list[Path] = [root]
-    try:
-        made: bytes = typst.compile(
-            root / "page.typ",
-            root=root,
-            font_paths=fonts,
-            ignore_system_fonts=True,
-            format=form,
-            ppi=float(dpi),
-            pdf_standards=[PDF_VERSION] if form == "pdf" else [],
-            sys_inputs={"title": drawing.title, "alt": drawing.alt},
-            package_path=root,
-            package_cache_path=root,
-        )
-    except typst.TypstError as error:
-        raise FigureError("This picture of a figure is damaged.") from error
-    return made

@@ -50,11 +50,15 @@ def save_figure(
             f"A figure is saved as .svg, .pdf, .png or .html, not as {path.name[:60]!r}."
         )
     if form == "html":
-        _save_page(figure, path, paper, theme, shared=shared)
+        from core.export.web import bundle
+        from core.export.web.page import page_of
+
+        write_file(path, page_of(figure, theme, paper, shared=shared))
+        if shared:
+            write_file(path.with_name(bundle.NAME), bundle.script())
         return path
     drawn = _drawn(figure, theme or LIGHT, paper)
-    raw = svgs([drawn])[0]
-    write_file(path, encoded(drawing(raw, drawn, stem(path.stem, None), paper), form))
+    write_file(path, encoded(drawing(svgs([drawn])[0], drawn, stem(path.stem, None), paper), form))
     return path
 
 
@@ -72,19 +76,3 @@ def _save_panels(
     panels = Panels.of(paper, len(figures))
     drawn = [_drawn(figure, theme, panels.panel) for figure in figures]
     write_file(path, encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))
-
-
-def _save_page(
-    figure: Drawable,
-    path: Path,
-    paper: Paper,
-    theme: Theme | None,
-    *,
-    shared: bool,
-) -> None:
-    from core.export.web import bundle
-    from core.export.web.page import page_of
-
-    write_file(path, page_of(figure, theme, paper, shared=shared))
-    if shared:
-        write_file(path.with_name(bundle.NAME), bundle.script())

@@ -19,7 +19,6 @@ from core.evaluation.example import SCHEMA as REASONING
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
-from core.evaluation.types import Rivalry
 from core.export.subject import Subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
@@ -112,8 +111,11 @@ def _lab(data: Any, raw: bytes) -> StoredFile:
 
     example = lab_of(data)
     step = example.step
-    subject = partial(Subject.of_trace, read_before(step), raw)
-    return StoredFile(example, subject, partial(step_tables, step.step, step.trace))
+    return StoredFile(
+        example,
+        partial(Subject.of_trace, read_before(step), raw),
+        partial(step_tables, step.step, step.trace),
+    )
 
 
 def _sweep(_: Any, raw: bytes) -> StoredFile:
@@ -128,27 +130,31 @@ def _evaluation(_: Any, raw: bytes) -> StoredFile:
     from core.evaluation.plan.files import read_evaluation
 
     evaluation = read_evaluation(raw)
-    subject = partial(evaluation_subject, evaluation)
-    return StoredFile(evaluation, subject, partial(evaluation_tables, evaluation))
+    return StoredFile(
+        evaluation, partial(evaluation_subject, evaluation), partial(evaluation_tables, evaluation)
+    )
 
 
 def _reasoning(data: Any, raw: bytes) -> StoredFile:
     example = example_from_dict(data)
     subject = partial(_sweep_subject, example.sweep, {"reasoning.json": raw})
-    return StoredFile(example, subject, lambda: [_costs(example.sweep), _rivals(example.rivalry)])
+    return StoredFile(
+        example,
+        subject,
+        lambda: [
+            _costs(example.sweep),
+            ("The same bound, other ways.", figures.reason_rivals_data(example.rivalry)),
+        ],
+    )
 
 
 def _data_path(data: Any, raw: bytes) -> StoredFile:
     from core.traces.data_path.reading import path_of
 
     path = path_of(data)
-    said = counted(sum(1 for _ in path.walk()), "recorded call")
-    settings = {"app": VERSION, "calls": said, "seconds": path.seconds}
-    return StoredFile(path, partial(Subject, said, settings, {"data-path.json": raw}))
-
-
-def _rivals(rivalry: Rivalry) -> Table:
-    return "The same bound, other ways.", figures.reason_rivals_data(rivalry)
+    caption = counted(sum(1 for _ in path.walk()), "recorded call")
+    settings = {"app": VERSION, "calls": caption, "seconds": path.seconds}
+    return StoredFile(path, partial(Subject, caption, settings, {"data-path.json": raw}))
 
 
 def _costs(sweep: BudgetSweep) -> Table:
@@ -168,9 +174,13 @@ def _sweep_subject(sweep: BudgetSweep, files: dict[str, bytes]) -> Subject:
         "method": plan.config.method,
         "settings": asdict(plan.config),
     }
-    said = config_caption(plan.model_id, plan.config)
     revision = f", revision {plain_name(plan.model_revision)}" if plan.model_revision else ""
-    return Subject(said, settings, files, models=f"{plain_name(plan.model_id)}{revision}")
+    return Subject(
+        config_caption(plan.model_id, plan.config),
+        settings,
+        files,
+        models=f"{plain_name(plan.model_id)}{revision}",
+    )
 
 
 def evaluation_subject(evaluation: Evaluation) -> Subject:
@@ -187,10 +197,16 @@ def evaluation_subject(evaluation: Evaluation) -> Subject:
     from core.evaluation.plan.files import file_of
     from core.evaluation.plan.plan_file import write_plan
 
-    own = write_plan(plan, plan.questions.name.split(",")[0])
-    files = {"plan.yaml": own.encode(), "evaluation.jsonl": file_of(evaluation)}
-    models = "; ".join(f"{name}, revision {plain_name(own)}" for name, own in plan.revisions)
-    return Subject(caption(evaluation), settings, files, models=models)
+    revision = write_plan(plan, plan.questions.name.split(",")[0])
+    files = {"plan.yaml": revision.encode(), "evaluation.jsonl": file_of(evaluation)}
+    return Subject(
+        caption(evaluation),
+        settings,
+        files,
+        models="; ".join(
+            f"{name}, revision {plain_name(revision)}" for name, revision in plan.revisions
+        ),
+    )
 
 
 def evaluation_tables(evaluation: Evaluation) -> list[Table]:
@@ -199,11 +215,11 @@ def evaluation_tables(evaluation: Evaluation) -> list[Table]:
 
     from core.evaluation.plan.statistics import all_paired, failures
 
-    found = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
+    tables = [("What each way gained and cost.", figures.evaluate_accuracy_data(evaluation))]
     for title, records in (
         ("Every way against the first one.", all_paired(evaluation)),
         ("Ways that failed.", failures(evaluation)),
     ):
         if records:
-            found.append((title, pd.DataFrame(records)))
-    return found
+            tables.append((title, pd.DataFrame(records)))
+    return tables

@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 import core.figures as figures
 from core.decoding.counting import counted, nth
 from core.decoding.lab.types import LabExample
-from core.evaluation.best_of import SampledProblems, of_way
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
+from core.evaluation.votes.best_of import SampledProblems, of_way
 from core.export.part import Part, of_figure
 from core.figures.base.labels import config_caption, plain_name, settings_caption
 
@@ -30,7 +30,7 @@ def lab_parts(example: LabExample) -> list[Part]:
         "rolls": (figures.lab_rolls, (example.rolls,), f"open 1,000 rolls and {_WAIT}"),
         "temperatures": (figures.lab_sweep, (example.sweep,), f"open Temperature and {_WAIT}"),
     }
-    found = [
+    parts = [
         of_figure(f"stages-{at}", figures.lab_stages, step),
         of_figure(f"draw-{at}", figures.lab_draw, step),
         *(
@@ -41,8 +41,8 @@ def lab_parts(example: LabExample) -> list[Part]:
         ),
     ]
     if grown := example.continuations:
-        return [*found, of_figure(f"tree-{at}", figures.lab_tree, grown)]
-    return [*found, Part("tree", needs="write continuations first")]
+        return [*parts, of_figure(f"tree-{at}", figures.lab_tree, grown)]
+    return [*parts, Part("tree", needs="write continuations first")]
 
 
 def sweep_parts(sweep: BudgetSweep) -> list[Part]:
@@ -62,15 +62,21 @@ def sweep_parts(sweep: BudgetSweep) -> list[Part]:
 
 def evaluation_parts(evaluation: Evaluation) -> list[Part]:
     """Gain and cost of each way, their agreement, and the best of a way's samples."""
-    found = [
+    parts = [
         of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
         of_figure("agreement", figures.evaluate_agreement, evaluation),
     ]
     for at, way in enumerate(evaluation.plan.ways, start=1):
         if way.samples > 1:
-            sampled, said = of_way(evaluation, way.name), plain_name(way.name, 60)
-            found.append(of_figure(f"best-of-{at}", figures.best_of, sampled, caption=said))
-    return found
+            parts.append(
+                of_figure(
+                    f"best-of-{at}",
+                    figures.best_of,
+                    of_way(evaluation, way.name),
+                    caption=plain_name(way.name, 60),
+                )
+            )
+    return parts
 
 
 def samples_caption(found: SampledProblems) -> str:
@@ -82,14 +88,14 @@ def samples_caption(found: SampledProblems) -> str:
 
 def reasoning_parts(example: ReasoningExample) -> list[Part]:
     """The run stopped after each step, both sweeps, the ways compared, the best of N."""
-    said = settings_caption(example.run)
-    found = [
-        of_figure("stops", figures.reason_stops, example.strip, caption=said),
+    caption = settings_caption(example.run)
+    parts = [
+        of_figure("stops", figures.reason_stops, example.strip, caption=caption),
         *sweep_parts(example.sweep),
         *(replace(part, name=f"cut-{part.name}") for part in sweep_parts(example.cut)),
         of_figure("ways-compared", figures.reason_rivals, example.rivalry),
     ]
     if (best := example.best_of) is not None:
-        draw, said = figures.best_of, samples_caption(best)
-        found.append(of_figure("best-of-n", draw, best.sampled, caption=said))
-    return found
+        caption = samples_caption(best)
+        parts.append(of_figure("best-of-n", figures.best_of, best.sampled, caption=caption))
+    return parts

@@ -1,4 +1,4 @@
-"""What an archive's figures show: a run or an evaluation, its settings and its own files."""
+"""Subject of an archive's figures: a run or an evaluation, its settings and its own files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.figures.base.labels import plain_name, settings_caption
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the figures show.
+    """Subject of the figures.
 
     Args:
         caption: its settings in a line.
@@ -51,11 +51,10 @@ class Subject:
             "settings": asdict(trace.config),
             "versions": trace.versions,
         }
-        files = {"trace.json": file}
         return cls(
             settings_caption(trace),
             settings,
-            files,
+            {"trace.json": file},
             trace.config,
             trace.created,
             "; ".join(_versions(trace)),

@@ -61,7 +61,7 @@ class SvgDrawing:
 def finish(
     raw: str, *, name: str, title: str, alt: str, caption: str = "", mm: float | None = None
 ) -> SvgDrawing:
-    """What Plotly drew, as a file that looks and reads the same anywhere.
+    """File of a drawing by Plotly that looks and reads the same anywhere.
 
     Args:
         raw: Plotly's SVG.
@@ -106,10 +106,10 @@ def _parsed(raw: str) -> Tree.Element:
 
 
 def _number(root: Tree.Element, side: str) -> float:
-    found = re.match(r"\d+(\.\d+)?", root.get(side, ""))
-    if not found or not 0 < float(found[0]) <= 10_000:
+    match = re.match(r"\d+(\.\d+)?", root.get(side, ""))
+    if not match or not 0 < float(match[0]) <= 10_000:
         raise FigureError("This picture has no size.")
-    return float(found[0])
+    return float(match[0])
 
 
 def _clean(parent: Tree.Element) -> None:
@@ -130,25 +130,27 @@ def _is_unseen(element: Tree.Element, name: str) -> bool:
         return not len(element)
     if name == "image":
         return not element.get(f"{{{XLINK}}}href", "").startswith(PNG)
-    invisible = element.get("opacity") == "0"
     filled = element.get("fill-opacity") != "0" and element.get("fill") != "none"
     stroked = element.get("stroke", "none") != "none" and element.get("stroke-opacity") != "0"
+    invisible = element.get("opacity") == "0"
     return invisible or (name in ("rect", "path", "circle") and not filled and not stroked)
 
 
 def _set_properties(element: Tree.Element) -> None:
-    given = dict(element.attrib)
+    attributes = dict(element.attrib)
     element.attrib.clear()
-    link = given.get(f"{{{XLINK}}}href") or given.get("href")
+    link = attributes.get(f"{{{XLINK}}}href") or attributes.get("href")
     if link and link.startswith(PNG):
         element.set(f"{{{XLINK}}}href", without_dark_gaps(link))
-    properties = dict(_declarations(given.pop("style", "")))
+    properties = dict(_declarations(attributes.pop("style", "")))
     if properties.get("white-space") == "pre":
         element.set(_SPACE, "preserve")
     if properties.get("display") == "none" or properties.get("visibility") == "hidden":
         properties["opacity"] = "0"
-    for key, value in {**given, **properties}.items():
-        if key in _ATTRIBUTES and _USUAL.get(key) != value and _is_harmless(value):
+    for key, value in {**attributes, **properties}.items():
+        # A reference to anything but an id of the drawing is harmful.
+        harmless = "url(" not in _REFERENCE.sub("", value)
+        if key in _ATTRIBUTES and _USUAL.get(key) != value and harmless:
             element.set(key, value)
 
 
@@ -157,10 +159,6 @@ def _declarations(style: str) -> Iterator[tuple[str, str]]:
         key, colon, value = declaration.partition(":")
         if colon:
             yield key.strip(), value.strip()
-
-
-def _is_harmless(value: str) -> bool:
-    return "url(" not in _REFERENCE.sub("", value)
 
 
 def _number_ids(root: Tree.Element, name: str) -> None:
@@ -185,12 +183,14 @@ def _set_fonts(root: Tree.Element) -> Fonts:
     texts: list[tuple[Tree.Element, str]] = []
     for text in root.iter(f"{{{SVG}}}text"):
         _collect(text, SANS, REGULAR, used, texts)
-    if len({character for own in used.values() for character in own}) > MAX_CHARACTERS:
+    if (
+        len({character for characters in used.values() for character in characters})
+        > MAX_CHARACTERS
+    ):
         raise FigureError("This picture holds more characters than any figure has.")
-    fonts = fonts_for(used)
     for element, family in texts:
         element.set("font-family", f"'{family}', {'monospace' if family == MONO else 'sans-serif'}")
-    return fonts
+    return fonts_for(used)
 
 
 def _collect(
@@ -200,10 +200,12 @@ def _collect(
     used: dict[tuple[str, int], set[str]],
     texts: list[tuple[Tree.Element, str]],
 ) -> None:
-    said = element.attrib.pop("font-family", None)
-    if said is not None:
-        family = MONO if "Code" in said or "mono" in said.split(",")[0].lower() else SANS
-    if said is not None or element.tag == f"{{{SVG}}}text":
+    family_css = element.attrib.pop("font-family", None)
+    if family_css is not None:
+        family = (
+            MONO if "Code" in family_css or "mono" in family_css.split(",")[0].lower() else SANS
+        )
+    if family_css is not None or element.tag == f"{{{SVG}}}text":
         texts.append((element, family))
     heavy = element.get("font-weight", "")
     if heavy:

@@ -22,7 +22,7 @@ def csv_text(frame: DataFrame) -> str:
     """
     guarded = frame.rename(columns=_guard)
     for column in guarded.columns:
-        if not _is_number(guarded[column].dtype):
+        if getattr(guarded[column].dtype, "kind", "O") not in "biuf":
             guarded[column] = guarded[column].map(_guard)
     return str(guarded.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC))
 
@@ -36,10 +36,6 @@ def csv_file(frame: DataFrame, made_by: str = "") -> bytes:
     if made_by:
         frame = frame.assign(made_by=[made_by, *[""] * (len(frame) - 1)][: len(frame)])
     return ("\ufeff" + csv_text(frame)).encode()
-
-
-def _is_number(dtype: object) -> bool:
-    return getattr(dtype, "kind", "O") in "biuf"
 
 
 def _guard(cell: object) -> object:

@@ -24,7 +24,24 @@ def tables_of(trace: Trace) -> list[Table]:
     if trace.rounds:
         return [("Metrics of this run.", spec_metrics_data(trace))]
     if trace.hypotheses:
-        return [("Hypotheses, best first.", _hypotheses(trace))]
+        rows = [
+            (
+                at,
+                visible_token(hypothesis.text),
+                hypothesis.score,
+                hypothesis.sum_logprob,
+                len(hypothesis.token_ids),
+            )
+            for at, hypothesis in enumerate(trace.hypotheses, 1)
+        ]
+        return [
+            (
+                "Hypotheses, best first.",
+                DataFrame(
+                    rows, columns=["place", "text", "score", "sum of log-probabilities", "tokens"]
+                ),
+            )
+        ]
     if not trace.token_steps:
         return []
     return [("This run in numbers.", _numbers(trace)), ("Tokens of this run.", _tokens(trace))]
@@ -46,17 +63,8 @@ def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
     ]
 
 
-def _hypotheses(trace: Trace) -> DataFrame:
-    names = ["place", "text", "score", "sum of log-probabilities", "tokens"]
-    rows = [
-        (at, visible_token(found.text), found.score, found.sum_logprob, len(found.token_ids))
-        for at, found in enumerate(trace.hypotheses, 1)
-    ]
-    return DataFrame(rows, columns=names)
-
-
 def _numbers(trace: Trace) -> DataFrame:
-    steps, seconds = trace.token_steps, trace.timings
+    steps = trace.token_steps
     # Of drawn and of forced tokens alike: what the model itself thought of them.
     surprise = [-math.log(p) for p in (s.chosen.raw_prob for s in steps) if p > 0]
     mean = math.fsum(surprise) / len(surprise) if surprise else math.nan
@@ -66,14 +74,13 @@ def _numbers(trace: Trace) -> DataFrame:
         ("mean surprisal, nats", mean),
         ("perplexity", math.exp(mean)),
         ("mean entropy, nats", math.fsum(step.entropy for step in steps) / len(steps)),
-        ("seconds in all", seconds.total),
+        ("seconds in all", trace.timings.total),
         ("tokens a second after the first", trace.tokens_per_second or math.nan),
     ]
     return DataFrame(rows, columns=["measure", "value"])
 
 
 def _tokens(trace: Trace) -> DataFrame:
-    names = ["step", "token", "rank", "probability", "after shaping", "entropy", "origin", "phase"]
     rows = [
         (
             *(nth(s.index), visible_token(s.text), s.chosen.rank, s.chosen.raw_prob),
@@ -81,7 +88,19 @@ def _tokens(trace: Trace) -> DataFrame:
         )
         for s in trace.token_steps
     ]
-    return DataFrame(rows, columns=names)
+    return DataFrame(
+        rows,
+        columns=[
+            "step",
+            "token",
+            "rank",
+            "probability",
+            "after shaping",
+            "entropy",
+            "origin",
+            "phase",
+        ],
+    )
 
 
 def _visible(frame: DataFrame) -> DataFrame:

@@ -32,7 +32,7 @@ def telling_place(trace: Trace, at: int) -> int:
 
 
 def telling_node(trace: Trace) -> Node | None:
-    """Where greedy's path left the beam, else where the winner took another way, else the end."""
+    """The node where greedy's path left the beam, else where the winner left it, else the end."""
     steps = trace.beam_steps
     if not steps:
         return None

@@ -26,10 +26,10 @@ def hub_id(model_id: str) -> HubId:
     Raises:
         ModelError: it can be none; says what can be given.
     """
-    found = _HUB_ID.match(model_id)
-    parts = HubId(found["repo"], found["revision"]) if found else HubId(model_id, None)
+    match = _HUB_ID.match(model_id)
+    parts = HubId(match["repo"], match["revision"]) if match else HubId(model_id, None)
     fits = len(parts.repo) <= _LONGEST_REPO and len(parts.revision or "") <= _LONGEST_REVISION
-    if not found or not fits:
+    if not match or not fits:
         raise ModelError(
             f"{model_id[:_LONGEST_REPO]!r} is neither a folder nor a hub id; give a local "
             "folder, OWNER/NAME or embedded:NAME."

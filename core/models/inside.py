@@ -20,7 +20,7 @@ MOST_BYTES = 2**30
 
 
 class _Reader(NamedTuple):
-    """What turns hidden states into logits."""
+    """Last norm and head of a model, which turn hidden states into logits."""
 
     layers: nn.ModuleList
     norm: nn.Module
@@ -52,7 +52,7 @@ def logit_lens(
     prompt_length: int | None = None,
     use_cache: bool = True,
 ) -> Lens:
-    """What the model would say after every layer, at each position of `ids`.
+    """Compute the tokens that the model would choose after every layer, at each position of `ids`.
 
     One forward of the whole sequence; a layer's logits are held at a time.
 
@@ -103,8 +103,8 @@ def _position(
 def _cells(model: TransformersModel, logits: Tensor, following: Sequence[int]) -> list[LensCell]:
     """A cell for each row of `[n, vocab]`."""
     probs, ids = torch.softmax(logits, dim=-1).max(dim=-1)
-    own = logits.gather(1, torch.tensor(following)[:, None])
-    ranks = 1 + (logits > own).sum(dim=-1)
+    chosen = logits.gather(1, torch.tensor(following)[:, None])
+    ranks = 1 + (logits > chosen).sum(dim=-1)
     numbers = zip(ids.tolist(), probs.tolist(), ranks.tolist(), strict=True)
     return [LensCell(at, model.token_text(at), prob, rank) for at, prob, rank in numbers]
 
@@ -162,7 +162,7 @@ def attention(
     prompt_length: int | None = None,
     use_cache: bool = True,
 ) -> Attention:
-    """How much a position looks at each position up to itself, by layer and head.
+    """Compute a position's attention to each position up to itself, by layer and head.
 
     Args:
         prompt_length: how many of the tokens the run read as its prompt; by default all.
@@ -186,13 +186,13 @@ def attention(
         output = model.hf_model(
             input_ids=row, use_cache=False, return_dict=True, output_attentions=True
         )
-    found = output.get("attentions")
-    if not found or all(layer is None for layer in found):
+    layers = output.get("attentions")
+    if not layers or all(layer is None for layer in layers):
         raise ModelError(f"{model.model_id} gives no attention weights; the other figures work.")
     return Attention(
         position,
         tuple(map(model.token_text, upto)),
-        tuple(() if layer is None else _rows(layer) for layer in found),
+        tuple(() if layer is None else _rows(layer) for layer in layers),
     )
 
 

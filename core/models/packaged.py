@@ -50,7 +50,7 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
 
 
 def is_installed(name: str) -> bool:
-    """Whether the package of this model is there."""
+    """Return True where the package of this model is installed."""
     return name in PACKAGED and _file(PACKAGED[name]) is not None
 
 
@@ -60,18 +60,19 @@ def packaged_file(name: str) -> Path:
     Raises:
         ModelError: its package isn't installed; says the command.
     """
-    one = PACKAGED[name]
-    file = _file(one)
+    packaged = PACKAGED[name]
+    file = _file(packaged)
     if file is None:
         raise ModelError(
-            f"{name} ({one.words}) isn't installed; type {one.command} in the project's folder."
+            f"{name} ({packaged.words}) isn't installed; type {packaged.command} in the "
+            "project's folder."
         )
     return file
 
 
-def _file(one: Packaged) -> Path | None:
-    spec = find_spec(one.module)
+def _file(packaged: Packaged) -> Path | None:
+    spec = find_spec(packaged.module)
     if spec is None or spec.origin is None:
         return None
-    file = Path(spec.origin).parent / one.file
+    file = Path(spec.origin).parent / packaged.file
     return file if file.is_file() else None

@@ -17,7 +17,7 @@ _LOCK = Lock()
 
 
 def recent_file() -> Path:
-    """Where they are kept; it may not be there."""
+    """Return the file that lists them; it may not be there."""
     return user_cache() / "recent.json"
 
 
@@ -25,9 +25,9 @@ def last_used() -> list[str]:
     """The newest first; none where the file can't be read."""
     with suppress(OSError, ValueError, RecursionError):
         with recent_file().open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
-        if isinstance(found, list):
-            return [one for one in found if isinstance(one, str) and 0 < len(one) <= _LONGEST][
+            names = json.loads(file.read(_MOST_BYTES))
+        if isinstance(names, list):
+            return [name for name in names if isinstance(name, str) and 0 < len(name) <= _LONGEST][
                 :_MOST
             ]
     return []
@@ -38,5 +38,5 @@ def remember(where: str) -> None:
     with _LOCK, suppress(OSError):
         file = recent_file()
         file.parent.mkdir(parents=True, exist_ok=True)
-        kept = [where, *(one for one in last_used() if one != where)][:_MOST]
-        write_file(file, json.dumps(kept))
+        names = [where, *(name for name in last_used() if name != where)][:_MOST]
+        write_file(file, json.dumps(names))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from core.models.loading.load import ModelSource
     from core.models.remote.model import RemoteModel
-    from core.models.reward_model import RewardModel
+    from core.models.rewards.reward_model import RewardModel
     from core.models.transformers_model import TransformersModel
 
 
@@ -96,7 +96,7 @@ def load_reward_model(
 
 
 def _source(where: str | Path) -> ModelSource:
-    """Where a model's files are, once its name has been read."""
+    """Return the place of a model's files by its name."""
     model_id = str(where).strip()
     if not model_id:
         raise ModelError(
@@ -105,7 +105,10 @@ def _source(where: str | Path) -> ModelSource:
         )
     folder, trusted = None, False
     if model_id.startswith(EMBEDDED_PREFIX):
-        folder, trusted = _embedded_folder(model_id.removeprefix(EMBEDDED_PREFIX)), True
+        name = model_id.removeprefix(EMBEDDED_PREFIX)
+        if name not in list_stored():
+            raise ModelError(f"There is no embedded model {name!r}; {_embedded_names()}.")
+        folder, trusted = embedded_folder(name), True
     elif model_id in PACKAGED:
         folder, trusted = packaged_file(model_id), True
     elif model_id.lower().startswith(("http:", "https:")):
@@ -114,7 +117,13 @@ def _source(where: str | Path) -> ModelSource:
             "of the hub as OWNER/NAME."
         )
     elif isinstance(where, Path) or looks_like_path(model_id):
-        folder = _expanded(model_id)
+        try:
+            folder = Path(model_id).expanduser()
+        except RuntimeError:  # `~name` of nobody.
+            raise ModelError(
+                f"There is no {kind_of_path(model_id)} {model_id}; check the path, or give a hub "
+                "id or embedded:NAME."
+            ) from None
     if not trusted:
         prepare()  # It starts while this process imports torch.
     with without_collections():
@@ -139,22 +148,6 @@ def _connected(
 
     with reporting(report):
         return connect(where, should_stop)
-
-
-def _expanded(text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:  # `~name` of nobody.
-        raise ModelError(
-            f"There is no {kind_of_path(text)} {text}; check the path, or give a hub id or "
-            "embedded:NAME."
-        ) from None
-
-
-def _embedded_folder(name: str) -> Path:
-    if name not in list_stored():
-        raise ModelError(f"There is no embedded model {name!r}; {_embedded_names()}.")
-    return embedded_folder(name)
 
 
 def _embedded_names() -> str:

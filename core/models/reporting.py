@@ -1,4 +1,4 @@
-"""How far the loading of this thread is, for what it calls without saying so."""
+"""Progress reports of this thread's load, for functions that take no such argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Report = Callable[[str], None]
 
 
 def unheard(_: str) -> None:
-    """Of work that nobody asks about."""
+    """Drop a report."""
 
 
 _REPORT: ContextVar[Report] = ContextVar("report", default=unheard)
@@ -27,5 +27,5 @@ def reporting(report: Report) -> Iterator[None]:
 
 
 def current_report() -> Report:
-    """What this thread's work tells how far it is."""
+    """Return the function that takes this thread's progress."""
     return _REPORT.get()

@@ -10,8 +10,8 @@ import torch
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits, TokenRows
-from core.models.inputs import InputLimits, check_branch
-from core.models.token_text import display_text
+from core.models.running.inputs import InputLimits, check_branch
+from core.models.text.token_text import display_text
 
 LogitsRow = Sequence[float] | torch.Tensor
 Script = Mapping[tuple[int, ...], LogitsRow] | Callable[[tuple[int, ...]], LogitsRow]
@@ -55,7 +55,7 @@ class ScriptedModel:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are."""
+        """Number of tokens."""
         return len(self._tokens)
 
     @property
@@ -69,20 +69,20 @@ class ScriptedModel:
         Raises:
             PromptError: no token fits.
         """
-        rest, ids = text.encode(), []
-        while rest:
+        left, ids = text.encode(), []
+        while left:
             fitting = [
                 at
                 for at, token in enumerate(self._tokens)
-                if token and rest.startswith(token) and at not in self.eos_ids
+                if token and left.startswith(token) and at not in self.eos_ids
             ]
             if not fitting:
                 known = ", ".join(repr(display_text(token)) for token in self._tokens)
                 raise PromptError(
-                    f"No token fits at {display_text(rest)[:20]!r}; write with {known}."
+                    f"No token fits at {display_text(left)[:20]!r}; write with {known}."
                 )
             ids.append(max(fitting, key=lambda at: len(self._tokens[at])))
-            rest = rest[len(self._tokens[ids[-1]]) :]
+            left = left[len(self._tokens[ids[-1]]) :]
         return ids
 
     def token_text(self, token_id: int) -> str:
@@ -115,7 +115,7 @@ class ScriptedModel:
         return context
 
     def logits_after(self, ids: Sequence[int]) -> torch.Tensor:
-        """What the script says after `ids`, as logits `[vocab]`; a probability of 0 is -inf.
+        """Return the script's logits `[vocab]` after `ids`; a probability of 0 is -inf.
 
         Raises:
             ModelError: the script has no row for them, or one that is no distribution.
@@ -158,12 +158,12 @@ class ScriptedContext:
 
     @property
     def rows(self) -> int:
-        """How many sequences the context holds."""
+        """Number of sequences that the context holds."""
         return len(self._ids)
 
     @property
     def length(self) -> int:
-        """How many tokens each row holds."""
+        """Number of tokens that each row holds."""
         return len(self._ids[0])
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the work of this thread is to stop, for what it calls without saying so."""
+"""Stop function of this thread's work, for functions that take no such argument."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ShouldStop = Callable[[], bool]
 
 
 def never() -> bool:
-    """Of work that nobody stops."""
+    """Return False: nobody stops this work."""
     return False
 
 
@@ -31,5 +31,5 @@ def stoppable(should_stop: ShouldStop) -> Iterator[None]:
 
 
 def current() -> ShouldStop:
-    """What this thread's work asks whether it is to stop."""
+    """Return the function that tells this thread's work to stop."""
     return _SHOULD_STOP.get()

@@ -1,4 +1,4 @@
-"""How many threads torch computes with beside a server that draws pages."""
+"""Number of torch's threads beside a server that draws pages."""
 
 from __future__ import annotations
 

@@ -15,16 +15,15 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
-from core.models.cache import GrowingCache, attention_layer_types
-from core.models.contexts import CachedContext, UncachedContext
 from core.models.fused.check import fused_step
-from core.models.fused.step import MOST_TOKENS, FusedStep
-from core.models.inputs import InputLimits
-from core.models.layout import lay_out_for_single_tokens
-from core.models.reference import reference_paths, reference_token_ids
-from core.models.rope import AnglesOfRun, length_dependent_rope
-from core.models.tokenizing import Tokenizing, TokenNames
-from core.models.window import context_window
+from core.models.running.cache import GrowingCache, attention_layer_types
+from core.models.running.contexts import CachedContext, UncachedContext
+from core.models.running.inputs import InputLimits
+from core.models.running.layout import lay_out_for_single_tokens
+from core.models.running.reference import reference_paths, reference_token_ids
+from core.models.running.rope import AnglesOfRun, length_dependent_rope
+from core.models.running.window import context_window
+from core.models.text.tokenizing import Tokenizing, TokenNames
 
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
@@ -85,12 +84,12 @@ class TransformersModel(Tokenizing):
         """Notes on its files, in sentences; empty where there is nothing to say."""
         surplus = len(self.tokenizer) - self.vocab_size
         unused = f"Tokens of its tokenizer that the model has no embedding for: {surplus:,}."
-        said = (self._left_out, unused if surplus > 0 else "", self.template_fault)
-        return " ".join(filter(None, said))
+        notes = (self._left_out, unused if surplus > 0 else "", self.template_fault)
+        return " ".join(filter(None, notes))
 
     @property
     def device(self) -> torch.device:
-        """Where the forwards run."""
+        """Device of the forwards."""
         device: torch.device = self.hf_model.device
         return device
 
@@ -205,7 +204,7 @@ class TransformersModel(Tokenizing):
     def reference_token_ids(
         self, prompt_ids: Sequence[int], config: MethodConfig
     ) -> list[int] | None:
-        """What transformers' own `generate` emits for `Greedy`, or `Sampling` by multinomial.
+        """Run transformers' own `generate` for `Greedy`, or `Sampling` by multinomial.
 
         None where there is nothing to compare with: another method, another draw.
         """
@@ -214,7 +213,7 @@ class TransformersModel(Tokenizing):
     def reference_paths(
         self, prompt_ids: Sequence[int], config: MethodConfig
     ) -> list[ReferencePath] | None:
-        """What transformers' own beam search finds, best first; None where it has no such one."""
+        """Run transformers' own beam search, best path first; None where it has no such one."""
         return reference_paths(self, prompt_ids, config)
 
     def _forward(
@@ -230,7 +229,7 @@ class TransformersModel(Tokenizing):
             hidden: takes the last layer's hidden states in, `[rows, n, width]`.
         """
         logits: torch.Tensor
-        if self._fused and cache is not None and self._is_short(ids.shape[1], cache, self._fused):
+        if self._fused and cache is not None and self._fused.takes(ids.shape[1], cache):
             logits = self._fused(ids, cache, keep, hidden).to("cpu")
             if hidden is not None:
                 hidden[-1] = hidden[-1].to("cpu")
@@ -256,14 +255,6 @@ class TransformersModel(Tokenizing):
             yield
         finally:
             self._fused = fused
-
-    @staticmethod
-    def _is_short(added: int, cache: GrowingCache, step: FusedStep) -> bool:
-        """Whether the fused step takes so many tokens."""
-        held = cache.get_seq_length()
-        if step.body.most_length is not None and held + added > step.body.most_length:
-            return False
-        return added <= MOST_TOKENS
 
     @cached_property
     def supports_cache(self) -> bool:

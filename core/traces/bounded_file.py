@@ -35,6 +35,19 @@ def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingErro
     return within(data, limit, what, error)
 
 
+def bytes_of(
+    source: bytes | str | Path, max_bytes: int, what: str, error: type[DecodingError]
+) -> bytes:
+    """Return bytes as they are given, or those of a file by its path.
+
+    Raises:
+        error: as `within` and `file_bytes`.
+    """
+    if isinstance(source, bytes):
+        return within(source, max_bytes, what, error)
+    return file_bytes(source, max_bytes, what, error)
+
+
 def within(data: bytes, limit: int, what: str, error: type[DecodingError]) -> bytes:
     """The bytes, if they are no more than `limit`; else raises `error`."""
     if len(data) > limit:
@@ -68,7 +81,7 @@ def require_sparse(
 
 
 def is_device(descriptor: int) -> bool:
-    """Whether an open file is one of the machine's devices."""
+    """Return whether an open file is a device."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 

@@ -9,7 +9,7 @@ from typing import Any
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
 from core.decoding.serial import require_header
-from core.traces.bounded_file import file_bytes, require_sparse, within
+from core.traces.bounded_file import bytes_of, require_sparse
 from core.traces.schema.trace import trace_layout
 
 # Of bytes, which may be a stranger's, and of a file on one's own disk.
@@ -31,7 +31,7 @@ def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> T
 
 
 def trace_of(data: Any) -> Trace:
-    """The trace of a file that was parsed.
+    """Return the trace of a file that was parsed.
 
     Raises:
         TraceError: one sentence that says what is wrong with the file.
@@ -42,23 +42,14 @@ def trace_of(data: Any) -> Trace:
 
 
 def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:
-    """The JSON of a file that may be a stranger's.
+    """Return the JSON of a file that may be a stranger's.
 
     Raises:
         TraceError: it is too large, can't be opened, or is no JSON.
     """
-    return _parsed(_bytes_of(source, max_bytes))
-
-
-def _bytes_of(source: bytes | str | Path, max_bytes: int | None) -> bytes:
-    if isinstance(source, bytes):
-        limit = MAX_BYTES if max_bytes is None else max_bytes
-        return within(source, limit, "trace file", TraceError)
-    limit = MAX_FILE_BYTES if max_bytes is None else max_bytes
-    return file_bytes(source, limit, "trace file", TraceError)
-
-
-def _parsed(data: bytes) -> Any:
+    if max_bytes is None:
+        max_bytes = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
+    data = bytes_of(source, max_bytes, "trace file", TraceError)
     require_sparse(data, "trace file", TraceError)
     try:
         return json.loads(data.decode("utf-8-sig"))

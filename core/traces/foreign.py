@@ -45,7 +45,7 @@ class ForeignAnswer:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """What such an answer can't tell, in sentences."""
+        """Return sentences on the limits of such an answer."""
         named = max((len(token.top) for token in self.tokens), default=0)
         beyond = sum(t.rank is None and t.logprob is not None for t in self.tokens)
         others = (
@@ -87,7 +87,7 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
             raise TraceError(f"The answer holds more than {MAX_TOKENS:,} tokens.")
     if not tokens:
         raise _without_tokens(bodies[-1])
-    model = next((own for body in bodies if isinstance(own := body.get("model"), str)), "")
+    model = next((name for body in bodies if isinstance(name := body.get("model"), str)), "")
     choices = max(len(objects(body.get("choices"))) for body in bodies)
     return ForeignAnswer(
         shortened(model, 100), tuple(tokens), max(1, choices if alone else len(bodies))
@@ -131,7 +131,7 @@ def _is_one(bodies: Sequence[JsonObject]) -> bool:
 
 def _without_tokens(body: JsonObject) -> TraceError:
     error = body.get("error")
-    said = error.get("message") if isinstance(error, Mapping) else error
-    if isinstance(said, str) and said:
-        return TraceError(f"The server refused: {shortened(said, 200)}")
+    sentence = error.get("message") if isinstance(error, Mapping) else error
+    if isinstance(sentence, str) and sentence:
+        return TraceError(f"The server refused: {shortened(sentence, 200)}")
     return TraceError(NO_LOGPROBS)

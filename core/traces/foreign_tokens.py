@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from core.decoding.errors import TraceError
-from core.models.token_text import display_text
+from core.models.text.token_text import display_text
 
 MAX_TOP, MAX_TEXT = 1_000, 1_000
 JsonObject: TypeAlias = Mapping[str, Any]
@@ -90,16 +90,20 @@ def tokens_of(bodies: Sequence[JsonObject]) -> Iterator[ForeignToken]:
         TraceError: a part of it is no token or no log-probability.
     """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    for own, named in _places(bodies):
-        top = [(display_text(one.raw), one.logprob) for one in named if one.logprob is not None]
-        ranked = tuple(sorted(top, key=lambda one: -one[1]))
-        yield ForeignToken(display_text(own.raw), own.logprob, ranked, decoder.decode(own.raw))
+    for token, named in _places(bodies):
+        top = [
+            (display_text(entry.raw), entry.logprob) for entry in named if entry.logprob is not None
+        ]
+        ranked = tuple(sorted(top, key=lambda entry: -entry[1]))
+        yield ForeignToken(
+            display_text(token.raw), token.logprob, ranked, decoder.decode(token.raw)
+        )
 
 
 def objects(value: Any) -> list[JsonObject]:
     """The objects of a list; none of anything else."""
-    found = value if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, Mapping)]
+    items = value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, Mapping)]
 
 
 def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
@@ -138,12 +142,12 @@ def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
 
 def _entry(entry: JsonObject) -> _Place:
     """OpenAI's, Ollama's and llama.cpp's; `content` and `probs` are llama.cpp's until 2024."""
-    found = (objects(entry.get(key)) for key in ("top_logprobs", "top_probs", "probs"))
-    named = [_named(one) for one in next(filter(None, found), [])[:MAX_TOP]]
+    lists = (objects(entry.get(key)) for key in ("top_logprobs", "top_probs", "probs"))
+    named = [_named(item) for item in next(filter(None, lists), [])[:MAX_TOP]]
     if "probs" not in entry:
         return _named(entry), named
     raw = _raw(entry.get("content"))
-    return _Named(raw, next((one.logprob for one in named if one.raw == raw), None)), named
+    return _Named(raw, next((item.logprob for item in named if item.raw == raw), None)), named
 
 
 def _named(entry: JsonObject) -> _Named:
@@ -165,7 +169,7 @@ def _legacy(logprobs: JsonObject) -> Iterator[_Place]:
     tops = logprobs.get("top_logprobs")
     for text, value, named in _together(texts, values, tops):
         pairs = list(named.items())[:MAX_TOP] if isinstance(named, Mapping) else []
-        top = [_Named(_raw(key), _logprob(own)) for key, own in pairs]
+        top = [_Named(_raw(key), _logprob(logprob)) for key, logprob in pairs]
         yield _Named(_raw(text), None if value is None else _logprob(value)), top
 
 
@@ -174,7 +178,7 @@ def _sglang(metas: Iterable[JsonObject]) -> Iterator[_Place]:
     for meta in metas:
         values, tops = _list(meta.get("output_token_logprobs")), meta.get("output_top_logprobs")
         for value, named in _together(values, tops):
-            yield _triple(value), [_triple(one) for one in _list(named)[:MAX_TOP]]
+            yield _triple(value), [_triple(item) for item in _list(named)[:MAX_TOP]]
 
 
 def _triple(value: Any) -> _Named:

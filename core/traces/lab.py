@@ -168,8 +168,8 @@ def main() -> int:
     try:
         save_lab(make_lab(Trace.load(args.run)), args.example)
     except (DecodingError, OSError) as error:
-        said = unwritable(args.example, error) if isinstance(error, OSError) else error
-        print(f"python -m core.traces.lab: {said}", file=sys.stderr)
+        sentence = unwritable(args.example, error) if isinstance(error, OSError) else error
+        print(f"python -m core.traces.lab: {sentence}", file=sys.stderr)
         return 2
     return 0
 

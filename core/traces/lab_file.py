@@ -38,14 +38,14 @@ def lab_of(data: Any) -> LabExample:
         TraceError: one sentence that says what is wrong with the file.
     """
     require_header(data, LabExample)
-    found: LabExample = lab_layout().read(data)
-    if found.step.config != _plain(found.step.config):
+    example: LabExample = lab_layout().read(data)
+    if example.step.config != _plain(example.step.config):
         raise TraceError("The file's settings are none that the lab's knobs can hold.")
-    return found
+    return example
 
 
 def _plain(config: Any) -> Sampling:
     """The config with nothing set but what the lab sets."""
-    own = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
-    shaping = Shaping(**{name: value for name, value in own.items() if name in KNOB_RANGES})
+    values = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
+    shaping = Shaping(**{name: value for name, value in values.items() if name in KNOB_RANGES})
     return Sampling(shaping=shaping, seed=config.seed, draw=config.draw)

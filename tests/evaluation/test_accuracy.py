@@ -9,13 +9,13 @@ from __future__ import annotations
 import pytest
 
 from core import Reasoning, Shaping, check, collect, load_model
-from core.evaluation.asking import prompt_ids_of
-from core.evaluation.compare import compare_rivals
-from core.evaluation.problems import make_hard_sums, make_problems
+from core.evaluation.questions.asking import prompt_ids_of
+from core.evaluation.questions.problems import make_hard_sums, make_problems
+from core.evaluation.scoring.verifier import check_arithmetic
 from core.evaluation.sweep.curves import curve
 from core.evaluation.sweep.run import run_sweep
 from core.evaluation.sweep.types import SweepPlan
-from core.evaluation.verifier import check_arithmetic
+from core.evaluation.votes.compare import compare_rivals
 
 STEPS = (2, 3, 4, 5, 6, 7, 8)
 GREEDY = Reasoning(max_answer_tokens=24)

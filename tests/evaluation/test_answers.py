@@ -6,7 +6,7 @@ from time import thread_time
 
 import pytest
 
-from core.evaluation.answers import find_answer, judge, normal_number
+from core.evaluation.scoring.answers import find_answer, judge, normal_number
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from transformers import (
 )
 
 from core.decoding.errors import ModelError
-from core.evaluation.ballots import vote
-from core.evaluation.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
+from core.evaluation.votes.ballots import vote
+from core.evaluation.votes.best_of import Sample, Sampled, by_samples, chosen, mistakes, of_votes
 from core.figures import best_of, best_of_data
 from core.models.places import EMBEDDED_FOLDER, list_embedded
 from core.models.registry import load_reward_model
-from core.models.verifier import VerifierHead, load_verifier, read
+from core.models.rewards.verifier import VerifierHead, load_verifier, read
 from tests.evaluation.test_votes import PROBLEM, attempt
 from tests.models.builders import random_model, tiny_tokenizer
 

@@ -11,9 +11,8 @@ from core import Greedy, ModelError, PromptError, Sampling, Shaping, Speculative
 from core.cli.main import main
 from core.decoding.errors import EvaluationError, LostModelError
 from core.decoding.protocol import Wrapped
-from core.evaluation.best_of import of_way
-from core.evaluation.plan.files import evaluate_to_file, read_evaluation
-from core.evaluation.plan.run import loaded, run_evaluation
+from core.evaluation.plan.files import read_evaluation
+from core.evaluation.plan.run import evaluate_to_file, loaded, run_evaluation
 from core.evaluation.plan.statistics import (
     Failure,
     agreement,
@@ -25,6 +24,7 @@ from core.evaluation.plan.statistics import (
 )
 from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.questions.types import Question, QuestionSet
+from core.evaluation.votes.best_of import of_way
 from core.figures.evaluate.accuracy import evaluate_accuracy
 from core.figures.evaluate.agreement import evaluate_agreement
 from core.models.scripted import ScriptedModel

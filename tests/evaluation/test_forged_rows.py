@@ -13,9 +13,9 @@ from core.evaluation.plan.derived import ends_with
 from core.evaluation.plan.files import EVALUATIONS, read_evaluation
 from core.evaluation.plan.statistics import paired, results
 from core.evaluation.row_file import encoded_line
+from core.evaluation.runner import PlanWork
 from core.evaluation.sweep.curves import curve, curves_by_steps
 from core.evaluation.sweep.files import SWEEPS, read_sweep
-from core.evaluation.sweep.serial import COLUMNS, row_to_json
 from core.evaluation.sweep.types import BudgetSweep
 from tests.figures.reasons import make_sweep
 
@@ -32,7 +32,10 @@ def forged(data: bytes, **fields) -> bytes:
 
 def forged_sweep(sweep: BudgetSweep, **fields) -> bytes:
     head = SWEEPS.content(sweep.plan, ())
-    rows = (dict(zip(COLUMNS, row_to_json(row), strict=True)) | fields for row in sweep.rows)
+    rows = (
+        dict(zip(SWEEPS.columns, SWEEPS.row_to_json(row), strict=True)) | fields
+        for row in sweep.rows
+    )
     return head + b"".join(encoded_line(list(row.values())) for row in rows)
 
 
@@ -74,7 +77,7 @@ def test_what_an_evaluations_row_contradicts_is_refused(lie, sentence) -> None:
 def test_a_run_is_resumed_on_true_rows(tmp_path: Path) -> None:
     path, true = tmp_path / "rows.jsonl", read_evaluation(LEAK)
     path.write_bytes(forged(LEAK, right=True, counted="exact", f1=1.0))
-    rows = EVALUATIONS.extend(path, true.plan, lambda _: iter(()))
+    rows = EVALUATIONS.extend(path, PlanWork(true.plan, lambda: None))
     assert rows == true.rows
 
 

@@ -13,17 +13,17 @@ import pytest
 from core import ByEngine, Greedy, load_model
 from core.decoding.errors import EvaluationError
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation import in_flight
-from core.evaluation.in_flight import all_on_servers, rows_in_flight
-from core.evaluation.plan.files import evaluate_to_file, read_evaluation
+from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.plan_file import take
-from core.evaluation.plan.run import run_evaluation
+from core.evaluation.plan.run import evaluate_to_file, run_evaluation
 from core.evaluation.plan.types import EvaluationPlan, Way
-from core.evaluation.problems import make_problems
 from core.evaluation.questions.own import own_questions
-from core.evaluation.sweep.files import sweep_to_file
-from core.evaluation.sweep.run import run_sweep
+from core.evaluation.questions.problems import make_problems
+from core.evaluation.sweep.run import run_sweep, sweep_to_file
 from core.evaluation.sweep.types import SweepPlan
+from core.evaluation.workers import threads
+from core.evaluation.workers.threads import Threads, all_on_servers
+from core.evaluation.workers.work import RunUnit, rows_of
 from tests.evaluation.test_workers import outcomes, require_same
 from tests.models.remote import faults
 from tests.models.remote.servers import Script, local, serving
@@ -58,59 +58,62 @@ class Server:
 def test_as_many_are_begun_as_the_servers_take(
     servers: list[Server], most: int, begun: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(in_flight, "_LOOK_SECONDS", 0)
-    monkeypatch.setattr(in_flight, "_BUSY", math.inf)
-    room = in_flight._Room(servers, most)
+    monkeypatch.setattr(threads, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(threads, "_BUSY", math.inf)
+    room = threads._Room(servers, most)
     found = [room.first]
     while len(found) < len(begun):
         found.append(room.more(sum(found)))
     assert found == begun
-    monkeypatch.setattr(in_flight, "_BUSY", -1)
-    assert in_flight._Room(servers, most).more(1) == 0
+    monkeypatch.setattr(threads, "_BUSY", -1)
+    assert threads._Room(servers, most).more(1) == 0
 
 
 class Nine:
     """Work of nine units."""
 
+    def __init__(self, run: RunUnit[int]) -> None:
+        self._run = run
+
     def key(self, row: int) -> int:
         return row
 
-    def units(self, done: Sequence[int]) -> list[Any]:
-        return [unit for unit in range(9) if unit not in done]
+    def units(self, done: Sequence[int]) -> list[list[int]]:
+        return [[unit] for unit in range(9) if unit not in done]
 
-    def begin(self) -> Callable[[list[Any]], Iterator[int]]:
-        raise NotImplementedError
+    def begin(self) -> RunUnit[int]:
+        return self._run
 
 
 def test_units_run_at_once_and_each_once() -> None:
     together, lock, under_way = threading.Barrier(3), threading.Lock(), list[int]()
 
-    def rows(*, only: int, should_stop: Callable[[], bool]) -> Iterator[int]:
+    def rows(unit: list[int], should_stop: Callable[[], bool]) -> Iterator[int]:
         assert not should_stop()
         with lock:
-            under_way.append(only)
+            under_way.append(*unit)
             assert len(under_way) <= 3
         together.wait(60)
         with lock:
-            under_way.remove(only)
-        yield only
+            under_way.remove(*unit)
+        yield from unit
 
-    assert sorted(rows_in_flight(rows, Nine(), [Server(slots=3)])) == list(range(9))
+    assert sorted(rows_of(Nine(rows), pool=Threads([Server(slots=3)]))) == list(range(9))
 
 
 def test_what_fails_stops_the_others_and_loses_none_of_their_rows() -> None:
     together, found = threading.Barrier(4), list[int]()
 
-    def rows(*, only: int, should_stop: Callable[[], bool]) -> Iterator[int]:
+    def rows(unit: list[int], should_stop: Callable[[], bool]) -> Iterator[int]:
         together.wait(60)
-        if only == 2:
+        if unit == [2]:
             raise EvaluationError("The server of large is gone.")
         while not should_stop():
             threading.Event().wait(0.01)
-        yield only
+        yield from unit
 
     with pytest.raises(EvaluationError, match="large is gone"):
-        found.extend(rows_in_flight(rows, Nine(), [Server()]))
+        found.extend(rows_of(Nine(rows), pool=Threads([Server()])))
     assert sorted(found) == [0, 1, 3]
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from core.evaluation.intervals import wilson, wilson_of_groups
+from core.evaluation.scoring.intervals import wilson, wilson_of_groups
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ from core import (
 from core.cli.main import main
 from core.decoding.errors import EvaluationError
 from core.evaluation.plan.asking import ids_for, warnings
-from core.evaluation.plan.files import evaluate_to_file, read_evaluation
+from core.evaluation.plan.files import EVALUATIONS, read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan, take, write_plan
-from core.evaluation.plan.run import missing, reply_of, run_evaluation, with_revisions
-from core.evaluation.plan.serial import row_from_json, row_to_json
+from core.evaluation.plan.rows import reply_of
+from core.evaluation.plan.run import evaluate_to_file, run_evaluation, with_revisions
 from core.evaluation.plan.statistics import (
     agreement,
     all_paired,
@@ -39,6 +39,7 @@ from core.evaluation.plan.statistics import (
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way
 from core.evaluation.questions.own import own_questions
 from core.evaluation.questions.types import Question, QuestionSet
+from core.evaluation.runner import missing
 
 ROOT = Path(__file__).parents[2]
 FEW = take(own_questions("mixed"), 4)
@@ -188,7 +189,8 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(models, done, tmp_path: Pat
     whole = evaluate_to_file(models, PLAN, path)
     assert whole.complete and missing(PLAN, whole.rows) == []
     assert [replace(r, seconds=0) for r in whole.rows[: len(first.rows)]] == [
-        replace(row_from_json(row_to_json(r)), seconds=0) for r in first.rows
+        replace(EVALUATIONS.row_from_json(EVALUATIONS.row_to_json(r)), seconds=0)
+        for r in first.rows
     ]
     assert {(r.question, r.way, r.sample, r.text) for r in whole.rows} == {
         (r.question, r.way, r.sample, r.text) for r in done.rows
@@ -259,7 +261,15 @@ def evaluation_of(verdicts: dict[str, str], done, count: int = 4) -> Evaluation:
     ways = tuple(Way(name, Greedy()) for name in verdicts)
     asked = tuple(Question(f"q{at}", "q", ("a",)) for at in range(count))
     rows = [
-        replace(done.rows[0], way=name, question=f"q{at}", right=one == "1", reply=one, sample=0)
+        replace(
+            done.rows[0],
+            way=name,
+            question=f"q{at}",
+            right=one == "1",
+            counted="exact" if one == "1" else "",
+            reply=one,
+            sample=0,
+        )
         for name, marks in verdicts.items()
         for at, one in enumerate(marks)
     ]
@@ -272,8 +282,8 @@ def test_paired_differences_agreement_and_shares_are_counted_by_question(done) -
     assert [pair.other for pair in all_paired(made)] == ["b", "c"]
     shares = agreement(made)
     assert shares["a", "a"].value == 1 and shares["a", "b"].value == 0.5
-    assert [(one.correct.hits, one.correct.total) for one in results(made)] == [
-        (2, 4), (2, 4), (3, 4)
+    assert [(one.correct.hits, one.correct.total, one.counted) for one in results(made)] == [
+        (2, 4, {"exact": 2}), (2, 4, {"exact": 2}), (3, 4, {"exact": 3})
     ]  # fmt: skip
 
 

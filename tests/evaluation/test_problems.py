@@ -9,9 +9,9 @@ import pytest
 
 from core import ConfigError
 from core.decoding.errors import ProblemError
-from core.evaluation.chains import HELD_OUT_OF, draw_chain, is_held_out
-from core.evaluation.hard_sums import draw_hard_sum
-from core.evaluation.problems import (
+from core.evaluation.questions.chains import HELD_OUT_OF, draw_chain, is_held_out
+from core.evaluation.questions.hard_sums import draw_hard_sum
+from core.evaluation.questions.problems import (
     MAX_BYTES,
     MAX_PROBLEMS,
     make_hard_sums,

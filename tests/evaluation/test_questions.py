@@ -11,9 +11,9 @@ from core.decoding.errors import ProblemError
 from core.evaluation.plan.asking import warnings
 from core.evaluation.plan.statistics import frame_of
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way, failed_row
-from core.evaluation.problems import read_problems
 from core.evaluation.questions import read
 from core.evaluation.questions.own import FOLDER, OWN_SETS, own_questions
+from core.evaluation.questions.problems import read_problems
 from core.evaluation.questions.read import read_questions
 from core.evaluation.questions.types import Question, QuestionSet
 

@@ -15,9 +15,10 @@ from core import load_model
 from core.cli.main import main
 from core.decoding.errors import ConfigError, EvaluationError
 from core.evaluation.plan.files import EVALUATIONS, read_evaluation
-from core.evaluation.plan.run import run_evaluation, with_revisions
-from core.evaluation.plan.work import EvaluationWork
-from core.evaluation.ray_workers import rows_on_ray
+from core.evaluation.plan.run import evaluation_work, run_evaluation, with_revisions
+from core.evaluation.runner import PlanWork
+from core.evaluation.workers.ray import RayCluster
+from core.evaluation.workers.work import rows_of
 from tests.evaluation.test_workers import DRAFT, PLAN, require_same
 
 HAS_RAY = find_spec("ray") is not None
@@ -28,7 +29,7 @@ needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is an extra: requirement
 class Fragile:
     """An evaluation whose first process dies behind its second row."""
 
-    work: EvaluationWork
+    work: PlanWork
     died: Path
 
     @property
@@ -41,11 +42,11 @@ class Fragile:
     def units(self, done: Any) -> Any:
         return self.work.units(done)
 
-    def begin(self) -> Callable[[Any], Iterator[Any]]:
+    def begin(self) -> Callable[[Any, Any], Iterator[Any]]:
         rows, made = self.work.begin(), list[Any]()
 
-        def fragile(unit: Any) -> Iterator[Any]:
-            for row in rows(unit):
+        def fragile(unit: Any, should_stop: Any) -> Iterator[Any]:
+            for row in rows(unit, should_stop):
                 yield row
                 made.append(row)
                 if len(made) == 2 and not self.died.exists():
@@ -73,20 +74,20 @@ class Failing:
 @pytest.mark.slow
 def test_a_cluster_s_rows_are_those_of_one_process(tmp_path: Path) -> None:
     models, path = {DRAFT: load_model(DRAFT)}, tmp_path / "rows.jsonl"
-    work = Fragile(EvaluationWork(with_revisions(PLAN, models)), tmp_path / "died")
-    rows = EVALUATIONS.extend_by_workers(path, work.plan, work, 2, ray="local")  # type: ignore[arg-type]
+    work = Fragile(evaluation_work(with_revisions(PLAN, models)), tmp_path / "died")
+    rows = EVALUATIONS.extend(path, work, RayCluster("local", 2))  # type: ignore[arg-type]
     assert work.died.exists() and len(rows) == work.plan.total
     alone = run_evaluation(models, work.plan)
     require_same(rows, alone.rows)
     require_same(read_evaluation(path).rows, alone.rows)
     with pytest.raises(EvaluationError, match="changed meanwhile"):
-        list(rows_on_ray(Failing(), address="local", workers=1))
+        list(rows_of(Failing(), pool=RayCluster("local", 1)))
 
 
 @needs_ray
 def test_no_cluster_at_the_address_is_a_sentence() -> None:
     with pytest.raises(ConfigError, match=r"There is no Ray cluster at 127\.0\.0\.1:1"):
-        list(rows_on_ray(Failing(), address="127.0.0.1:1", workers=1))
+        list(rows_of(Failing(), pool=RayCluster("127.0.0.1:1", 1)))
 
 
 def test_without_ray_a_sentence_says_what_to_install(

@@ -18,13 +18,13 @@ from core.decoding.errors import ProblemError, SweepError
 from core.decoding.reasoning.config import MARK_TOKENS
 from core.evaluation import row_file
 from core.evaluation.attempts import attempt_of
-from core.evaluation.intervals import wilson, wilson_of_groups
-from core.evaluation.problems import read_problems
-from core.evaluation.sweep.budgets import config_of
+from core.evaluation.questions.problems import read_problems
+from core.evaluation.runner import missing
+from core.evaluation.scoring.intervals import wilson, wilson_of_groups
+from core.evaluation.strict_json import to_json
 from core.evaluation.sweep.curves import curve, curves_by_steps, frame_of
-from core.evaluation.sweep.files import read_sweep, sweep_to_file
-from core.evaluation.sweep.run import missing, run_sweep
-from core.evaluation.sweep.serial import plan_from_json, plan_to_json, row_from_json, row_to_json
+from core.evaluation.sweep.files import SWEEPS, read_sweep
+from core.evaluation.sweep.run import run_sweep, sweep_to_file
 from core.evaluation.sweep.types import SweepPlan
 from core.evaluation.types import OUTCOMES, Problem, ProblemSet
 from tests.evaluation.thinkers import ID, THINKS, following
@@ -65,7 +65,7 @@ def test_every_run_has_one_row_that_equals_its_own_run() -> None:
     questions = {problem.key: problem for problem in PROBLEMS.problems}
     for row in sweep.rows:
         ids = [ID["q"]] * len(questions[row.problem].question)
-        trace = collect(model(), ids, config_of(sweep.plan, row.budget, row.sample))
+        trace = collect(model(), ids, sweep.plan.config_of(row.budget, row.sample))
         alone = attempt_of(questions[row.problem], trace)
         for name in ("answer", "outcome", "tokens", "thinking_tokens", "forced_tokens"):
             assert getattr(row, name) == getattr(alone, name), name
@@ -123,7 +123,7 @@ def test_a_killed_sweep_goes_on_from_its_file(tmp_path) -> None:
     assert after_bytes.count(b"\n") == 25
     stored = read_sweep(path)
     assert stored.plan == plan() and max(Counter(places(stored.rows)).values()) == 1
-    rounded = [row_from_json(row_to_json(row)) for row in whole.rows]
+    rounded = [SWEEPS.row_from_json(SWEEPS.row_to_json(row)) for row in whole.rows]
     assert without_seconds(stored.rows) == without_seconds(rounded)
     assert sweep_to_file(model(), plan(), path).rows == stored.rows
     assert path.read_bytes() == after_bytes
@@ -221,7 +221,7 @@ def test_a_thinking_budget_beyond_the_loop_s_bound_is_still_closed() -> None:
     rows = run_sweep(model(a="b", b="a"), long).rows
     assert [row.thinking_tokens for row in rows if row.budget == 50] == [50, 50]
     assert all(row.closed_by_budget and row.outcome != "truncated" for row in rows)
-    assert config_of(long, 5, 0).max_new_tokens == 5 + 4 + MARK_TOKENS
+    assert long.config_of(5, 0).max_new_tokens == 5 + 4 + MARK_TOKENS
 
 
 def test_a_curve_counts_the_rows() -> None:
@@ -274,10 +274,10 @@ def test_a_plan_that_can_t_be_run_is_refused(changes, words) -> None:
 
 
 def test_plans_survive_json_and_others_are_refused() -> None:
-    assert plan_from_json(plan_to_json(plan())) == plan()
+    assert SWEEPS.plan_from_json(to_json(plan())) == plan()
     for change in ({"budgets": [5, 1]}, {"samples": "3"}, {"config": {"max_new_tokens": 0}}):
         with pytest.raises(SweepError, match="plan is invalid"):
-            plan_from_json({**plan_to_json(plan()), **change})
+            SWEEPS.plan_from_json({**to_json(plan()), **change})
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/full", "/dev/zero"])

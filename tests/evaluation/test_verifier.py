@@ -7,10 +7,10 @@ from time import thread_time
 
 import pytest
 
-from core.evaluation.chains import draw_chain, expression
-from core.evaluation.problems import make_hard_sums, make_problems
+from core.evaluation.questions.chains import draw_chain, expression
+from core.evaluation.questions.problems import make_hard_sums, make_problems
+from core.evaluation.scoring.verifier import check_arithmetic, worked_out
 from core.evaluation.types import Problem
-from core.evaluation.verifier import check_arithmetic, worked_out
 
 
 def test_the_arithmetic_checker_works_every_question_out_by_itself() -> None:

@@ -7,11 +7,11 @@ import pytest
 from core import ConfigError, Reasoning, Shaping
 from core.decoding.validation import MAX_SEED
 from core.evaluation.attempts import attempt_of
-from core.evaluation.ballots import vote
-from core.evaluation.compare import compare_rivals
+from core.evaluation.scoring.verifier import check_arithmetic
 from core.evaluation.types import Attempt, Ballot, Problem, ProblemSet
-from core.evaluation.verifier import check_arithmetic
-from core.evaluation.votes import sample_and_vote, seeded
+from core.evaluation.votes.ballots import vote
+from core.evaluation.votes.compare import compare_rivals
+from core.evaluation.votes.sampling import sample_and_vote, seeded
 from tests.evaluation.thinkers import ID, THINKS, following, thinker
 
 PROBLEM = Problem("k", "What is 30 + 6?", "36")
@@ -51,6 +51,7 @@ def test_best_of_n_is_the_surest_attempt_that_answered() -> None:
     found = vote(PROBLEM, [attempt("1", -0.9), attempt(None, -0.1), attempt("36", -0.5)])
     assert found.best == 2 and found.answer_by("best_of_n") == "36"
     assert found.answer_by("single") == "1"
+    assert vote(PROBLEM, [attempt("1", -0.5), attempt("36", -0.5)]).best == 0
 
 
 def test_a_verifier_overrules_the_majority_and_may_reject_all() -> None:

@@ -13,19 +13,23 @@ import pytest
 from core import Greedy, Sampling, Shaping, load_model
 from core.decoding.errors import ConfigError, EvaluationError
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation import workers
-from core.evaluation.plan.files import EVALUATIONS, evaluate_to_file, read_evaluation
+from core.evaluation.plan.files import EVALUATIONS, read_evaluation
 from core.evaluation.plan.plan_file import take
-from core.evaluation.plan.run import run_evaluation, with_revisions
-from core.evaluation.plan.serial import row_from_json, row_to_json
+from core.evaluation.plan.run import (
+    evaluate_to_file,
+    evaluation_work,
+    run_evaluation,
+    with_revisions,
+)
 from core.evaluation.plan.types import EvaluationPlan, Way
-from core.evaluation.plan.work import EvaluationWork
-from core.evaluation.problems import make_problems
 from core.evaluation.questions.own import own_questions
-from core.evaluation.sweep.run import run_sweep
+from core.evaluation.questions.problems import make_problems
+from core.evaluation.sweep.run import run_sweep, sweep_work
 from core.evaluation.sweep.types import SweepPlan
-from core.evaluation.sweep.work import SweepWork
-from core.evaluation.workers import rows_of
+from core.evaluation.workers import work as loop
+from core.evaluation.workers.processes import Processes
+from core.evaluation.workers.work import rows_of
+from core.models.stopping import never
 
 DRAFT = "embedded:draft"
 HOT = Sampling(max_new_tokens=6, shaping=Shaping(temperature=1.0))
@@ -51,12 +55,12 @@ def outcomes(rows):
 
 
 def bare(row, names):
-    return replace(row_from_json(row_to_json(row)), **names)
+    return replace(EVALUATIONS.row_from_json(EVALUATIONS.row_to_json(row)), **names)
 
 
 @pytest.fixture(scope="module")
 def work():
-    return EvaluationWork(with_revisions(PLAN, {DRAFT: load_model(DRAFT)}))
+    return evaluation_work(with_revisions(PLAN, {DRAFT: load_model(DRAFT)}))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def test_they_go_on_from_a_file_and_a_killed_one_loses_and_repeats_nothing(
             os.kill(victims[0].pid, signal.SIGKILL)
             killed.append(victims[0].pid)
 
-    rows = EVALUATIONS.extend_by_workers(path, work.plan, work, 2, on_row=kill)
+    rows = EVALUATIONS.extend(path, work, Processes(2), kill)
     assert killed and len(rows) == work.plan.total
     assert path.read_bytes().startswith(begun)
     require_same(rows, alone.rows)
@@ -92,9 +96,9 @@ def test_a_sweep_s_work_is_begun_by_whoever_it_is_sent_to() -> None:
     config = Reasoning(max_answer_tokens=4)
     plan = SweepPlan(DRAFT, make_problems(4), config, (0, 4, 8), model_revision=model.revision)
     one = run_sweep(model, plan, batch=3, marks=model.think_marks)
-    work = pickle.loads(pickle.dumps(SweepWork(plan, DRAFT, batch=3)))
+    work = pickle.loads(pickle.dumps(sweep_work(plan, DRAFT, batch=3)))
     rows_of_unit = work.begin()
-    two = [row for unit in work.units(()) for row in rows_of_unit(unit)]
+    two = [row for unit in work.units(()) for row in rows_of_unit(unit, never)]
 
     assert outcomes(two) == outcomes(one.rows) and len(two) == plan.total
     assert {work.key(row) for row in two} == {key for unit in work.units(()) for key in unit}
@@ -114,12 +118,12 @@ class Deadly:
 
 
 def test_work_that_kills_every_process_is_given_up_in_a_sentence(monkeypatch) -> None:
-    begun, begin = [], workers._begin
-    monkeypatch.setattr(workers, "_begin", lambda *given: begun.append(1) or begin(*given))
-    monkeypatch.setattr(workers, "_DEATHS", 2)
+    begun, begin = [], Processes._begin
+    monkeypatch.setattr(Processes, "_begin", lambda pool: begun.append(1) or begin(pool))
+    monkeypatch.setattr(loop, "_DEATHS", 2)
     with pytest.raises(EvaluationError, match="2 processes ended one after another"):
-        list(rows_of(Deadly(), workers=4))
+        list(rows_of(Deadly(), pool=Processes(4)))
     assert len(begun) == 2  # One unit needs one process at a time.
     assert not multiprocessing.active_children()
     with pytest.raises(ConfigError, match="workers must lie in"):
-        list(rows_of(Deadly(), workers=0))
+        list(rows_of(Deadly(), pool=Processes(0)))

@@ -19,10 +19,10 @@ from core.decoding.record.compared import Compared
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.acceptance import acceptance_table
-from core.evaluation.best_of import Sample, Sampled
 from core.evaluation.example import load_example
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.types import Evaluation
+from core.evaluation.votes.best_of import Sample, Sampled
 from core.traces.lab import load_lab
 from tests.figures.beams import make_search
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens

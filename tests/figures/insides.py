@@ -30,7 +30,7 @@ def call(
 def make_calls() -> tuple[FunctionCall, ...]:
     """A prompt and two steps; of the second all five acts."""
     acts = (
-        call("CachedContext.extend", 3.0, 1.0, file="core/models/contexts.py"),
+        call("CachedContext.extend", 3.0, 1.0, file="core/models/running/contexts.py"),
         call("shape", 4.0, 0.5, file="core/decoding/shaping/stages.py"),
         call("draw", 4.5, 0.25, file="core/decoding/shaping/draws.py"),
         call("Ending.after", 4.75, 0.125, file="core/decoding/loop/ending.py"),

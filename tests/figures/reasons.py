@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
-from core.evaluation.intervals import wilson
+from core.evaluation.scoring.intervals import wilson
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import (
     Attempt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ import pytest
 from core.decoding.errors import FigureError
 from core.figures import GREY, LIGHT, THEMES, printed, probability_heatmap
 from core.figures.base.color import contrast
-from core.figures.base.journals import JOURNALS
-from core.figures.base.key_words import SHAPES
 from core.figures.base.paper import BODY
+from core.figures.journal.journals import JOURNALS
+from core.figures.journal.key_words import SHAPES
 from tests.figures.gallery import draw, entries
 from tests.figures.looking import trace_named
 from tests.figures.traces import make_trace
@@ -169,3 +170,20 @@ def test_signs_of_one_key_have_different_names() -> None:
     for name, figure in drawn("light").items():
         signs = [found.lower() for found in sign.findall(figure.layout.meta["shows"])]
         assert len(set(signs)) == len(signs), (name, signs)
+
+
+def test_the_document_lists_the_journals_as_they_are() -> None:
+    lines = (
+        (Path(__file__).parents[2] / "docs/journals.md").read_text(encoding="utf-8").splitlines()
+    )
+    listed = [line for line in lines if line.startswith("| `")]
+    assert listed == [
+        f"| `{row.name}` | {_spaced(row.column)} | {_spaced(row.page)} "
+        f"| {row.sizes[0]:g} to {row.sizes[1]:g} |"
+        for row in JOURNALS.values()
+    ]
+
+
+def _spaced(length: str) -> str:
+    """Return a length with a space before its unit."""
+    return f"{length[:-2]} {length[-2:]}"

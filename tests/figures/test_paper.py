@@ -13,9 +13,16 @@ import pytest
 from core.decoding.errors import FigureError
 from core.figures import DARK, GREY, beam_tree, printed, probability_heatmap
 from core.figures.base.color import contrast, to_oklab
-from core.figures.base.fonts import FACES, advances
+from core.figures.base.fonts import FACES
 from core.figures.base.labels import visible_token
-from core.figures.base.measure import fitted, markup_width, text_width, wrapped, wrapped_markup
+from core.figures.base.measure import (
+    advances,
+    fitted,
+    markup_width,
+    text_width,
+    wrapped,
+    wrapped_markup,
+)
 from core.figures.base.paper import SMALL
 from core.figures.beam.bands import bands_of, part_of, stem_of
 from core.figures.beam.graph import beam_graph, node_of, path_to

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.evaluation.intervals import wilson
+from core.evaluation.scoring.intervals import wilson
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import OUTCOMES, StopStrip, StrategyResult
 from core.figures import (

@@ -26,20 +26,20 @@ from core.decoding.reasoning.calculator import result_of
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.bias import bias_lines, biases_in
 from core.decoding.shaping.config import Shaping
-from core.evaluation.answers import judge
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan
 from core.evaluation.plan.statistics import all_paired, results
 from core.evaluation.plan.types import Evaluation
-from core.evaluation.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.questions.own import own_questions
+from core.evaluation.questions.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.questions.read import read_questions
+from core.evaluation.scoring.answers import judge
 from core.evaluation.scoring.metrics import METRICS, score
+from core.evaluation.scoring.verifier import worked_out
+from core.evaluation.strict_json import to_json
 from core.evaluation.sweep.files import SWEEPS, read_sweep
-from core.evaluation.sweep.serial import plan_to_json, row_to_json
-from core.evaluation.verifier import worked_out
 from core.export.catalog import entries_of
 from core.export.stored import read_stored
 from core.figures import LIGHT
@@ -131,8 +131,8 @@ def _lines(*values: Any) -> bytes:
 
 def _sweep() -> bytes:
     sweep = make_sweep()
-    header = {"schema": SWEEPS.schema, "version": SWEEPS.version, "plan": plan_to_json(sweep.plan)}
-    return _lines(header, *map(row_to_json, sweep.rows[:20]))
+    header = {"schema": SWEEPS.schema, "version": SWEEPS.version, "plan": to_json(sweep.plan)}
+    return _lines(header, *map(SWEEPS.row_to_json, sweep.rows[:20]))
 
 
 def _reasoning() -> bytes:
@@ -273,9 +273,9 @@ READERS = (
     Reader("sweep", read_sweep, SweepError, (_sweep(),), "core/evaluation/row_file.py",
         lines=True),
     Reader("problems, CSV", lambda data: read_problems(data, "own.csv", THINKING_SYSTEM),
-        ProblemError, (CSV,), "core/evaluation/problems.py"),
+        ProblemError, (CSV,), "core/evaluation/questions/problems.py"),
     Reader("problems, JSONL", lambda data: read_problems(data, "own.jsonl", THINKING_SYSTEM),
-        ProblemError, (JSONL,), "core/evaluation/problems.py", lines=True),
+        ProblemError, (JSONL,), "core/evaluation/questions/problems.py", lines=True),
     Reader("questions, CSV", lambda data: read_questions(data, "own.csv"), ProblemError,
         (QUESTIONS,), "core/evaluation/questions/table.py"),
     Reader("questions, JSONL", lambda data: read_questions(data, "own.jsonl"), ProblemError,
@@ -309,10 +309,10 @@ READERS = (
         (b"4821*(377-12)/-3", b"((1+2)*.5-3.25)/7"), "core/decoding/reasoning/calculator.py"),
     Reader("answer", lambda data: judge(_text(data), "12", "eos"), None,
         (b"so the answer is: -1,234.50.", b"\\boxed{12} <call>3*4<result>12</result>"),
-        "core/evaluation/answers.py"),
+        "core/evaluation/scoring/answers.py"),
     Reader("question", lambda data: worked_out(_text(data)), None,
         (b"What is (7 + 5) * 3?", b"Start with 7, add 5, then multiply by 3."),
-        "core/evaluation/verifier.py"),
+        "core/evaluation/scoring/verifier.py"),
     Reader("chat request", partial(_asked, read_chat), ApiError, CHATS, "core/server/api/http.py"),
     Reader("completion request", partial(_asked, read_completion), ApiError, COMPLETIONS,
         "core/server/api/http.py"),

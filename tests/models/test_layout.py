@@ -7,7 +7,7 @@ import copy
 import pytest
 import torch
 
-from core.models.layout import lay_out_for_single_tokens
+from core.models.running.layout import lay_out_for_single_tokens
 from tests.models.builders import random_language_model, random_model
 
 LARGE = {"hidden_size": 128, "intermediate_size": 512}

@@ -19,7 +19,7 @@ from core.decoding.record.trace import RECOMPUTED
 from core.evaluation.scoring.reference import score_reference
 from core.models import transformers_model
 from core.models.inside import attention, logit_lens
-from core.models.modules import watch_forward
+from core.models.running.modules import watch_forward
 from core.models.transformers_model import TransformersModel
 from tests.decoding.checks.forging import failed
 from tests.depth import mostly_slow, slow

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core import Reasoning, check, collect, load_model
-from core.evaluation.asking import prompt_ids_of
+from core.evaluation.questions.asking import prompt_ids_of
 from core.evaluation.types import Problem
-from core.models.think_marks import BY_PROMPT, KNOWN_MARKS
+from core.models.text.think_marks import BY_PROMPT, KNOWN_MARKS
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_model, tiny_tokenizer
 

@@ -14,7 +14,7 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.check import check as run_checks
 from core.decoding.decode import collect
 from core.decoding.loop.text import TextStream
-from core.models.token_text import TokenTexts, display_text
+from core.models.text.token_text import TokenTexts, display_text
 from core.models.transformers_model import TransformersModel
 from tests.depth import cases
 from tests.models.builders import random_model, tiny_tokenizer

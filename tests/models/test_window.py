@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from transformers import AutoConfig
 
-from core.models.window import context_window
+from core.models.running.window import context_window
 
 _LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 _FACTORS = {"short_factor": [1.0] * 32, "long_factor": [2.0] * 32}

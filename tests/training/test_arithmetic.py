@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.evaluation.verifier import worked_out
+from core.evaluation.scoring.verifier import worked_out
 from tests.training.reading import holds, learned, reply, sums, whole
 from training.corpus import arithmetic, problems
 from training.corpus.tokens import END_THINK, THINK

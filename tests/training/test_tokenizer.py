@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from core.models.chat import encode_chat, render_chat
+from core.models.text.chat import encode_chat, render_chat
 from tests.depth import cases
 from tests.training.reading import whole
 from training.corpus import mix

@@ -7,7 +7,7 @@ import pytest
 
 from core.figures import probability_heatmap, settings_caption
 from core.figures.base.paper import WIDE
-from core.figures.base.plain import plain_values
+from core.figures.base.sheet import plain_values
 from core.figures.base.theme import LIGHT
 from pages.ui.widgets import figure
 from tests.figures.traces import make_trace

@@ -127,11 +127,10 @@ def test_too_long_a_prompt_names_its_numbers_and_an_empty_one_is_asked_for(open_
 def test_a_model_that_fails_to_load_says_why(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(where: str) -> object:
-        raise ModelError(f"There is no model at {where}.")
-
+    refuse = Mock(side_effect=ModelError("There is no such model."))
     monkeypatch.setattr(models, "MODELS", uncached(refuse))
-    assert "There is no model at embedded:target." in texts(run(open_app()))
+    assert "There is no such model." in texts(run(open_app()))
+    assert refuse.call_args.args == ("embedded:target",)
 
 
 @pytest.mark.parametrize("stop", ["x\n" * 65, "x" * 1001])

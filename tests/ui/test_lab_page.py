@@ -411,10 +411,8 @@ def test_a_broken_file_says_why_and_a_forged_one_is_told_from_the_model_s_number
 
 
 def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeypatch) -> None:
-    def never(_: str) -> None:
-        raise AssertionError("the model of a stranger's file was loaded")
-
-    monkeypatch.setattr(models, "MODELS", uncached(never))
+    never = AssertionError("the model of a stranger's file was loaded")
+    monkeypatch.setattr(models, "MODELS", uncached(Mock(side_effect=never)))
     example = replace(make_lab(Shaping(temperature=1.5), name="stranger/model"), rolls=None)
     app = open_file(open_lab(make_trace(3)), example)
     assert "From a file: not proved without its model" in texts(app)

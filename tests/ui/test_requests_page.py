@@ -237,7 +237,7 @@ def test_the_data_path_is_recorded_for_the_next_requests_once_asked_for(service:
     watched = ask(service)
     assert watched.path is not None
     functions = [call.function for call in watched.path.walk()]
-    assert {"encode_prompt", "Picker.pick", "Writer.on_step"} <= set(functions)
+    assert {"encode_prompt", "Picker.pick", "Emitter.on_step"} <= set(functions)
     # Where the operator's models lie, and how they are loaded, is not for the key's holder.
     assert not {"load", "load_model", "offered", "settings"} & set(functions)
     assert watched.bytes > 600 * len(functions)
@@ -278,5 +278,5 @@ CHAT = [{"role": "user", "content": "Hi"}]
 def test_a_conversation_of_one_message_can_be_asked_again_elsewhere(
     kind: Any, body: dict[str, Any], said: str | None
 ) -> None:
-    found = again.conversation(Record("a", kind, "embedded:target", body=body))
+    found = again.conversation(Record(id="a", endpoint=kind, model="embedded:target", body=body))
     assert found == ({} if said is None else {"chat": True, "system": said})

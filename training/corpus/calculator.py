@@ -2,8 +2,8 @@
 
 import random
 
-from core.evaluation.hard_sums import ask_hard_sum as ask
-from core.evaluation.hard_sums import draw_hard_sum as draw_problem
+from core.evaluation.questions.hard_sums import ask_hard_sum as ask
+from core.evaluation.questions.hard_sums import draw_hard_sum as draw_problem
 from training.corpus.document import Document, Message, Part
 from training.corpus.problems import ChainStep, Problem, without_numbers
 from training.corpus.tokens import CALL, END_RESULT, RESULT

@@ -1,11 +1,12 @@
 """The app's own chains of sums, as the corpus writes them down.
 
-`core.evaluation.chains` draws and holds them out: the app asks only problems that no text contains.
+`core.evaluation.questions.chains` draws and holds them out: the app asks only problems that no text
+contains.
 """
 
 import re
 
-from core.evaluation.chains import (
+from core.evaluation.questions.chains import (
     HELD_OUT_OF,
     LARGEST,
     MOST_STEPS,
@@ -16,8 +17,8 @@ from core.evaluation.chains import (
     expression,
     is_held_out,
 )
-from core.evaluation.chains import Chain as Problem
-from core.evaluation.chains import draw_chain as draw_problem
+from core.evaluation.questions.chains import Chain as Problem
+from core.evaluation.questions.chains import draw_chain as draw_problem
 from training.corpus.document import Document, Part
 
 __all__ = [

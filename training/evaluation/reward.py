@@ -3,10 +3,10 @@
 from itertools import groupby
 from pathlib import Path
 
-from core.evaluation.best_of import Sample, Sampled, by_samples, mistakes
-from core.evaluation.intervals import wilson_of_groups
+from core.evaluation.scoring.intervals import wilson_of_groups
+from core.evaluation.votes.best_of import Sample, Sampled, by_samples, mistakes
 from core.models.registry import load_model
-from core.models.verifier import load_verifier
+from core.models.rewards.verifier import load_verifier
 from training.evaluation.measure import Measure, percent
 from training.reward.attempts import EACH, TEMPERATURES, Labelled, draw_attempts
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import AttemptTask, attempt_all
-from core.evaluation.chains import MOST_STEPS, Chain, draw_chain
-from core.evaluation.problems import THINKING_SYSTEM
+from core.evaluation.questions.asking import prompt_ids_of
+from core.evaluation.questions.chains import MOST_STEPS, Chain, draw_chain
+from core.evaluation.questions.problems import THINKING_SYSTEM
 from core.evaluation.types import Attempt, Problem
-from core.evaluation.votes import whole_reply
+from core.evaluation.votes.sampling import whole_reply
 from training.corpus import sums
 from training.corpus.arithmetic import ask
 from training.corpus.expressions import show

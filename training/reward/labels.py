@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from core.evaluation.chains import MOST_STEPS, calculate, draw_chain
+from core.evaluation.questions.chains import MOST_STEPS, calculate, draw_chain
 from training.corpus.arithmetic import Sum, ask, say, sums_of, write_sum
 from training.corpus.tokens import END_THINK, THINK
 from training.reward.attempts import Labelled

@@ -1,6 +1,6 @@
 """Train the reward model: ``python -m training.reward.train``.
 
-The target reads every attempt once; the head on top (`core/models/verifier.py`) learns what
+The target reads every attempt once; the head on top (`core/models/rewards/verifier.py`) learns what
 `training/reward/labels.py` says, a score at each token of an attempt; the last one's counts.
 """
 
@@ -21,8 +21,8 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 from transformers import AutoTokenizer, LlamaForCausalLM, set_seed
 
 from core.models.registry import load_model
-from core.models.reward_model import encode_pair
-from core.models.verifier import VerifierHead, read, store_head
+from core.models.rewards.reward_model import encode_pair
+from core.models.rewards.verifier import VerifierHead, read, store_head
 from training.generation import chat_ids
 from training.reward.attempts import read_attempts, write_attempts
 from training.reward.labels import Lesson, lessons_of, made_up

@@ -16,16 +16,10 @@ from core.decoding.loop.recording import read_step
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.trace import Draw, Phase, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
-from core.decoding.shaping.known import require_drawable, shape_known
-from core.decoding.shaping.long_rows import Ranking, first_maximum, ranked
-from core.decoding.shaping.stages import (
-    Distribution,
-    only,
-    penalties,
-    raw_distribution,
-    shape,
-    warpers,
-)
+from core.decoding.shaping.known import require_drawable
+from core.decoding.shaping.long_rows import Ranking, ranked
+from core.decoding.shaping.stages import Distribution
+from core.decoding.shaping.step import StepShaper
 
 
 def generate(
@@ -66,6 +60,19 @@ def continue_from(
         forward = perf_counter() - started
 
 
+def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
+    """Return the shaper of a run of one sequence; `config` chooses its tokens."""
+    return StepShaper(
+        config.shaping,
+        draws=drawn_by(config) is not None,
+        min_new_tokens=config.min_new_tokens,
+        eos_ids=eos_rows(model),
+        known=getattr(model, "known", None) is not None,
+        seed=getattr(config, "seed", 0),
+        token_bytes=model.token_bytes,
+    )
+
+
 class Picked(NamedTuple):
     """A pick with the distributions that led to it; times in seconds.
 
@@ -85,11 +92,8 @@ class Picker:
     def __init__(self, model: LanguageModel, config: MethodConfig) -> None:
         self._model = model
         self._config = config
-        # How many tokens of a step the model names; None where all.
-        self._known: int | None = getattr(model, "known", None)
-        self._eos = eos_rows(model)
+        self._shaper = shaper_of(model, config)
         self._sampling = drawn_by(config)
-        self._warpers = warpers(config.shaping) if self._sampling else []
         self._generator = new_generator(self._sampling.seed if self._sampling else 0)
 
     def pick(
@@ -101,25 +105,17 @@ class Picker:
             noise: of `draws.draw_noise`; None draws the run's next.
         """
         started = perf_counter()
-        held_back = self._eos if index < self._config.min_new_tokens else []
-        processors = penalties(self._config.shaping, previous_ids, held_back)
-        exact, top = True, None
-        if self._known is None:
-            top = ranked(logits, self._config.top_candidates)
-            raw = raw_distribution(logits, top)
-            stages = shape(raw, [*processors, *self._warpers])
-        else:
-            shaping = self._config.shaping
-            stages, exact = shape_known(logits, processors, self._warpers, shaping)
+        top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
+        stages = self._shaper.distributions(logits, previous_ids, index, top)
         shaped = perf_counter()
         if self._sampling:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
-            require_drawable(stages[-1], exact, method, noise)
+            require_drawable(stages[-1], method, noise)
             pick = draw(stages[-1], method, noise)
         else:
-            stages, pick = _argmax(stages, top)
+            pick = Pick(stages[-1].token_id(0))
         return Picked(pick, stages, shaped - started, perf_counter() - shaped, top)
 
     def record(
@@ -151,16 +147,3 @@ class Picker:
             seconds=StepSeconds(forward, picked.shaping_seconds, picked.draw_seconds),
             finish_reason=finish_reason,
         )
-
-
-def _argmax(stages: list[Distribution], top: Ranking | None) -> tuple[list[Distribution], Pick]:
-    """Greedy: one more stage, the one-hot distribution; the first of equal maxima wins.
-
-    Args:
-        top: of the first stage.
-    """
-    last = stages[-1]
-    # Where nothing acted before, the ranking that the step records says it already.
-    known = top if len(stages) == 1 else None
-    place = first_maximum(last.logits) if known is None else known.ids[0]
-    return [*stages, only(last, place)], Pick(last.token_id(place))

@@ -18,8 +18,8 @@ from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.errors import DecodingError
 from core.decoding.loop.ending import eos_rows
 from core.decoding.protocol import LanguageModel
-from core.decoding.shaping.filters import remove_tokens
-from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
+from core.decoding.shaping.stages import NO_DISTRIBUTION
+from core.decoding.shaping.step import StepShaper
 
 # A path below this is dead: a banned token's, or one of a place that holds no row.
 _ALIVE = NOTHING / 2
@@ -79,49 +79,33 @@ class LogProbabilities:
         return log_probs, entropies.clamp_(min=0).tolist()
 
 
-class BeamShaper:
-    """What transformers' processors make of log-probabilities, for one run."""
+def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
+    """Return the shaper of a search's log-probabilities.
 
-    def __init__(self, config: BeamSearch, eos_ids: Sequence[int]) -> None:
-        self._config = config
-        self._eos_ids = list(eos_ids)
-        # One token more than can end a path, so that a path can go on.
-        spared = len(self._eos_ids) + 1 if self._eos_ids else 2
-        self.min_tokens_to_keep = spared if config.num_beams > 1 else 1
-        self._warpers = warpers(config.shaping, self.min_tokens_to_keep)
-        self.reads_ids = config.shaping.penalised
+    Every filter leaves one token more than can end a path, so that a path can go on.
+    """
+    eos_ids = eos_rows(model)
+    return StepShaper(
+        config.shaping,
+        draws=config.draws,
+        min_new_tokens=config.min_new_tokens,
+        eos_ids=eos_ids,
+        min_tokens_to_keep=max(2, len(eos_ids) + 1) if config.num_beams > 1 else 1,
+        seed=config.seed,
+        token_bytes=model.token_bytes,
+    )
 
-    def __call__(
-        self,
-        log_probs: Tensor,
-        index: int,
-        ids: Sequence[Sequence[int]],
-        taken: Sequence[int] = (),
-    ) -> Tensor:
-        """Shaped log-probabilities `[rows, vocab]`; the given ones stay as they are.
 
-        Args:
-            ids: prompt and generated tokens of each row, where `reads_ids`.
-            taken: the tokens that earlier groups have just taken, with repetitions.
-        """
-        if taken and self._config.diversity_penalty:
-            counts = torch.bincount(torch.tensor(taken), minlength=log_probs.shape[-1])
-            log_probs = log_probs - self._config.diversity_penalty * counts
-        if self.reads_ids:
-            log_probs = torch.stack(
-                [self._penalised(row, own) for row, own in zip(log_probs, ids, strict=True)]
-            )
-        if index < self._config.min_new_tokens:
-            log_probs = remove_tokens(log_probs, self._eos_ids)
-        if self._config.draws:
-            for _, act in self._warpers:
-                log_probs = act(log_probs)
+def less_taken(log_probs: Tensor, penalty: float, taken: Sequence[int]) -> Tensor:
+    """Return log-probabilities `[rows, vocab]` less the penalty for each time a token was taken.
+
+    Args:
+        taken: the tokens that earlier groups have just taken, with repetitions.
+    """
+    if not taken or not penalty:
         return log_probs
-
-    def _penalised(self, row: Tensor, ids: Sequence[int]) -> Tensor:
-        for _, act in penalties(self._config.shaping, ids, []):
-            row = act(row)
-        return row
+    counts = torch.bincount(torch.tensor(taken), minlength=log_probs.shape[-1])
+    return log_probs - penalty * counts
 
 
 def choose(

@@ -20,8 +20,8 @@ from core.decoding.checks.common import (
 )
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.filters import History
-from core.decoding.shaping.stages import penalties_of, penalty_names
+from core.decoding.shaping.stage import StepContext
+from core.decoding.shaping.stages import penalty_names, processors_of
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
@@ -155,7 +155,8 @@ def _expected(
             dtype=torch.float64,
         )
         names = penalty_names(shaping, len(path))
-        for _, process in penalties_of(shaping, names, History(path, [c.token_id for c in own])):
+        context = StepContext(path, tokens=[c.token_id for c in own])
+        for _, process in processors_of(shaping, names, context):
             row = process(row)
         if config.draws:
             row = row / shaping.temperature

@@ -20,11 +20,12 @@ import torch
 from torch import Tensor
 
 from core.decoding.beam.candidates import (
-    BeamShaper,
     LogProbabilities,
     RankedCandidates,
     choose,
+    less_taken,
     looked_at,
+    shaper_of,
 )
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
@@ -69,7 +70,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch
 class _BeamRow(NamedTuple):
     """A path in the beam, with what the rules must know of it.
 
-    `ids` (prompt and generated) is empty where no penalty reads it; `text` is the generated one.
+    `ids` are the prompt's and the generated ones, `text` is the generated one.
     """
 
     parent: int
@@ -114,13 +115,12 @@ class _Search:
     """The state between two steps."""
 
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> None:
-        eos_ids = eos_rows(model)
         groups, limit = config.num_beam_groups, token_limit(model, prompt_ids, config)
         self._model, self._config = model, config
-        self._eos_ids, self._limit, self._index = frozenset(eos_ids), limit, 0
+        self._eos_ids, self._limit, self._index = frozenset(eos_rows(model)), limit, 0
         self._beams = config.num_beams // groups
         self._count = min(looked_at(config, model), self._beams * model.vocab_size)
-        self._read, self._shaper = LogProbabilities(), BeamShaper(config, eos_ids)
+        self._read, self._shaper = LogProbabilities(), shaper_of(model, config)
         self._stops = [text.encode() for text in config.stop_strings]
         self._tail = max((len(stop) for stop in self._stops), default=1) - 1
         self._generator = new_generator(config.seed) if config.draws else None
@@ -178,7 +178,9 @@ class _Search:
     def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _Found:
         """A group's candidates, with the finished ones added to its hypotheses."""
         own = log_probs[group.first : group.first + len(group.rows)]
-        shaped = self._shaper(own, self._index, [row.ids for row in group.rows], taken)
+        costly = less_taken(own, self._config.diversity_penalty, taken)
+        ids = [row.ids for row in group.rows]
+        shaped = self._shaper.rows(costly, ids, [self._index] * len(ids))
         totals = [row.total for row in group.rows]
         choice = choose(shaped, totals, self._beams, self._count, self._generator)
         if not choice.places and not group.hypotheses.entries:
@@ -277,8 +279,8 @@ class _Search:
         choice = found.choice
         parent, token_id = choice.parents[at], choice.token_ids[at]
         before = found.group.rows[parent]
-        ids = [*before.ids, token_id] if self._shaper.reads_ids else []
         text = before.text + self._model.token_bytes(token_id)
+        ids = [*before.ids, token_id]
         return _BeamRow(found.group.first + parent, token_id, choice.sums[at], ids, text)
 
     def _finish_reason(self) -> Ended | None:

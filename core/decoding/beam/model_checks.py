@@ -20,7 +20,6 @@ from core.decoding.counting import nth
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
 DRAWN = "the seed's noise draws the candidates from what the settings leave"
 SAME_HYPOTHESES = "transformers' generate finds the same hypotheses, scores and parents"
@@ -45,7 +44,8 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
     tolerance = logit_tolerance(trace, model, found.largest)
     checks = [fits, _texts(trace, model), prompt_numbers(trace, model), _rescored(found, tolerance)]
     if trace.config.draws:
-        checks.append(_drawn(found, trace.config.shaping, tolerance))
+        detail = "steps with another, by the lowest that the other tokens may have been"
+        checks.append(count(DRAWN, found.draws, detail))
     reference = _reference(trace, model, tolerance)
     return [*checks, *([reference] if reference else [])]
 
@@ -102,25 +102,11 @@ def _rescored(found: Rescoring, tolerance: float) -> Check:
     name = "independent forwards give every row of the tree the same log-probabilities"
     detail = (
         f"largest difference over {found.rows} rows, {found.paths} paths of them without a cache: "
-        f"at step {_where(found.deviations)}; a better or missing candidate counts"
+        f"at step {_where(found.deviations)}; a better or missing candidate counts, and one that "
+        "the settings remove"
     )
-    if found.draws:
-        detail += ", and a drawn one that the filters remove"
     # A log-probability is a logit less the row's log-sum-exp, and either may be off.
     return worst(name, [value for value, _ in found.deviations], 2 * tolerance, detail)
-
-
-def _drawn(found: Rescoring, shaping: Shaping, tolerance: float) -> Check:
-    """The candidates are those with the highest sums with the seed's noise, in falling order."""
-    detail = (
-        "how far, in nats, a token that was not drawn lies above the last that was, or a later "
-        f"candidate above an earlier one: largest at step {_where(found.draws)} of {found.rows} "
-        f"rows; {found.near} tokens next to a filter's cut may be in or out"
-    )
-    for name in shaping.active((*PENALTIES, "temperature")):
-        tolerance *= SETTINGS[name].stretch(getattr(shaping, name))
-    # Two log-probabilities are compared, each off by twice the tolerance of a logit.
-    return worst(DRAWN, [value for value, _ in found.draws], 4 * tolerance, detail)
 
 
 def _where(deviations: Sequence[tuple[float, int]]) -> int:

@@ -1,45 +1,41 @@
-"""The model's own numbers for every row of a search's tree, against what the steps say."""
+"""The model's own numbers for every row of a search's tree, and every choice made again by them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
 
-from core.decoding.beam.candidates import BeamShaper, looked_at
+from core.decoding.beam.candidates import choose, less_taken, looked_at, shaper_of
 from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.draw_order import DrawOrder
-from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep
-from core.decoding.checks.boundary_tokens import boundary_tokens
-from core.decoding.checks.forwards import entropy_of, largest_logit, logit_tolerance
-from core.decoding.loop.ending import eos_rows
+from core.decoding.checks.forwards import entropy_of, largest_logit, logit_tolerance, nan_first
+from core.decoding.checks.nearby_rows import NearbyRows
+from core.decoding.counting import nth
+from core.decoding.errors import DecodingError
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.draws import new_generator
 
-# A row of the beam of a step.
-_Place = tuple[int, int]
-# So many positions' logits are held at once.
-_PIECE = 64
+# Nats below the best candidate; sums further below may have no probability in float32.
+_FAINT = 45.0
 
 
 class Rescoring:
-    """Scores every row of every beam again in ways that the search didn't go.
+    """Scores every row of every beam again in ways that the search didn't go, and chooses again.
 
-    First each hypothesis (of a search that found none, the best open path) in one forward without
-    a cache; then the rows that no hypothesis goes through, one after the other in a context of one
-    row.
+    Each hypothesis (of a search that found none, the best open path) in one forward without a
+    cache; then every row of the tree in a context of one row, from whose logits the engine's own
+    acts shape and choose.
 
     Attributes:
-        deviations: for each row the largest difference, nats, with its step; infinite where a
-            candidate is missing, or was drawn though the filters remove it.
-        draws: for each row by how much, in nats, a token that wasn't drawn lies above the last that
-            was, with its step; and for each step what `DrawOrder` says of its order.
-        near: how many tokens were so near to a cut that rounding may have moved them across it.
+        deviations: for each row the largest difference, nats, with its step; infinite where the
+            search chooses other candidates, or a filter removes one that was drawn.
+        draws: what is wrong with the draw of a step.
         rows: how many.
         paths: how many were scored without a cache.
         largest: the largest logit seen.
@@ -47,20 +43,14 @@ class Rescoring:
 
     def __init__(self, trace: Trace[BeamSearch], model: LanguageModel) -> None:
         self._trace, self._model, self._steps = trace, model, trace.beam_steps
-        self._config = trace.config
-        self._eos_ids = eos_rows(model)
-        self._shaper = BeamShaper(self._config, self._eos_ids)
+        self._config, self._shaper = trace.config, shaper_of(model, trace.config)
         self._most = looked_at(self._config, model)
-        self._possible: dict[_Place, int] = {}
-        self._order = DrawOrder(trace, model.vocab_size, self._most) if self._config.draws else None
-        self.draws = self._order.disorder if self._order else []
-        self.near = 0
+        self._generator = new_generator(self._config.seed) if self._config.draws else None
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
-        self.paths, self.largest = 0, 1.0
+        self.draws: list[str] = []
+        self.paths, self.rows, self.largest = 0, 0, 1.0
         self._score_paths()
         self._score_tree()
-        self._count_candidates()
-        self.rows = len(self._possible)
 
     def _score_paths(self) -> None:
         """The paths are read from the steps: what a trace says beside them may be anything."""
@@ -76,137 +66,167 @@ class Rescoring:
         first = len(self._trace.prompt_ids) - 1
 
         def compare(at: int, logits: Tensor) -> None:
-            for position, own in enumerate(logits, start=at):
-                index = position - first
+            self.largest = max(self.largest, largest_logit(logits))
+            for index, own in enumerate(logits, start=at - first):
                 if 0 <= index < len(parents):
-                    self._compare((index, parents[index]), token_ids[:index], own)
-            self._note_largest(logits)
+                    raw = torch.log_softmax(own.double(), dim=-1)
+                    self._note(index, _raw_errors(self._steps[index], parents[index], raw))
 
         read_again(self._model, self._trace, token_ids[:-1], compare)
 
     def _score_tree(self) -> None:
-        """Down every branch in turn, to its end at once."""
-        children = _children(self._steps)
-        prompt_ids, use_cache = self._trace.prompt_ids, self._config.use_cache
-        context, path = self._model.start(prompt_ids, use_cache=use_cache), list[int]()
-        waiting: list[_Place] = []
-        for row in range(len(self._steps[0].groups) if self._steps else 0):
-            self._compare((0, row), path, context.logits[0])
-            waiting += children.get((0, row), [])
-        while waiting:
-            run = [waiting.pop()]
-            while len(run) < _PIECE and (after := children.get(run[-1])):
-                waiting += after[1:]
-                run.append(after[0])
-            waiting += children.get(run[-1], [])
-            before = run[0][0] - 1
-            context.rollback(len(path) - before)
-            path = path[:before]
-            tokens = [self._steps[at - 1].kept[row].token_id for at, row in run]
-            logits = context.extend([tokens])[0]
-            for place, token, own in zip(run, tokens, logits, strict=True):
-                path.append(token)
-                self._compare(place, path, own)
-            self._note_largest(logits)
-
-    def _note_largest(self, logits: Tensor) -> None:
-        self.largest = max(self.largest, largest_logit(logits))
-
-    def _compare(self, place: _Place, path: Sequence[int], logits: Tensor) -> None:
-        """One row's logits `[vocab]` after the generated tokens of its path, unless done before."""
-        if place in self._possible:
-            return
-        index, row = place
-        step = self._steps[index]
-        raw = torch.log_softmax(logits.double(), dim=-1)
-        taken, ids = step.taken_before(step.groups[row]), [*self._trace.prompt_ids, *path]
-        shaped = self._shaper(raw[None].float(), index, [ids], taken)[0].double()
-        near = self._near(raw.float(), index, ids, logits)
-        self._possible[place] = int((self._total(place) + shaped > NOTHING / 2).sum())
-        found = [abs(entropy_of(raw) - step.entropies[row])]
-        found += self._differences(step, row, raw, shaped, near)
-        found += _table_differences(step, row, shaped, near)
-        if step.origin == "argmax":
-            found.append(self._lack(step, row, shaped))
-        self.deviations.append((max(found, key=_size), index))
-        if self._order:
-            sums = self._total(place) + shaped
-            self.draws.append((self._order.excess(step, index, row, sums, near), index))
-
-    def _near(self, raw: Tensor, index: int, ids: Sequence[int], logits: Tensor) -> Tensor:
-        """The tokens next to a filter's cut, `[vocab]`; none where nothing is drawn."""
-        config = self._config
-        if not config.draws:
-            return torch.zeros(len(raw), dtype=torch.bool)
-        # A log-probability is a logit less the row's log-sum-exp, and either may be off.
-        tolerance = 2 * logit_tolerance(self._trace, self._model, largest_logit(logits))
-        held_back = self._eos_ids if index < config.min_new_tokens else []
-        least = self._shaper.min_tokens_to_keep
-        near, _ = boundary_tokens(raw, config.shaping, tolerance, ids, held_back, least)
-        self.near += int(near.sum())
-        return near
-
-    def _total(self, place: _Place) -> float:
-        index, row = place
-        return self._steps[index - 1].kept[row].cum_logprob if index else 0.0
-
-    def _differences(
-        self, step: BeamStep, row: int, raw: Tensor, shaped: Tensor, near: Tensor
-    ) -> Iterator[float]:
-        listed = [c for c in step.candidates if c.parent == row]
-        at = [c.token_id for c in listed]
-        for candidate, own, added in zip(
-            listed, raw[at].tolist(), shaped[at].tolist(), strict=True
-        ):
-            yield abs(candidate.raw_logprob - own)
-            # A filter's threshold may fall on either side of a token by rounding alone.
-            if added > -math.inf or not near[candidate.token_id]:
-                yield abs(candidate.logprob - added)
-
-    def _lack(self, step: BeamStep, row: int, shaped: Tensor) -> float:
-        """By how much a token that isn't listed has a higher sum than the last that is."""
-        group = step.groups[row]
-        own = [c for c in step.candidates if step.group_of(c) == group]
-        listed = [c.token_id for c in own if c.parent == row]
-        others = shaped.index_fill(0, torch.tensor(listed, dtype=torch.long), -math.inf)
-        sums = [c.cum_logprob for c in own]
-        highest = self._total((step.index, row)) + float(others.max())
-        return max(0.0, highest - min(sums)) if sums and highest > -math.inf else 0.0
-
-    def _count_candidates(self) -> None:
-        """A group that doesn't draw lists K candidates, or all that its rows have."""
+        """Step by step, each row in a context of its own."""
+        start = self._model.start(self._trace.prompt_ids, use_cache=self._config.use_cache)
+        groups = self._config.num_beam_groups
+        contexts, totals = [start] * groups, [0.0] * groups
+        paths = [list(self._trace.prompt_ids)] * groups
         for index, step in enumerate(self._steps):
-            if step.origin == "sampled":
-                continue
-            for group in set(step.groups):
-                rows = [row for row, own in enumerate(step.groups) if own == group]
-                there = sum(self._possible[index, row] for row in rows)
-                listed = sum(step.group_of(c) == group for c in step.candidates)
-                if listed != min(self._most, there):
+            logits = torch.cat([context.logits for context in contexts])
+            self.largest = max(self.largest, largest_logit(logits))
+            self.rows += len(logits)
+            self._choose_again(index, logits, paths, totals)
+            if index + 1 < len(self._steps):
+                # The rows of groups that had ended are no rows.
+                kept = step.kept[: len(self._steps[index + 1].groups)]
+                contexts = [contexts[c.parent].branch([0]) for c in kept]
+                paths = [[*paths[c.parent], c.token_id] for c in kept]
+                totals = [c.cum_logprob for c in kept]
+                for context, candidate in zip(contexts, kept, strict=True):
+                    context.extend([candidate.token_id])
+
+    def _choose_again(
+        self, index: int, logits: Tensor, paths: Sequence[Sequence[int]], totals: Sequence[float]
+    ) -> None:
+        """Shape the logits `[rows, vocab]` of a step and choose from what they leave."""
+        step = self._steps[index]
+        rows = [
+            self._row(step, *own) for own in zip(range(len(logits)), logits, paths, strict=True)
+        ]
+        for group in sorted(set(step.groups)):
+            own = [row for row in rows if step.groups[row.at] == group]
+            sums = [totals[row.at] for row in own]
+            state = self._generator.get_state() if self._generator else None
+            for widely in (False, True):
+                if self._generator and state is not None:
+                    self._generator.set_state(state)
+                if self._chooses_as(step, own, sums, widely):
+                    break
+            else:
+                if self._generator:
+                    self.draws.append(f"step {nth(index)}: the noise draws other candidates")
+                else:
                     self.deviations.append((math.inf, index))
 
+    def _chooses_as(
+        self, step: BeamStep, rows: Sequence[_Row], sums: Sequence[float], widely: bool
+    ) -> bool:
+        """Whether a group's candidates are chosen again where all others are as low as may be."""
+        beams = self._config.num_beams // self._config.num_beam_groups
+        least = torch.stack([row.least(widely) for row in rows])
+        count = min(self._most, beams * least.shape[-1])
+        try:
+            choice = choose(least, sums, beams, count, self._generator)
+        except (DecodingError, RuntimeError):  # torch draws from no numbers that are infinite.
+            return False
+        ranks = [place + 1 for place in choice.places]
+        parents = [rows[parent].at for parent in choice.parents]
+        again = _clear(zip(choice.sums, ranks, parents, choice.token_ids, strict=True))
+        groups = {step.groups[row.at] for row in rows}
+        listed = [c for c in step.candidates if step.group_of(c) in groups]
+        said = _clear((c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed)
+        if self._generator:
+            return said == again
+        # Of equal sums either may rank first.
+        return {own[1:] for own in said} == {own[1:] for own in again}
 
-def _children(steps: Sequence[BeamStep]) -> dict[_Place, list[_Place]]:
-    """The rows that come of each row; those of groups that had ended are no rows."""
-    children: dict[_Place, list[_Place]] = {}
-    for index, step in enumerate(steps[1:], start=1):
-        for row, kept in enumerate(steps[index - 1].kept[: len(step.groups)]):
-            children.setdefault((index - 1, kept.parent), []).append((index, row))
-    return children
+    def _row(self, step: BeamStep, at: int, logits: Tensor, path: Sequence[int]) -> _Row:
+        """A row of the beam, with its numbers compared."""
+        raw = torch.log_softmax(logits.double(), dim=-1)
+        # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+        tolerance = 2 * logit_tolerance(self._trace, self._model, self.largest)
+        taken, penalty = step.taken_before(step.groups[at]), self._config.diversity_penalty
+
+        def shape(row: Tensor) -> Tensor:
+            return self._shaper.rows(less_taken(row[None], penalty, taken), [path], [step.index])[0]
+
+        row = _Row(step, at, raw.float(), tolerance, shape)
+        self._note(step.index, [*_raw_errors(step, at, raw), *row.errors()])
+        return row
+
+    def _note(self, index: int, errors: Sequence[float]) -> None:
+        self.deviations.append((max(errors, default=0.0, key=nan_first), index))
 
 
-def _table_differences(step: BeamStep, row: int, shaped: Tensor, near: Tensor) -> Iterator[float]:
-    """What each kept token of the group has after this row, as the guess of parents reads it."""
-    for candidate, numbers in zip(step.kept, step.kept_logprobs, strict=True):
-        if step.group_of(candidate) != step.groups[row]:
-            continue
-        own, stored = float(shaped[candidate.token_id]), numbers[row]
-        if stored is not None and own > -math.inf:
-            yield abs(stored - own)
-        elif (stored is None) != (own == -math.inf) and not near[candidate.token_id]:
-            yield math.inf
+class _Row:
+    """A row of a step's beam, and what nearby rows of log-probabilities are shaped to.
+
+    Args:
+        at: its place in the beam.
+        raw: `[vocab]` log-probabilities of an independent forward.
+        tolerance: by which the run's may differ.
+        shape: what makes scores of them.
+    """
+
+    def __init__(
+        self,
+        step: BeamStep,
+        at: int,
+        raw: Tensor,
+        tolerance: float,
+        shape: Callable[[Tensor], Tensor],
+    ) -> None:
+        self.at, self._step, self._shape, self._tolerance = at, step, shape, tolerance
+        self._listed = {c.token_id: c for c in step.candidates if c.parent == at}
+        recorded = {token: c.raw_logprob for token, c in self._listed.items()}
+        self._nearby = NearbyRows(raw, recorded, (), tolerance)
+        self._shaped = [shape(self._nearby.moved()), shape(self._nearby.moved(-tolerance))]
+
+    def errors(self) -> list[float]:
+        """How far the scores of candidates and of the table are from the row's."""
+        step = self._step
+        said = [(token, c.logprob) for token, c in self._listed.items()]
+        for kept, table in zip(step.kept, step.kept_logprobs, strict=True):
+            if step.group_of(kept) == step.groups[self.at]:
+                number = table[self.at]
+                said.append((kept.token_id, -math.inf if number is None else number))
+        errors = [_distance(number, token, self._shaped) for token, number in said]
+        if max(errors, default=0.0) > self._tolerance:
+            errors = [_distance(number, token, self._edges()) for token, number in said]
+        return errors
+
+    def least(self, widely: bool) -> Tensor:
+        """The scores `[vocab]` with the recorded ones, and all others as low as they may be."""
+        rows = self._edges() if widely else self._shaped
+        numbers = rows[0].new_tensor([c.logprob for c in self._listed.values()])
+        ids = torch.tensor([*self._listed], dtype=torch.long)
+        return torch.stack(rows).amin(dim=0).scatter(0, ids, numbers)
+
+    def _edges(self) -> list[Tensor]:
+        if len(self._shaped) == 2:
+            kept = (self._shaped[0] > -math.inf).nonzero().flatten()
+            self._shaped += map(self._shape, self._nearby.edges([kept]))
+        return self._shaped
 
 
-def _size(deviation: float) -> float:
-    """NaN is the largest of all."""
-    return math.inf if math.isnan(deviation) else deviation
+def _raw_errors(step: BeamStep, row: int, raw: Tensor) -> list[float]:
+    """How far entropy and candidates of a row are from its log-probabilities `[vocab]`."""
+    listed = [c for c in step.candidates if c.parent == row]
+    errors = [abs(float(raw[c.token_id]) - c.raw_logprob) for c in listed]
+    return [abs(entropy_of(raw) - step.entropies[row]), *errors]
+
+
+def _distance(said: float, token_id: int, rows: Sequence[Tensor]) -> float:
+    """How far a token's number lies outside of what nearby rows give; infinite where it is in
+    and they remove it, or the other way round."""
+    numbers = [float(row[token_id]) for row in rows]
+    if said == -math.inf:
+        return 0.0 if -math.inf in numbers else math.inf
+    numbers = [number for number in numbers if number > -math.inf] or [math.inf]
+    return max(min(numbers) - said, said - max(numbers), 0.0)
+
+
+def _clear(ranked: Iterable[tuple[float, int, int, int]]) -> list[tuple[int, ...]]:
+    """Ranks, rows and tokens of a choice, those aside that have no probability in float32."""
+    ranked = list(ranked)
+    best = max((total for total, *_ in ranked), default=0.0)
+    return [tuple(rest) for total, *rest in ranked if total > best - _FAINT]

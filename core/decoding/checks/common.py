@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.checks.token_text import UNKNOWN, bare, says
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
@@ -15,6 +14,8 @@ from core.decoding.record.trace import Check, PromptPosition, PromptStep, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
 VALUE_TOLERANCE = 1e-5
+# Sums of float32 probabilities over a vocabulary stay within this of the truth.
+MASS_TOLERANCE = 1e-4
 # Seconds by which sums of clock readings may be off.
 TIME_TOLERANCE = 1e-3
 # No number of a trace file is larger; an infinite deviation is written as this.

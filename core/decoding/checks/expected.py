@@ -71,7 +71,7 @@ def record_fault(step: TokenStep, trace: Trace) -> str:
     if not behind and (listed != most or last.rank != listed):
         return f"step {nth(step.index)}: a candidate is missing, or there is one more"
     *_, drawn, final = step.stages
-    if final != drawn._replace(name="final", removed_mass=0.0) or (
+    if final != drawn._replace(name="final", removed_mass=0.0, noise=None) or (
         leaves_one(step) and final.kept != 1
     ):
         return f"step {nth(step.index)}: the last stage is not what the draw left"

@@ -13,6 +13,7 @@ from core.decoding.loop.prompt import read_again
 from core.decoding.loop.recording import PROMPT_CANDIDATES, rank_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Candidate, Check, PromptPosition, Trace
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
 # Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
 # measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
@@ -30,6 +31,14 @@ def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) ->
         eps = torch.finfo(kind if isinstance(kind, torch.dtype) else torch.float32).eps
         bounds.append(eps * _EPSILONS.get(name, _EPSILONS_OF_HALVES))
     return max(bounds) * max(1.0, largest_logit)
+
+
+def stretched(tolerance: float, shaping: Shaping) -> float:
+    """Nats by which a logit may be off after penalties and temperature."""
+    for name in shaping.active((*PENALTIES, "temperature")):
+        if (name, shaping.temperature) != ("temperature", 0):
+            tolerance *= SETTINGS[name].stretch(getattr(shaping, name))
+    return tolerance
 
 
 def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
@@ -62,19 +71,21 @@ def position_error(logits: Tensor, position: PromptPosition, tolerance: float) -
     candidates, token = position.candidates, position.next_token_id
     errors = [abs(entropy_of(log_probs) - position.entropy), candidate_error(logits, candidates)]
     if token is not None and position.next_prob is not None:
-        errors.append(_log_error(float(log_probs[token]), position.next_prob))
+        errors.append(log_error(float(log_probs[token]), position.next_prob))
         if not rank_fits(logits, token, position.next_rank or 0, tolerance):
             return math.inf
-    errors += [_log_error(float(log_probs[c.token_id]), c.raw_prob) for c in candidates]
+    errors += [log_error(float(log_probs[c.token_id]), c.raw_prob) for c in candidates]
     if rival_is_missing(logits, candidates, PROMPT_CANDIDATES, tolerance):
         return math.inf
     return max(errors, key=nan_first)
 
 
-def _log_error(own: float, prob: float) -> float:
-    if prob <= TINY:
-        return 0.0 if own <= FAINT + 1 else math.inf
-    return abs(own - math.log(prob)) if own > FAINT else 0.0
+def log_error(own: float, prob: float) -> float:
+    """How far a log-probability is from that of a recorded probability, in nats."""
+    said = math.log(prob) if prob > TINY else -math.inf
+    if min(own, said) > FAINT:
+        return abs(own - said)
+    return 0.0 if max(own, said) <= FAINT + 1 else math.inf
 
 
 def rival_is_missing(

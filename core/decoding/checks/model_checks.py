@@ -21,9 +21,9 @@ from core.decoding.checks.forwards import (
     position_error,
 )
 from core.decoding.checks.known_tokens import candidates_again
-from core.decoding.checks.replay import replayed_fault
 from core.decoding.checks.run_text import run_text_faults
-from core.decoding.config import DRAW_METHODS, Ended, MethodConfig
+from core.decoding.checks.token_replay import RecordAgain, TokenReplay, record_picked
+from core.decoding.config import Ended, MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.ending import Ending, eos_rows
 from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
@@ -49,12 +49,16 @@ class HasReference(Protocol):
         ...
 
 
-def model_checks(trace: Trace, model: LanguageModel) -> list[Check]:
+def model_checks(
+    trace: Trace, model: LanguageModel, record: RecordAgain = record_picked
+) -> list[Check]:
     """The checks that need the model; one failed check alone where the trace can't be its own."""
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
-    rescored = _rescored(trace, model) if trace.known is None else [asked_again(trace, model)]
+    rescored = (
+        _rescored(trace, model, record) if trace.known is None else [asked_again(trace, model)]
+    )
     checks = [fits, texts(trace, model), *rescored, _noise(trace, model)]
     reference = _reference(trace, model)
     return [*checks, *([reference] if reference else [])]
@@ -195,11 +199,11 @@ def step_texts(trace: Trace, model: LanguageModel) -> list[str]:
     return texts
 
 
-def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
+def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[Check]:
     """One forward over prompt and tokens without a cache, against every recorded number."""
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
-    eos_ids, dice = eos_rows(model), _dice(trace, model)
+    replay = TokenReplay(trace, model, record)
     largest = max([1.0, *(abs(c.logit) for step in steps for c in step.candidates)])
 
     def compare(at: int, logits: Tensor) -> None:
@@ -210,12 +214,9 @@ def _rescored(trace: Trace, model: LanguageModel) -> list[Check]:
             if prompt is not None and row < len(prompt.positions):
                 deviations.append(position_error(own, prompt.positions[row], tolerance))
             if 0 <= row - first < len(steps):
-                step, before = steps[row - first], ids[: row + 1]
+                step = steps[row - first]
                 deviations.append(_step_error(own, step))
-                noise = next(dice) if step.draw.method in DRAW_METHODS else None
-                faults.append(
-                    replayed_fault(own, step, trace.config, before, eos_ids, tolerance, noise)
-                )
+                faults.append(replay.fault(step, own, ids[: row + 1], tolerance))
 
     read_again(model, trace, trace.token_ids[:-1], compare)
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"

@@ -10,6 +10,7 @@ from itertools import pairwise
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import (
     COMMON_CHECKS,
+    MASS_TOLERANCE,
     TINY,
     VALUE_TOLERANCE,
     checked_if_whole,
@@ -25,13 +26,12 @@ from core.decoding.checks.expected import (
     leaves_one,
     record_fault,
 )
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE, shown_cut_faults
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, TokenStep, Trace
 from core.decoding.shaping.config import RESCALING, Shaping
 from core.decoding.shaping.draws import draw_noise, new_generator
-from core.decoding.shaping.filters import History
+from core.decoding.shaping.stage import StepContext
 from core.decoding.shaping.stages import rescaled
 
 
@@ -95,7 +95,7 @@ def _spreads_of(
     """Of steps with the same rescaling stages; `seen` is of all their candidates, end to end."""
     candidates = [candidate for step in steps for candidate in step.candidates]
     places = [at for at, is_seen in enumerate(seen) if is_seen]
-    history = History((), [candidate.token_id for candidate in candidates], places)
+    history = StepContext(tokens=[candidate.token_id for candidate in candidates], seen=places)
     rows = rescaled([candidate.logit for candidate in candidates], shaping, names, history)
     start = 0
     for step in steps:
@@ -171,11 +171,6 @@ def _settings_made_the_steps(trace: Trace) -> Check:
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
     return count("every stage and draw is what the settings ask for", faults, "steps that differ")
-
-
-def _cuts(trace: Trace) -> Check:
-    faults = list(shown_cut_faults(trace))
-    return count("every filter cuts where the settings say", faults, "cuts elsewhere")
 
 
 def _draw_explains_token(trace: Trace) -> Check:
@@ -320,7 +315,6 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     _filters_renormalise,
     _candidates_agree,
     _settings_made_the_steps,
-    _cuts,
     _draw_explains_token,
     _noise,
     _surprisals,
@@ -331,7 +325,7 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     *COMMON_CHECKS,
 )
 # How the settings made the stages; a method whose stages are its own has others.
-STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps, _cuts)
+STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps,)
 # How the draw led to the token; a method that chooses in another way has others.
 _OF_THE_DRAW = {*STAGE_CHECKS, _draw_explains_token, _noise}
 NUMBER_CHECKS = tuple(check for check in _SELF_CHECKS if check not in _OF_THE_DRAW)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picker
+from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.checks import model_checks as token_model_checks
-from core.decoding.checks.common import count, worst
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
+from core.decoding.checks.common import MASS_TOLERANCE, count, worst
 from core.decoding.checks.forwards import largest_logit, logit_tolerance
+from core.decoding.checks.token_replay import record_picked
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
 from core.decoding.counting import nth
@@ -20,7 +21,9 @@ from core.decoding.errors import DecodingError
 from core.decoding.loop.prompt import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.compared import Compared
-from core.decoding.record.trace import Check, Trace
+from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.shaping.draws import Pick
+from core.decoding.shaping.stages import only
 
 
 class _Deviation(NamedTuple):
@@ -38,11 +41,22 @@ class _Deviation(NamedTuple):
 
 def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Check]:
     """The checks of single tokens that need the model, then the candidates' own."""
-    checks = token_model_checks.model_checks(trace, model)
+    checks = token_model_checks.model_checks(trace, model, _record)
     if not checks[0].passed:
         return checks
     texts = _texts(trace, model)
     return [*checks, texts, *_rescored(trace, model)] if texts.passed else [*checks, texts]
+
+
+def _record(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -> TokenStep:
+    """The recorded choice among what the penalties leave; its scores are checked apart."""
+    if picked is None:
+        raise DecodingError("the method forces no token")
+    before = picked.stages[-2]
+    stages = [*picked.stages[:-1], only(before, step.token_id)]
+    chosen = picked._replace(pick=Pick(step.token_id), stages=stages)
+    recorded = record_picked(picker, step, _, chosen)
+    return replace(recorded, compared=step.compared)
 
 
 def _texts(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Check:

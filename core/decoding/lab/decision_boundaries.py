@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from torch import Tensor
-
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.lab.step import StepLogits, noise_of, processors_of, shaped
+from core.decoding.lab.step import StepLogits, noise_of, shaper_of
 from core.decoding.lab.types import KnobBoundaries, TokenInterval
-from core.decoding.shaping.config import SETTINGS, Shaping
+from core.decoding.shaping.config import SETTINGS
 from core.decoding.shaping.draws import draw
 from core.decoding.shaping.orders import Order
-from core.decoding.shaping.stages import Distribution, raw_distribution, shape
+from core.decoding.shaping.stages import Distribution, raw_distribution
 from core.decoding.validation import MIN_TEMPERATURE
 
 _SCAN_POINTS = 33
@@ -45,9 +43,9 @@ def all_boundaries(
             that is beyond it is searched up to its value.
         should_stop: asked before each try; True ends the search with what is known.
     """
-    raw, noise = raw_distribution(step_logits.logits), noise_of(step_logits, config, number)
+    raw = raw_distribution(step_logits.logits)
     return tuple(
-        _knob_boundaries(step_logits, raw, noise, config, order, name, reach, should_stop)
+        _knob_boundaries(step_logits, raw, config, order, number, name, reach, should_stop)
         for name, reach in ranges.items()
     )
 
@@ -55,9 +53,9 @@ def all_boundaries(
 def _knob_boundaries(
     step_logits: StepLogits,
     raw: Distribution,
-    noise: Tensor,
     config: Sampling,
     order: Order,
+    number: int,
     name: str,
     reach: tuple[float, float],
     should_stop: Callable[[], bool],
@@ -67,7 +65,7 @@ def _knob_boundaries(
         return KnobBoundaries(name, value, (), acts=False)
     whole = SETTINGS[name].whole
     search = _Search(
-        token_at=_drawing(raw, step_logits.previous_ids, noise, config, order, name),
+        token_at=_drawing(step_logits, raw, config, order, number, name),
         span=max(reach[1], value) - min(reach[0], value),
         whole=whole,
         gap=MIN_TEMPERATURE if name == "temperature" else 0.0,
@@ -82,29 +80,25 @@ def _knob_boundaries(
 
 
 def _drawing(
+    step_logits: StepLogits,
     raw: Distribution,
-    previous_ids: Sequence[int],
-    noise: Tensor,
     config: Sampling,
     order: Order,
+    number: int,
     name: str,
 ) -> Callable[[float], int]:
     """The token that is drawn at a value; what acts before the knob runs once."""
-    after = order.processors[order.processors.index(name) :]
-    kind, vocab_size = (int if SETTINGS[name].whole else float), len(raw.logits)
-
-    def acts(shaping: Shaping, late: bool) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
-        every = processors_of(previous_ids, shaping, order)
-        return [(own, act) for own, act in every if (own in after) == late]
-
-    before = shape(raw, acts(config.shaping, False))[-1]
+    kind = int if SETTINGS[name].whole else float
+    ids, noise = step_logits.previous_ids, noise_of(step_logits, config, number)
+    acting = SETTINGS[name].part_of or name
+    late = order.processors[order.processors.index(acting) :]
+    every = shaper_of(config.shaping, order, config.seed).distributions_from([raw], ids, number)
+    early = [stage for stage in every if stage.name not in (*late, "argmax")]
 
     def token_at(value: float) -> int:
         shaping = replace(config.shaping, **{name: kind(value)})  # type: ignore[arg-type]
-        if 0 in (shaping.temperature, config.shaping.temperature):
-            stages = shaped(raw, previous_ids, shaping, order)
-        else:
-            stages = shape(before, acts(shaping, True), vocab_size)
+        begun = [raw] if 0 in (shaping.temperature, config.shaping.temperature) else early
+        stages = shaper_of(shaping, order, config.seed).distributions_from(begun, ids, number)
         return draw(stages[-1], config.draw, noise).token_id
 
     return token_at

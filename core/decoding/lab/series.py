@@ -9,7 +9,7 @@ import torch
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.checks.statistics import chi_square
-from core.decoding.lab.step import StepLogits, candidate_of, distributions, shaped
+from core.decoding.lab.step import StepLogits, candidate_of, distributions, shaper_of
 from core.decoding.lab.types import RollBin, Rolls, Sweep
 from core.decoding.protocol import Vocabulary
 from core.decoding.shaping.draws import draw, draw_noise, generator_at
@@ -28,7 +28,7 @@ def roll(
     should_stop: Callable[[], bool] = bool,
 ) -> Rolls:
     """The draws after draw `number`, counted, and how well they fit the exact distribution."""
-    last = distributions(step_logits, config.shaping, order)[-1]
+    last = distributions(step_logits, config.shaping, order, number, config.seed)[-1]
     vocab = step_logits.model.vocab_size
     generator = generator_at(config.draw, config.seed, number + 1, vocab)
     counts: dict[int, int] = {}
@@ -82,7 +82,9 @@ def sweep(
         if should_stop():
             break
         shaping = replace(config.shaping, temperature=value)
-        last = shaped(raw, step_logits.previous_ids, shaping, order)[-1]
+        last = shaper_of(shaping, order, config.seed).distributions_from(
+            [raw], step_logits.previous_ids, 0
+        )[-1]
         columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
         entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))
         kept.append(last.kept)

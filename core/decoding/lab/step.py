@@ -7,7 +7,7 @@ alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -32,14 +32,8 @@ from core.decoding.record.trace import (
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order
-from core.decoding.shaping.stages import (
-    Distribution,
-    only,
-    penalties,
-    raw_distribution,
-    shape,
-    warpers,
-)
+from core.decoding.shaping.stages import Distribution
+from core.decoding.shaping.step import StepShaper
 
 
 class StepLogits(NamedTuple):
@@ -67,38 +61,27 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
     return StepLogits(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
 
 
-def distributions(
-    step_logits: StepLogits, shaping: Shaping, order: Order = TRANSFORMERS
-) -> list[Distribution]:
-    """Every distribution from `raw` to what is drawn from, in the order's sequence.
+def shaper_of(shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
+    """Return the shaper in an order; processors that its library doesn't have are left out."""
+    return StepShaper(shaping, names=order.processors, seed=seed)
 
-    At temperature 0 the filters don't act: the last stage is `argmax`. Processors that the
-    order's library doesn't have are left out.
+
+def distributions(
+    step_logits: StepLogits,
+    shaping: Shaping,
+    order: Order = TRANSFORMERS,
+    number: int = 0,
+    seed: int = 0,
+) -> list[Distribution]:
+    """Return every distribution from `raw` to the one drawn from, in the order's sequence.
+
+    At temperature 0 the filters don't act: the last stage is `argmax`.
 
     Raises:
         DecodingError: the logits are no distribution.
     """
-    return shaped(raw_distribution(step_logits.logits), step_logits.previous_ids, shaping, order)
-
-
-def shaped(
-    raw: Distribution, previous_ids: Sequence[int], shaping: Shaping, order: Order
-) -> list[Distribution]:
-    """As `distributions`, from a raw distribution that is there already."""
-    stages = shape(raw, processors_of(previous_ids, shaping, order))
-    if shaping.temperature == 0:
-        stages.append(only(stages[-1], int(torch.argmax(stages[-1].logits))))
-    return stages
-
-
-def processors_of(
-    previous_ids: Sequence[int], shaping: Shaping, order: Order
-) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
-    """What acts on the logits, in the order's sequence; at temperature 0 the penalties only."""
-    found = dict(penalties(shaping, previous_ids, []))
-    if shaping.temperature > 0:
-        found |= dict(warpers(shaping))
-    return [(name, found[name]) for name in order.processors if name in found]
+    _, logits, ids = step_logits
+    return shaper_of(shaping, order, seed).distributions(logits, ids, number)
 
 
 def noise_of(step_logits: StepLogits, config: Sampling, number: int) -> Tensor:
@@ -122,7 +105,7 @@ def lab_step(
         DecodingError: the logits are no distribution.
     """
     model, noise = step_logits.model, noise_of(step_logits, config, number)
-    stages = distributions(step_logits, config.shaping, order)
+    stages = distributions(step_logits, config.shaping, order, number, config.seed)
     pick, raw_pick = (draw(stage, config.draw, noise) for stage in (stages[-1], stages[0]))
     reading = read_step(model, stages, pick, config.top_candidates)
     greedy = config.shaping.temperature == 0

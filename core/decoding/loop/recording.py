@@ -61,7 +61,7 @@ def read_step(
     tails = [max(0.0, total - sum(shown[0])) + raw.tail]
     tails += [_tail_mass(stage, row) for stage, row in zip(stages[1:], shown[1:], strict=True)]
     records = [
-        Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass)
+        Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass, stage.noise)
         for stage, row, tail in zip(stages, shown, tails, strict=True)
     ]
     last = records[-1]

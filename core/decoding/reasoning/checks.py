@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from torch import Tensor
+
+from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks import trace_checks
 from core.decoding.checks.common import count
+from core.decoding.checks.token_replay import record_picked
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import BudgetController
+from core.decoding.reasoning.controller import BudgetController, TokenDecision
+from core.decoding.reasoning.engine import Forcing, record_forced
 from core.decoding.reasoning.transcript import Piece, ReasoningSummary, pieces_of, read_run
-from core.decoding.record.trace import Check, Trace
+from core.decoding.record.trace import Check, TokenStep, Trace
 
 
 class _Run(NamedTuple):
@@ -35,7 +40,18 @@ def self_checks(trace: Trace[Reasoning]) -> list[Check]:
 
 def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
     """The checks of single tokens that need the model, then the budget's rules run again."""
-    checks = token_model_checks.model_checks(trace, model)
+
+    def record(picker: Picker, step: TokenStep, row: Tensor, picked: Picked | None) -> TokenStep:
+        if step.forced_as is None:
+            return record_picked(picker, step, row, picked)
+        instead_of = None if picked is None else picked.pick.token_id
+        decision = TokenDecision(step.token_id, step.phase, step.forced_as, instead_of)
+        forcing = Forcing(decision, row, picked)
+        return record_forced(
+            model, trace.config, step.index, forcing, 0.0, step.text, step.finish_reason
+        )
+
+    checks = token_model_checks.model_checks(trace, model, record)
     return [*checks, _decided_again(trace, model)] if checks[0].passed else checks
 
 

@@ -44,8 +44,8 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning)
         if picked is not None and decision.forced_as is None:
             yield picker.record(index, picked, forward, text, reason, decision.phase)
         else:
-            forcing = _Forcing(decision, logits, picked)
-            yield _record_forced(model, config, index, forcing, forward, text, reason)
+            forcing = Forcing(decision, logits, picked)
+            yield record_forced(model, config, index, forcing, forward, text, reason)
         if reason:
             return
         started = perf_counter()
@@ -53,7 +53,7 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning)
         forward = perf_counter() - started
 
 
-class _Forcing(NamedTuple):
+class Forcing(NamedTuple):
     """A forced token and what the model wanted: its logits, and its pick where it was asked."""
 
     decision: TokenDecision
@@ -61,11 +61,11 @@ class _Forcing(NamedTuple):
     picked: Picked | None
 
 
-def _record_forced(
+def record_forced(
     model: LanguageModel,
     config: Reasoning,
     index: int,
-    forcing: _Forcing,
+    forcing: Forcing,
     forward: float,
     text: str,
     finish_reason: Ended | None,

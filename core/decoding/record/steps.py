@@ -63,6 +63,7 @@ class Stage(NamedTuple):
     `probs[i]` belongs to the step's `candidates[i]`; `tail_mass` is the mass of all other tokens,
     measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` counts the tokens
     still in, `removed_mass` is the mass that this stage took from the distribution before it.
+    `noise` is the stage's own uniform number, which follows from seed, name and step.
     """
 
     name: StageName
@@ -70,6 +71,7 @@ class Stage(NamedTuple):
     tail_mass: Prob
     kept: Rank
     removed_mass: Prob
+    noise: Annotated[Uniform | None, LeftOut(lambda stage: stage.noise is None)] = None
 
 
 class Draw(NamedTuple):

@@ -6,16 +6,14 @@ A setting is a field of `Shaping` with its `SettingSpec`, its function of the sa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 from core.decoding.shaping.bias import bias_lines, bias_text, bias_words, biases_in, read_biases
 from core.decoding.shaping.spec import (
-    FloorCut,
     Lines,
-    MassCut,
-    RankCut,
     SettingSpec,
     SliderRange,
     setting,
@@ -59,8 +57,7 @@ class Shaping:
             help="Drop tokens whose logit lies more than n standard deviations of the logits below "
             "the highest. 0 is off.",
             interval=Interval(0.0, 100.0),
-            # An error of the logits is one of their deviation too, n times.
-            cut=FloorCut(lambda n, seen: seen.highest * math.exp(-n * seen.deviation), sway=float),
+            reads_each=True,
             slider=SliderRange(0.0, 3.0, 0.05, typed=100.0, decode=True),
             generate=None,
         ),
@@ -72,7 +69,6 @@ class Shaping:
             label="Top-k",
             help="Keep the k most probable tokens. 0 is off.",
             interval=Interval(0, 10_000_000),
-            cut=RankCut(),
             slider=SliderRange(0, 100, 1, typed=10_000, decode=True),
         ),
     )
@@ -83,7 +79,7 @@ class Shaping:
             label="Top-p",
             help="Keep the most probable tokens that together reach this probability. 1 is off.",
             interval=_SHARE,
-            cut=MassCut(),
+            sorts=True,
             slider=SliderRange(0.0, 1.0, 0.01, start=0.95, decode=True),
         ),
     )
@@ -94,7 +90,6 @@ class Shaping:
             label="Min-p",
             help="Drop tokens below this share of the top token's probability. 0 is off.",
             interval=_SHARE,
-            cut=FloorCut(lambda share, seen: share * seen.highest),
             slider=SliderRange(0.0, 1.0, 0.01, decode=True),
             passed=lambda value: float(value) or None,
         ),
@@ -107,7 +102,8 @@ class Shaping:
             help="Keep the tokens whose surprisal is nearest to the entropy, up to this "
             "probability. 1 is off.",
             interval=Interval(0.0, 1.0, open_low=True),
-            cut=MassCut(first="typical"),
+            sorts=True,
+            reads_each=True,
             slider=SliderRange(0.01, 1.0, 0.01),
         ),
     )
@@ -120,7 +116,6 @@ class Shaping:
             interval=_BELOW_1,
             name="epsilon cutoff",
             key="epsilon",
-            cut=FloorCut(lambda epsilon, _: epsilon),
             slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
@@ -133,7 +128,6 @@ class Shaping:
             interval=_BELOW_1,
             name="eta cutoff",
             key="eta",
-            cut=FloorCut(lambda eta, seen: min(eta, math.sqrt(eta) * math.exp(-seen.entropy))),
             slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
@@ -192,8 +186,15 @@ class Shaping:
             object.__setattr__(self, name, spec.checked("Shaping", getattr(self, name)))
 
     def active(self, names: Iterable[str]) -> list[str]:
-        """Those of some settings that are switched on."""
-        return [name for name in names if getattr(self, name) != SETTINGS[name].off]
+        """Those of some settings that are switched on; their further numbers aside."""
+        return [
+            name for name in names if name in ACTING and getattr(self, name) != SETTINGS[name].off
+        ]
+
+    def value_of(self, name: str) -> Any:
+        """The value that a setting's function takes: a tuple where it has further numbers."""
+        value, parts = getattr(self, name), parts_of(name)
+        return (value, *(getattr(self, part) for part in parts)) if parts else value
 
     @property
     def penalised(self) -> bool:
@@ -206,22 +207,38 @@ class Shaping:
 
     def penalties_only(self) -> Shaping:
         """The penalties and bans alone: what acts where nothing is drawn."""
-        return replace(Shaping(), **{name: getattr(self, name) for name in PENALTIES})
+        own = {name: getattr(self, name) for name, spec in SETTINGS.items() if spec.penalises}
+        return replace(Shaping(), **own)
 
 
 SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)
-PENALTIES = tuple(name for name, spec in SETTINGS.items() if spec.penalises)
-WARPERS = tuple(name for name in SETTINGS if name not in PENALTIES)
+# Those that have a function: all but the further numbers of others.
+ACTING = {name: spec for name, spec in SETTINGS.items() if not spec.part_of}
+PENALTIES = tuple(name for name, spec in ACTING.items() if spec.penalises)
+WARPERS = tuple(name for name in ACTING if name not in PENALTIES)
 # These move mass between tokens and remove none.
 RESCALING = {name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature")}
 LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
 # These remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
 # In the order in which a step of a run may go through them.
-STAGES = ("raw", *PENALTIES, "min_new_tokens", *WARPERS, "argmax", "forced", "server", "final")
+RUN_ORDER = (*PENALTIES, "min_new_tokens", *WARPERS)
+STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
+
+
+@cache
+def parts_of(name: str) -> tuple[str, ...]:
+    """The further numbers of a setting."""
+    return tuple(part for part, spec in SETTINGS.items() if spec.part_of == name)
+
 
 # The settings that have a knob: on Decode, and in the lab.
-KNOB_SETTINGS = tuple(spec for spec in (SETTINGS[n] for n in (*WARPERS, *PENALTIES)) if spec.slider)
+KNOB_SETTINGS = tuple(
+    SETTINGS[number]
+    for name in (*WARPERS, *PENALTIES)
+    for number in (name, *parts_of(name))
+    if SETTINGS[number].slider
+)
 # What the lab's sliders reach, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 

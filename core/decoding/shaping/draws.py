@@ -129,6 +129,14 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     return int(places[at]), (low, min(float(cumulative[at]), 1.0))
 
 
+def interval_of(probs: Tensor, place: int) -> tuple[float, float]:
+    """The cumulative interval of a place in `[n]` probabilities; see `place_by_uniform`."""
+    own = probs[place]
+    tied = probs[:place] == own
+    low = float(probs[probs > own].double().sum()) + float(own) * int(tied.sum())
+    return low, min(low + float(own), 1.0)
+
+
 def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
     """Where the number falls, if on one of the few first and no two of those are equal."""
     values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))

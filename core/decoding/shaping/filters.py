@@ -2,20 +2,20 @@
 
 The formulas and their treatment of ties are those of transformers 5.23
 (`generation/logits_process.py`, `min_tokens_to_keep` as there) where a function names no other
-source. Each returns logits of the same shape `[..., vocab]`, with -inf where a token is removed. A
-function carries its setting's name.
+source. Each takes logits `[..., vocab]`, the setting's value and the step's context, and returns
+logits of the same shape, -inf where a token is removed. A function carries its setting's name.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence, Set
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from core.decoding.shaping.long_rows import ascending, cut_below, highest
+from core.decoding.shaping.stage import StepContext
 
 # From so many tokens on a threshold is found sooner than a mask of what is sorted.
 _THRESHOLD_FROM = 2048
@@ -25,64 +25,32 @@ _FEW_FIRST = 256
 _PARTIAL_SIZES = (_FEW_FIRST, 4096)
 # float32 sums of a whole row differ by less than this, in whatever order they are added.
 _SUM_ERROR = 1e-5
+_ALONE = StepContext()
 
 
-class History(NamedTuple):
-    """What a penalty knows beside the logits.
-
-    Args:
-        ids: prompt and generated tokens.
-        tokens: the token of each place in the logits; None where they are the whole vocabulary's.
-        seen: the places of the tokens in `ids`, where those are known already: of several steps'
-            rows end to end, which have a text each.
-    """
-
-    ids: Sequence[int]
-    tokens: Sequence[int] | None = None
-    seen: Sequence[int] | None = None
-
-    def places_of(self, token_ids: Set[int], size: int) -> list[tuple[int, int]]:
-        """Each of some tokens that `[size]` logits hold, with its place there."""
-        if self.tokens is None:
-            return [(token, token) for token in sorted(token_ids) if token < size]
-        return [(token, at) for at, token in enumerate(self.tokens) if token in token_ids]
-
-    def seen_places(self, size: int) -> Sequence[int]:
-        """The places in `[size]` logits of the tokens that were written before."""
-        if self.seen is not None:
-            return self.seen
-        return [at for _, at in self.places_of(set(self.ids), size)]
-
-
-# logits `[vocab]`, the setting's value, what was written before
-Penalty: TypeAlias = Callable[[Tensor, Any, History], Tensor]
-# logits `[..., vocab]`, the setting's value, and where it removes tokens min_tokens_to_keep
-Warper: TypeAlias = Callable[..., Tensor]
-
-
-def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], history: History) -> Tensor:
+def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], context: StepContext) -> Tensor:
     """Add to single tokens' logits (OpenAI's; transformers' `sequence_bias` of one token each)."""
     added = dict(biases)
-    found = history.places_of(added.keys(), logits.shape[-1])
+    found = context.places_of(added.keys(), logits.shape[-1])
     places = torch.tensor([at for _, at in found], dtype=torch.long)
     values = torch.tensor([added[token] for token, _ in found], dtype=logits.dtype)
     return logits.index_add(-1, places, values)
 
 
-def repetition_penalty(logits: Tensor, penalty: float, history: History) -> Tensor:
+def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
     """Divide positive and multiply negative logits of seen tokens (CTRL, Keskar et al. 2019).
 
     A token counts once, wherever it is in prompt or generated text.
     """
-    seen = torch.tensor(history.seen_places(logits.shape[-1]), dtype=torch.long)
+    seen = torch.tensor(context.seen_places(logits.shape[-1]), dtype=torch.long)
     scores = logits[seen]
     return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
 
 
-def no_repeat_ngram_size(logits: Tensor, size: int, history: History) -> Tensor:
+def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:
     """Remove every token that would complete an n-gram that was written before."""
-    banned = set(repeating_tokens(size, history.ids))
-    return remove_tokens(logits, [at for _, at in history.places_of(banned, logits.shape[-1])])
+    banned = set(repeating_tokens(size, context.ids))
+    return remove_tokens(logits, [at for _, at in context.places_of(banned, logits.shape[-1])])
 
 
 def repeating_tokens(size: int, previous_ids: Sequence[int]) -> list[int]:
@@ -100,12 +68,12 @@ def remove_tokens(logits: Tensor, token_ids: Sequence[int]) -> Tensor:
     return logits.index_fill(-1, torch.tensor(token_ids), -math.inf)
 
 
-def temperature(logits: Tensor, value: float) -> Tensor:
+def temperature(logits: Tensor, value: float, _: StepContext = _ALONE) -> Tensor:
     """Divide by the temperature, above 0."""
     return logits / value
 
 
-def top_n_sigma(logits: Tensor, n: float, min_tokens_to_keep: int = 1) -> Tensor:
+def top_n_sigma(logits: Tensor, n: float, context: StepContext = _ALONE) -> Tensor:
     """Remove logits below max - n * sigma (Tang et al. 2024); one that equals it survives.
 
     sigma is the population standard deviation of the logits that are not -inf, as in llama.cpp's
@@ -117,26 +85,26 @@ def top_n_sigma(logits: Tensor, n: float, min_tokens_to_keep: int = 1) -> Tensor
     squares = (logits - mean).square().where(alive, 0.0)
     sigma = (squares.sum(dim=-1, keepdim=True) / count).sqrt()
     floor = logits.amax(dim=-1, keepdim=True) - n * sigma
-    return _remove_below(logits, logits, floor, min_tokens_to_keep)
+    return _remove_below(logits, logits, floor, context.min_tokens_to_keep)
 
 
-def top_k(logits: Tensor, k: int, min_tokens_to_keep: int = 1) -> Tensor:
+def top_k(logits: Tensor, k: int, context: StepContext = _ALONE) -> Tensor:
     """Keep the k highest; ties with the k-th survive."""
-    count = min(max(k, min_tokens_to_keep), logits.shape[-1])
+    count = min(max(k, context.min_tokens_to_keep), logits.shape[-1])
     if logits.dim() == 1:
         return cut_below(logits, float(highest(logits, count)[0][-1]))
     kth = torch.topk(logits, count)[0][..., -1, None]
     return logits.masked_fill(logits < kth, -math.inf)
 
 
-def top_p(logits: Tensor, p: float, min_tokens_to_keep: int = 1) -> Tensor:
+def top_p(logits: Tensor, p: float, context: StepContext = _ALONE) -> Tensor:
     """Keep the smallest set of most probable tokens with mass p or more (Holtzman et al. 2020)."""
     if logits.dim() == 1 and len(logits) >= _THRESHOLD_FROM:
-        lowest_kept = _top_p_threshold(logits, p, min_tokens_to_keep)
+        lowest_kept = _top_p_threshold(logits, p, context.min_tokens_to_keep)
         if lowest_kept is not None:
             return cut_below(logits, lowest_kept)
     ordered, order = torch.sort(logits, descending=False)
-    remove = _removed_by_top_p(ordered, p, min_tokens_to_keep)
+    remove = _removed_by_top_p(ordered, p, context.min_tokens_to_keep)
     return logits.masked_fill(remove.scatter(-1, order, remove), -math.inf)
 
 
@@ -173,20 +141,20 @@ def _top_p_threshold_of_first(logits: Tensor, p: float) -> float | None:
     return None if tied or near < _SUM_ERROR else float(top[cut - 1])
 
 
-def min_p(logits: Tensor, share: float, min_tokens_to_keep: int = 1) -> Tensor:
+def min_p(logits: Tensor, share: float, context: StepContext = _ALONE) -> Tensor:
     """Remove tokens below `share` of the highest probability (Nguyen et al. 2024)."""
     probs = torch.softmax(logits, dim=-1)
     remove = probs < share * probs.amax(dim=-1, keepdim=True)
-    remove.scatter_(-1, probs.topk(min(min_tokens_to_keep, probs.shape[-1])).indices, False)
+    remove.scatter_(-1, probs.topk(min(context.min_tokens_to_keep, probs.shape[-1])).indices, False)
     return logits.masked_fill(remove, -math.inf)
 
 
-def typical_p(logits: Tensor, mass: float, min_tokens_to_keep: int = 1) -> Tensor:
+def typical_p(logits: Tensor, mass: float, context: StepContext = _ALONE) -> Tensor:
     """Keep the tokens whose surprisal is nearest to the entropy (Meister et al. 2023)."""
     log_probs = torch.log_softmax(logits, dim=-1)
     entropy = -(log_probs * log_probs.exp()).nansum(-1, keepdim=True)
     distance = (-log_probs - entropy).abs()
-    if logits.dim() == min_tokens_to_keep == 1 and logits.shape[-1] > _PARTIAL_SORT_FROM:
+    if logits.dim() == context.min_tokens_to_keep == 1 and logits.shape[-1] > _PARTIAL_SORT_FROM:
         farthest_kept = _typical_threshold(distance, log_probs, mass)
         if farthest_kept is not None:
             return logits.masked_fill(distance > farthest_kept, -math.inf)
@@ -194,7 +162,7 @@ def typical_p(logits: Tensor, mass: float, min_tokens_to_keep: int = 1) -> Tenso
     cumulative = logits.gather(-1, order).softmax(dim=-1).cumsum(dim=-1)
     last = (cumulative < mass).sum(dim=-1, keepdim=True).clamp_(max=ordered.shape[-1] - 1)
     remove = ordered > ordered.gather(-1, last)
-    remove[..., :min_tokens_to_keep] = False
+    remove[..., : context.min_tokens_to_keep] = False
     return logits.masked_fill(remove.scatter(-1, order, remove), -math.inf)
 
 
@@ -211,19 +179,19 @@ def _typical_threshold(distance: Tensor, log_probs: Tensor, mass: float) -> floa
     return None
 
 
-def epsilon_cutoff(logits: Tensor, epsilon: float, min_tokens_to_keep: int = 1) -> Tensor:
+def epsilon_cutoff(logits: Tensor, epsilon: float, context: StepContext = _ALONE) -> Tensor:
     """Remove tokens with a probability below epsilon (Hewitt et al. 2022)."""
     probs = torch.softmax(logits, dim=-1)
-    return _remove_below(logits, probs, torch.tensor(epsilon), min_tokens_to_keep)
+    return _remove_below(logits, probs, torch.tensor(epsilon), context.min_tokens_to_keep)
 
 
-def eta_cutoff(logits: Tensor, epsilon: float, min_tokens_to_keep: int = 1) -> Tensor:
+def eta_cutoff(logits: Tensor, epsilon: float, context: StepContext = _ALONE) -> Tensor:
     """Remove tokens below min(epsilon, sqrt(epsilon) * exp(-entropy)) (Hewitt et al. 2022)."""
     probs = torch.softmax(logits, dim=-1)
     entropy = torch.special.entr(probs).sum(dim=-1, keepdim=True)
     floor = torch.tensor(epsilon)
     floor = torch.min(floor, floor.sqrt() * torch.exp(-entropy))
-    return _remove_below(logits, probs, floor, min_tokens_to_keep)
+    return _remove_below(logits, probs, floor, context.min_tokens_to_keep)
 
 
 def _remove_below(logits: Tensor, level: Tensor, floor: Tensor, min_tokens_to_keep: int) -> Tensor:

@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError, UnknownTokensError
-from core.decoding.shaping.config import BANS, SETTINGS, Shaping
+from core.decoding.shaping.config import BANS, SETTINGS
 from core.decoding.shaping.long_rows import first_maximum
-from core.decoding.shaping.spec import FloorCut, MassCut, Seen
 from core.decoding.shaping.stages import (
     NO_DISTRIBUTION,
     Distribution,
@@ -56,12 +55,12 @@ def _ceiling(row: Tensor) -> float:
 
 
 def shape_known(
-    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor], shaping: Shaping
-) -> tuple[list[Distribution], bool]:
+    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor]
+) -> list[Distribution]:
     """`shape` where tokens are missing: every distribution, of which only named tokens are given.
 
-    After a temperature the tail's mass isn't known; the most that it may be is given. The other
-    value says whether the last tail's mass is known.
+    After a temperature the tail's mass isn't known; the most that it may be is given, and the last
+    distribution isn't `exact`.
 
     Args:
         row: `[vocab]` log-probabilities, NaN where a token isn't named.
@@ -73,7 +72,7 @@ def shape_known(
     refuse = partial(_refuse, int((~row.isnan()).sum()))
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
     if not stages[0].tail:
-        return shape(stages[0], [*penalties, *warpers]), True
+        return shape(stages[0], [*penalties, *warpers])
     least = stages[0].tail
     for processor in penalties:
         stage, lost = _penalised(stages[-1], processor, unnamed, ceiling, stages[0].tail)
@@ -87,9 +86,9 @@ def shape_known(
         if best < ceiling or (penalties and best == ceiling):
             what = f"after the {_names(penalties)} the likeliest token may be one"
             refuse(what, switch_off=penalties)
-        return stages, least == stages[0].tail
+        return [*stages[:-1], replace(last, exact=least == stages[0].tail)]
     for warper in warpers:
-        if _reads_all(warper[0], getattr(shaping, warper[0])):
+        if SETTINGS[warper[0]].reads_each:
             refuse(f"the cut of {_names([warper])} depends on each", switch_off=[warper])
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
@@ -97,14 +96,13 @@ def shape_known(
     _see_equal_cuts(runs, unnamed, refuse)
     heaviest = max(runs, key=lambda run: float(run[1].probs[_places(run[1], unnamed)].sum()))
     stages += [_named(one, unnamed, last.kept) for one in heaviest[1:]]
-    return stages, not stages[-1].tail
+    return [*stages[:-1], replace(stages[-1], exact=not stages[-1].tail)]
 
 
-def require_drawable(stage: Distribution, exact: bool, method: str, noise: Tensor) -> None:
+def require_drawable(stage: Distribution, method: str, noise: Tensor) -> None:
     """See that a draw falls on a named token.
 
     Args:
-        exact: the tail's mass is known.
         noise: of `draws.draw_noise`.
 
     Raises:
@@ -113,7 +111,7 @@ def require_drawable(stage: Distribution, exact: bool, method: str, noise: Tenso
     if not stage.tail:
         return
     named = int((stage.logits > -math.inf).sum())
-    if not exact:
+    if not stage.exact:
         _refuse(named, "the temperature changes the mass of those")
     if method != "inverse_cdf":
         _refuse(named, f"the draw by {method} may take one")
@@ -134,14 +132,6 @@ def _refuse(named: int, what: str, switch_off: Sequence[Processor] = ()) -> None
 
 def _names(processors: Sequence[Processor]) -> str:
     return " and ".join(SETTINGS[name].name if name in SETTINGS else name for name, _ in processors)
-
-
-def _reads_all(name: str, value: float) -> bool:
-    """Whether a filter's cut depends on more of the tail than its mass and its entropy."""
-    cut = SETTINGS[name].cut
-    if isinstance(cut, FloorCut):
-        return cut.level(value, Seen(0.5, 1.0, 0.0)) != cut.level(value, Seen(0.5, 1.0, 1.0))
-    return isinstance(cut, MassCut) and cut.first != "likeliest"
 
 
 def _penalised(

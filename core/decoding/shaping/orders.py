@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.shaping.config import SEQUENCES
+from core.decoding.shaping.config import SEQUENCES, SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Order:
 
     def lacks(self, name: str) -> bool:
         """Whether the library has no such processor."""
-        return name not in self.processors
+        return (SETTINGS[name].part_of or name) not in self.processors
 
 
 TRANSFORMERS = Order(

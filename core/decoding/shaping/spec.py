@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from core.decoding.validation import Interval, require_inside
 
@@ -16,46 +16,6 @@ Value = TypeVar("Value")
 # penalty: changes logits by what was written before; ban: removes tokens for that; both act in
 # every method. temperature, filter: act where something is drawn.
 Role = Literal["penalty", "ban", "temperature", "filter"]
-
-
-class Seen(NamedTuple):
-    """What a floor may depend on, of the distribution that the filter sees.
-
-    Args:
-        highest: the highest probability.
-        entropy: nats.
-        deviation: standard deviation of the logits of the tokens that are still in, nats.
-    """
-
-    highest: float
-    entropy: float
-    deviation: float
-
-
-@dataclass(frozen=True, slots=True)
-class RankCut:
-    """The setting is how many tokens are kept, highest probability first."""
-
-
-@dataclass(frozen=True, slots=True)
-class MassCut:
-    """The setting is the mass that the kept tokens reach, likeliest or most typical first."""
-
-    first: Literal["likeliest", "typical"] = "likeliest"
-
-
-@dataclass(frozen=True, slots=True)
-class FloorCut:
-    """Tokens below a probability are removed, the likeliest aside.
-
-    Args:
-        level: that probability, from the setting's value; it must not fall as `highest` rises, nor
-            rise as `entropy` or `deviation` does.
-        sway: by how many errors of a logit the level itself may be off besides, from the value.
-    """
-
-    level: Callable[[float, Seen], float]
-    sway: Callable[[float], float] = lambda _: 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +72,16 @@ class SettingSpec:
         interval: the numbers that are allowed; None where `read` says what is allowed.
         name: as figures and captions call it; empty where that is the label in lower case.
         key: of its control in the address; empty where that is the field's name.
-        cut: the rule by which it removes tokens, for the proof; every filter has one.
+        sorts: whether its function sorts the row, so that ties fall by the row's length.
+        reads_each: whether its cut depends on more of the unlikely tokens than how many are in and
+            what mass and entropy they have together.
         slider: its knob; None where it has none.
         stretch: how many times as far off a logit may be after it as before.
         acts_from: the number of tokens before the step from which on it acts.
+        part_of: the setting that switches it on, where it is a further number of that one; the
+            function of that one gets all of them in a tuple, in the order of the fields.
+        per_step: whether its function reads the step (text, place, noise of its own); what
+            penalises always does.
         generate: the argument of transformers' `generate`; empty where that is the field's name,
             None where transformers has none.
         passed: the value as `generate` takes it.
@@ -135,10 +101,13 @@ class SettingSpec:
     interval: Interval | None = None
     name: str = ""
     key: str = ""
-    cut: RankCut | MassCut | FloorCut | None = None
+    sorts: bool = False
+    reads_each: bool = False
     slider: SliderRange | None = None
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
+    part_of: str = ""
+    per_step: bool = False
     generate: str | None = ""
     passed: Callable[[Any], Any] = _as_number
     read: Callable[[str, str, object], Any] | None = None
@@ -151,9 +120,9 @@ class SettingSpec:
     whole: bool = False
 
     @property
-    def sorts(self) -> bool:
-        """Whether its function sorts the row, so that ties fall by the row's length."""
-        return isinstance(self.cut, MassCut)
+    def reads_step(self) -> bool:
+        """True if its function needs the step's context, and so one row at a time."""
+        return self.per_step or self.penalises
 
     @property
     def on_decode(self) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from torch import Tensor
 from core.decoding.errors import DecodingError
 from core.decoding.shaping import filters
 from core.decoding.shaping.config import (
+    ACTING,
     BANS,
     PENALTIES,
     RESCALING,
@@ -21,15 +22,15 @@ from core.decoding.shaping.config import (
     WARPERS,
     Shaping,
 )
-from core.decoding.shaping.filters import History, Penalty, Warper
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
+from core.decoding.shaping.spec import SettingSpec
+from core.decoding.shaping.stage import StageFunction, StepContext
 
 # A stage's name, and what it does to logits.
 Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
 
 # The functions carry their settings' names.
-_PENALTIES: dict[str, Penalty] = {name: getattr(filters, name) for name in PENALTIES}
-_WARPERS: dict[str, Warper] = {name: getattr(filters, name) for name in WARPERS}
+ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
 
 _FEW = 128  # So many are looked up sooner one by one than by operations on tensors.
 
@@ -52,6 +53,8 @@ class Distribution:
         kept: how many tokens are in.
         removed_mass: what this stage took from the distribution before it.
         tail: the mass of tokens that are in but that nobody knows (`known`); `probs` are the rest.
+        noise: the stage's own uniform number, where it took one.
+        exact: whether `tail` is known; else it is the most that may be.
     """
 
     name: str
@@ -62,6 +65,8 @@ class Distribution:
     kept: int
     removed_mass: float = 0.0
     tail: float = 0.0
+    exact: bool = True
+    noise: float | None = None
 
     def token_id(self, position: int) -> int:
         """The token at a position of `logits`."""
@@ -127,34 +132,10 @@ def penalties(
         held_back: end-of-sequence ids while `min_new_tokens` is not reached, else empty.
     """
     names = penalty_names(shaping, len(previous_ids))
-    found = penalties_of(shaping, names, History(previous_ids))
+    found = processors_of(shaping, names, StepContext(previous_ids))
     if held_back:
         found.append(("min_new_tokens", partial(filters.remove_tokens, token_ids=held_back)))
     return found
-
-
-def penalties_of(shaping: Shaping, names: Sequence[str], history: History) -> list[Processor]:
-    """Some penalties and bans as they act after what was written."""
-
-    def processor(name: str) -> Processor:
-        own, value = _PENALTIES[name], getattr(shaping, name)
-        return name, lambda logits: own(logits, value, history)
-
-    return [processor(name) for name in names]
-
-
-def rescaled(
-    logits: Sequence[float], shaping: Shaping, names: Sequence[str], history: History
-) -> list[list[float]]:
-    """Some tokens' logits, and after each of some settings that remove none; double precision."""
-    rows = [torch.tensor(logits, dtype=torch.float64)]
-    for name in names:
-        value = getattr(shaping, name)
-        if name in _PENALTIES:
-            rows.append(_PENALTIES[name](rows[-1], value, history))
-        else:
-            rows.append(_WARPERS[name](rows[-1], value) if value else rows[-1])
-    return [row.tolist() for row in rows]
 
 
 def warpers(shaping: Shaping, min_tokens_to_keep: int = 1) -> list[Processor]:
@@ -163,14 +144,35 @@ def warpers(shaping: Shaping, min_tokens_to_keep: int = 1) -> list[Processor]:
     Args:
         min_tokens_to_keep: how many tokens every filter leaves at least.
     """
+    context = StepContext(min_tokens_to_keep=min_tokens_to_keep)
+    return processors_of(shaping, warper_names(shaping), context)
 
-    def processor(name: str) -> Processor:
-        own, value = _WARPERS[name], getattr(shaping, name)
-        kept = () if name in RESCALING else (min_tokens_to_keep,)
-        return name, lambda logits: own(logits, value, *kept)
 
-    active = shaping.active(WARPERS)
-    return [processor(name) for name in active if (name, shaping.temperature) != ("temperature", 0)]
+def warper_names(shaping: Shaping) -> list[str]:
+    """Temperature, unless it is 0, and the filters that are switched on."""
+    off = {"temperature"} if shaping.temperature == 0 else set()
+    return [name for name in shaping.active(WARPERS) if name not in off]
+
+
+def processors_of(shaping: Shaping, names: Sequence[str], context: StepContext) -> list[Processor]:
+    """Return some settings as they act at a step."""
+    return [(name, _processor(name, shaping.value_of(name), context)) for name in names]
+
+
+def _processor(name: str, value: Any, context: StepContext) -> Callable[[Tensor], Tensor]:
+    act = ACTS[name]
+    return lambda logits: act(logits, value, context)
+
+
+def rescaled(
+    logits: Sequence[float], shaping: Shaping, names: Sequence[str], context: StepContext
+) -> list[list[float]]:
+    """Some tokens' logits, and after each of some settings that remove none; double precision."""
+    rows = [torch.tensor(logits, dtype=torch.float64)]
+    for name in names:
+        value = getattr(shaping, name)
+        rows.append(ACTS[name](rows[-1], value, context) if value else rows[-1])
+    return [row.tolist() for row in rows]
 
 
 def shape(
@@ -194,17 +196,21 @@ def shape(
 
 
 def _processed(before: Distribution, processor: Processor, vocab_size: int) -> Tensor:
-    """The processor's logits; where tied tokens might straddle a cut, over the whole vocabulary.
+    """The processor's logits; over the whole vocabulary where tied tokens might straddle a cut.
 
     Which of two tied tokens a sort puts first depends on the length of the row, and transformers
-    sorts the whole one.
+    sorts the whole one. A stage that reads the step gets the whole row too: it may look for ids.
     """
     name, function = processor
-    sorts = name in SETTINGS and SETTINGS[name].sorts
-    if not sorts or before.ids is None or not _has_ties(before.logits):
+    spec = SETTINGS.get(name)
+    if before.ids is None or spec is None or not _needs_all(spec, before.logits):
         return function(before.logits)
     row = torch.full((vocab_size,), -math.inf).scatter_(0, before.ids, before.logits)
     return function(row).take(before.ids)
+
+
+def _needs_all(spec: SettingSpec, logits: Tensor) -> bool:
+    return spec.reads_step or (spec.sorts and _has_ties(logits))
 
 
 def _has_ties(logits: Tensor) -> bool:

@@ -45,7 +45,7 @@ def run_alone(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     limit = token_limit(model, prompt_ids, config)
-    shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model))
+    shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model), config.seed)
     ending, generator = Ending(model, config, limit), new_generator(config.seed)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     seconds: list[StepSeconds] = []

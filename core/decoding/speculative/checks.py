@@ -9,6 +9,7 @@ import torch
 
 from core.decoding.checks.common import (
     COMMON_CHECKS,
+    MASS_TOLERANCE,
     TINY,
     VALUE_TOLERANCE,
     checked_if_whole,
@@ -16,7 +17,6 @@ from core.decoding.checks.common import (
     spread,
     worst,
 )
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS, Shaping

@@ -6,7 +6,7 @@ that nothing of the vocabulary's size is computed for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,12 +14,11 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError
-from core.decoding.shaping.config import SETTINGS, Shaping
+from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import place_by_uniform
-from core.decoding.shaping.stages import NO_DISTRIBUTION, penalties, warpers
+from core.decoding.shaping.stages import NO_DISTRIBUTION
+from core.decoding.shaping.step import StepShaper
 
-# Over more tokens than this, a sort of every row costs more than looking at each row's top.
-_BATCHED_SORTS_TO = 4096
 NO_TOKEN = (
     "No token is left: the penalties ban every token that the model can emit; lower "
     "no_repeat_ngram_size or min_new_tokens."
@@ -93,16 +92,14 @@ def join(parts: Sequence[Rows]) -> Rows:
 class PositionShaper:
     """From the logits of consecutive positions to their distributions."""
 
-    def __init__(self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int]) -> None:
-        self._shaping = shaping
-        self._min_new_tokens = min_new_tokens
-        self._eos_ids = eos_ids
-        self._warpers = warpers(shaping) if shaping.temperature > 0 else []
-
-    @property
-    def draws(self) -> bool:
-        """False where every row is one-hot."""
-        return self._shaping.temperature > 0
+    def __init__(
+        self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int], seed: int = 0
+    ) -> None:
+        self._shaper = StepShaper(
+            shaping, min_new_tokens=min_new_tokens, eos_ids=eos_ids, seed=seed
+        )
+        # Without temperature every row is one-hot.
+        self.draws = self._shaper.draws
 
     def __call__(self, logits: Tensor, ids: Sequence[int], index: int) -> Rows:
         """The distributions drawn from.
@@ -116,40 +113,20 @@ class PositionShaper:
         Raises:
             DecodingError: the logits are no distribution.
         """
-        shaped = self._after_penalties(logits, ids, index)
+        count, first = len(logits), len(ids) - len(logits) + 1
+        histories = [ids[: first + row] for row in range(count)]
+        shaped = self._shaper.rows(logits, histories, range(index, index + count))
         if not self.draws:
             values, places = shaped.max(dim=-1)
             if not _all_finite(values):
                 _require_distributions(logits)
                 places = places.where(torch.isfinite(values), -1)
             return Rows(None, places.tolist())
-        for name, act in self._warpers:
-            shaped = _batched(name, act, shaped)
         probs = torch.softmax(shaped, dim=-1)
         if not _all_finite(probs[:, 0]):
             _require_distributions(logits)
             probs = probs.nan_to_num(nan=0.0)
         return Rows(probs, [])
-
-    def _after_penalties(self, logits: Tensor, ids: Sequence[int], index: int) -> Tensor:
-        """Each row with the history that it follows on."""
-        held = max(0, min(self._min_new_tokens - index, len(logits))) if self._eos_ids else 0
-        if not self._shaping.penalised and not held:
-            return logits
-        rows = []
-        for row, own in enumerate(logits):
-            before = ids[: len(ids) - len(logits) + 1 + row]
-            held_back = self._eos_ids if row < held else []
-            for _, act in penalties(self._shaping, before, held_back):
-                own = act(own)
-            rows.append(own)
-        return torch.stack(rows)
-
-
-def _batched(name: str, act: Callable[[Tensor], Tensor], logits: Tensor) -> Tensor:
-    if SETTINGS[name].sorts and logits.shape[-1] > _BATCHED_SORTS_TO:
-        return torch.stack([act(row) for row in logits])
-    return act(logits)
 
 
 def _all_finite(values: Tensor) -> bool:

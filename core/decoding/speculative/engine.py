@@ -124,7 +124,9 @@ class Rounds:
         self._prompt_length = len(prompt_ids)
         self._limit = token_limit(model, prompt_ids, config)
         self._ending = Ending(model, config, self._limit)
-        self._shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model))
+        self._shaper = PositionShaper(
+            config.shaping, config.min_new_tokens, eos_rows(model), config.seed
+        )
         self._generator = new_generator(config.seed)
         self._length = config.draft_length
         self._index, self._prefill = 0, draft.prefill

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Greedy
-from core.decoding.checks.boundary_tokens import boundary_tokens
 from core.decoding.checks.common import count, worst
-from core.decoding.checks.filter_cuts import MASS_TOLERANCE
-from core.decoding.checks.forwards import FAINT, largest_logit, logit_tolerance, prompt_numbers
+from core.decoding.checks.forwards import (
+    largest_logit,
+    log_error,
+    logit_tolerance,
+    prompt_numbers,
+)
 from core.decoding.checks.model_checks import (
     HasReference,
     ending_faults,
@@ -30,15 +32,13 @@ from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.stages import penalties
-from core.decoding.speculative.acceptance import typical_threshold
+from core.decoding.shaping.step import StepShaper
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.distributions import PositionShaper, Rows, entropies, residual_masses
 from core.decoding.speculative.drafting import fit
+from core.decoding.speculative.replay import RoundReplay, Side
 from core.decoding.speculative.rounds import positions_of
-from core.decoding.speculative.types import DraftRound, PairCandidate
-from core.decoding.speculative.whole_rows import candidate_faults, draw_faults
+from core.decoding.speculative.types import DraftRound
 
 SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
 
@@ -99,41 +99,30 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
 
 
-class _Side(NamedTuple):
-    """One model's part of the rescoring: its logits `[n, vocab]` of a round, and what shapes them.
-
-    `raw` and `shaped` are the columns of a `PairCandidate` that it made.
-    """
-
-    logits: Tensor
-    shaping: Shaping
-    shaper: PositionShaper
-    tolerance: float
-    raw: int
-    shaped: int
-
-
 def _rescored(
     trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
     """Fresh contexts that never roll back, against every recorded number."""
-    config, eos_ids = trace.config, eos_rows(model)
-    models = [(model, config.shaping, 4, 2)]
+    config, eos_ids, sources = trace.config, eos_rows(model), [(model, trace.config.shaping)]
     if draft is not None:
-        models.append((draft, config.draft_shaping, 5, 3))
-    shapers = [PositionShaper(shaping, config.min_new_tokens, eos_ids) for _, shaping, *_ in models]
+        sources.append((draft, config.draft_shaping))
+    shapers = [
+        StepShaper(shaping, min_new_tokens=config.min_new_tokens, eos_ids=eos_ids, seed=config.seed)
+        for _, shaping in sources
+    ]
     raw_errors, faults = [0.0], [""]
-    replays = [_replay(trace, own) for own, *_ in models]
-    for step, *logits in zip(trace.rounds, *replays, strict=True):
-        sides = []
-        for own, (maker, shaping, raw, shaped), shaper in zip(logits, models, shapers, strict=True):
-            if not len(own):
-                continue
-            tolerance = logit_tolerance(trace, maker, largest_logit(own))
-            fitted = fit(own, model.vocab_size)
-            sides.append(_Side(fitted, shaping, shaper, tolerance, raw, shaped))
+    logits = [_replay(trace, maker) for maker, _ in sources]
+    for step, *made in zip(trace.rounds, *logits, strict=True):
+        sides = list[Side]()
+        for own, (maker, _), shaper in zip(made, sources, shapers, strict=True):
+            if len(own):
+                # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+                tolerance = 2 * logit_tolerance(trace, maker, largest_logit(own))
+                column = "draft_raw_prob" if sides else "target_raw_prob"
+                sides.append(Side(fit(own, model.vocab_size), shaper, tolerance, column))
         raw_errors += [_raw_error(step, side) for side in sides]
-        faults += [_round_fault(trace, step, sides, eos_ids)]
+        fault = RoundReplay(trace, step, sides).fault()
+        faults.append(fault and f"round {nth(step.index)}: {fault}")
     both = "every target_prob" + (" and draft_prob" if draft is not None else "")
     name = f"the logits and the settings give {both}"
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
@@ -169,104 +158,17 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
         yield torch.cat([last, ahead])
 
 
-def _raw_error(step: DraftRound, side: _Side) -> float:
+def _raw_error(step: DraftRound, side: Side) -> float:
     """The largest deviation of a recorded raw log-probability, in units of its tolerance."""
     errors = [0.0]
-    rows = [c for c in positions_of(step) if c and c[0][side.raw] is not None]
-    for logits, candidates in zip(side.logits, rows, strict=False):
-        own = torch.log_softmax(logits.double(), dim=-1)[[c.token_id for c in candidates]]
-        recorded = torch.tensor([c[side.raw] for c in candidates], dtype=torch.float64).log()
-        clear = (own > FAINT) & (recorded > FAINT)
-        far = (own > FAINT + 1) != (recorded > FAINT + 1)
-        if bool((far & ~clear).any()):
-            return math.inf
-        if bool(clear.any()):
-            errors.append(float((own - recorded)[clear].abs().max()) / (2 * side.tolerance))
+    for logits, candidates in zip(side.logits, positions_of(step), strict=False):
+        log_probs = torch.log_softmax(logits.double(), dim=-1)
+        for candidate in candidates:
+            prob = getattr(candidate, side.column)
+            if prob is not None:
+                error = log_error(float(log_probs[candidate.token_id]), prob)
+                errors.append(error / side.tolerance)
     return max(errors)
-
-
-def _round_fault(
-    trace: Trace[Speculative], step: DraftRound, sides: Sequence[_Side], eos_ids: Sequence[int]
-) -> str:
-    """The first shaped probability, residual mass or threshold that the settings don't give."""
-    config, where = trace.config, f"round {nth(step.index)}"
-    drafted = [token.token_id for token in step.drafted]
-    ids = [*trace.prompt_ids, *trace.token_ids[: step.start], *drafted]
-    shaped: list[tuple[Rows, list[float]]] = []
-    for side in sides:
-        history = ids[: len(ids) - len(drafted) - 1 + len(side.logits)]
-        rows = side.shaper(side.logits, history, step.start)
-        slacks = []
-        for at, candidates in enumerate(positions_of(step)):
-            if at >= len(side.logits) or (candidates and candidates[0][side.shaped] is None):
-                continue
-            before = ids[: len(ids) - len(drafted) + at]
-            held_back = eos_ids if step.start + at < config.min_new_tokens else []
-            near, slack = boundary_tokens(
-                side.logits[at], side.shaping, side.tolerance, before, held_back
-            )
-            slacks.append(slack)
-            if not _same_probs(rows, at, candidates, side, near, slack):
-                return f"{where}: the settings give other probabilities at position {nth(at)}"
-        shaped.append((rows, slacks))
-        if side.shaped == 3 and step.draft_end == "no_token" and not rows.is_empty(len(drafted)):
-            return f"{where}: the draft had a token left"
-    if config.drafter == "prompt_lookup":
-        shaped.append((Rows(None, drafted), [0.0] * len(drafted)))
-    logits = [(side.logits, side.tolerance) for side in sides]
-    for fault in (*candidate_faults(step, config, logits), *draw_faults(step, config, shaped)):
-        return f"{where}: {fault}"
-    return _derived_fault(step, config, shaped)
-
-
-def _derived_fault(
-    step: DraftRound, config: Speculative, shaped: Sequence[tuple[Rows, list[float]]]
-) -> str:
-    """Of the numbers that need whole rows: the typical thresholds, and the residual masses."""
-    where, (target, slacks) = f"round {nth(step.index)}", shaped[0]
-    bounds = config.posterior_threshold, config.posterior_alpha
-    for token, entropy, slack in zip(step.drafted, entropies(target), slacks, strict=False):
-        if token.threshold is not None:
-            expected = typical_threshold(entropy, *bounds)
-            # An entropy may be off by the slack times the logarithm of the vocabulary, about.
-            bound = bounds[1] * math.exp(-entropy) * math.expm1(20 * slack)
-            if abs(token.threshold - expected) > bound:
-                return f"{where}: the threshold of typical acceptance is another"
-    if len(shaped) > 1 and len(step.drafted):
-        draft, draft_slacks = shaped[1]
-        n = min(len(step.drafted), len(draft), len(target))
-        draft = Rows(None if draft.probs is None else draft.probs[:n], draft.only[:n])
-        masses = residual_masses(target, draft)
-        for token, mass, own, other in zip(
-            step.drafted, masses, slacks, draft_slacks, strict=False
-        ):
-            if abs(token.residual_mass - mass) > own + other + MASS_TOLERANCE:
-                return f"{where}: the residual mass is another"
-    return ""
-
-
-def _same_probs(
-    rows: Rows,
-    at: int,
-    candidates: Sequence[PairCandidate],
-    side: _Side,
-    near: Tensor,
-    slack: float,
-) -> bool:
-    ids = [candidate.token_id for candidate in candidates]
-    if rows.probs is None:
-        own = [float(token_id == rows.only[at]) for token_id in ids]
-    else:
-        own = rows.probs[at][ids].tolist()
-    spared: list[bool] = near[ids].tolist()
-    recorded = (candidate[side.shaped] for candidate in candidates)
-    # Errors of logits and of the mass that is left are relative, where they are small.
-    relative = slack if slack < 0.25 else math.inf
-    slack = min(slack, 0.5)
-    return all(
-        close or (isinstance(old, float) and abs(old - new) <= min(slack, relative * new + 1e-9))
-        for old, new, close in zip(recorded, own, spared, strict=True)
-    )
 
 
 def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:

@@ -18,7 +18,7 @@ class Counted(Wrapped):
         self.forwards = 0
 
     def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
-        """As the model's."""
+        """Return a context whose forwards are counted."""
         self.forwards += 1
         return self.watch(self._inner.start(prompt_ids, **options))
 
@@ -65,7 +65,7 @@ class OwnPrompt(Wrapped):
         self._shared, self._own = 0, list[int]()
 
     def read(self, target_ids: Sequence[int], own_ids: Sequence[int]) -> None:
-        """What the next runs read in place of the target's prompt."""
+        """Set the prompt of the next runs, read in place of the target's."""
         self._shared, self._own = len(target_ids), list(own_ids)
 
     @property
@@ -95,7 +95,7 @@ class _Shifted(Wrapped):
         return held + self._shared - len(self._own)
 
     def extend(self, ids: TokenRows) -> torch.Tensor:
-        """What is said of the prompt's last token is said of the own one's."""
+        """Extend it; of the last token of the shared prompt, that of the draft's own counts."""
         flat = [int(token) for token in ids]  # type: ignore[arg-type]
         again = max(0, self._shared - self.length)
         own = self._own[len(self._own) - again :] if again else []

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.decoding.errors import EvaluationError
 from core.evaluation.plan.leaks import find_leaks
-from core.evaluation.plan.types import EvaluationRow, Way, failed_row
+from core.evaluation.plan.types import EvaluationPlan, EvaluationRow, Way, failed_row
 from core.evaluation.questions.types import Question
 from core.evaluation.scoring.metrics import score
 from core.evaluation.strict_json import rounded
@@ -19,24 +19,34 @@ _SPECIAL = re.compile(r"(<[^<>\n]{1,80}>|\[/?[A-Za-z_]{2,30}\]|◁[^◁▷\n]{1,
 _LOOSE = re.compile(r"[\s\ufffd]+")
 
 
-def derived(
+def deriver(plan: EvaluationPlan) -> Callable[[EvaluationRow], EvaluationRow]:
+    """Return a function that computes a stored row's verdict and leaks anew from its texts.
+
+    It raises EvaluationError where the reply is not what the text ends with.
+    """
+    ways = {way.name: way for way in plan.ways}
+    questions = {question.key: question for question in plan.questions.questions}
+
+    def derived(row: EvaluationRow) -> EvaluationRow:
+        if row.failure:
+            return failed_row(row.way, row.question, row.sample, row.failure)
+        if not ends_with(row.text, row.reply):
+            raise EvaluationError("its reply is not what its text ends with")
+        return judged(row, ways[row.way], questions[row.question], plan.metrics)
+
+    return derived
+
+
+def judged(
     row: EvaluationRow, way: Way, question: Question, metrics: Sequence[str]
 ) -> EvaluationRow:
-    """The row with its verdict and its leaks as its texts give them.
-
-    Raises:
-        EvaluationError: the reply is not what the text ends with.
-    """
-    if row.failure:
-        return failed_row(row.way, row.question, row.sample, row.failure)
-    if not ends_with(row.text, row.reply):
-        raise EvaluationError("its reply is not what its text ends with")
-    judged = score(row.reply, question.answers, metrics)
+    """Return a row with its verdict and its leaks, numbers as files hold them."""
+    verdict = score(row.reply, question.answers, metrics)
     return replace(
         row,
-        right=judged.right,
-        counted=judged.counted,
-        f1=rounded(judged.f1),
+        right=verdict.right,
+        counted=verdict.counted,
+        f1=rounded(verdict.f1),
         leaks=find_leaks(row.text, way.system),
     )
 
@@ -47,15 +57,15 @@ def ends_with(text: str, reply: str) -> bool:
     Special tokens and white space are left out of both. Only a text with a special token, which may
     open a thinking, may have an empty reply.
     """
-    said, length, borders = "".join(_pieces(reply)), 0, {0}
+    end, length, borders = "".join(_pieces(reply)), 0, {0}
     pieces = _pieces(text)
     for piece in pieces:
         length += len(piece)
         borders.add(length)
-    whole, at = "".join(pieces), length - len(said)
-    if not said:
+    whole, at = "".join(pieces), length - len(end)
+    if not end:
         return len(pieces) > 1 or not whole
-    return at in borders and whole[at:] == said
+    return at in borders and whole[at:] == end
 
 
 def _pieces(text: str) -> list[str]:

@@ -20,22 +20,22 @@ Leak = tuple[int, int, str]
 
 
 def find_leaks(text: str, system: str = "") -> tuple[Leak, ...]:
-    """Where template text stands in what a model generated: `(first character, end, what)`.
+    """Return the template text in a generated text: `(first character, end, kind)`.
 
     Args:
         text: with special tokens written out, those that end a run left out.
         system: the prompt's own; its repetition is a leak too, from ten characters on.
     """
-    found = [
+    matches = [
         (match.start() + len(match[0]) - len(match[0].lstrip()), match.end(), what)
         for what, pattern in _PATTERNS
         for match in pattern.finditer(text)
     ]
-    told = system.strip()
-    if len(told) >= 10 and (at := text.find(told)) >= 0:
-        found.append((at, at + len(told), "system prompt"))
-    kept: list[Leak] = []
-    for leak in sorted(found):
-        if not kept or leak[0] >= kept[-1][1]:
-            kept.append(leak)
-    return tuple(kept)
+    prompt = system.strip()
+    if len(prompt) >= 10 and (at := text.find(prompt)) >= 0:
+        matches.append((at, at + len(prompt), "system prompt"))
+    leaks: list[Leak] = []
+    for leak in sorted(matches):
+        if not leaks or leak[0] >= leaks[-1][1]:
+            leaks.append(leak)
+    return tuple(leaks)

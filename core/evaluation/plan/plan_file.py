@@ -15,15 +15,14 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import yaml
 
 from core.decoding.config import MethodConfig
-from core.decoding.errors import DecodingError, EvaluationError
-from core.decoding.methods import BY_NAME, config_to_dict
+from core.decoding.errors import ConfigError, DecodingError, EvaluationError
+from core.decoding.methods import BY_NAME, config_from_dict, config_to_dict
 from core.decoding.validation import brief, shortened
-from core.evaluation.plan.serial import WAY_FIELDS, way_from_dict
 from core.evaluation.plan.types import (
     DEFAULT_MODEL,
     MAX_NAME,
@@ -36,7 +35,7 @@ from core.evaluation.questions.own import OWN_PREFIX, own_questions
 from core.evaluation.questions.read import read_questions
 from core.evaluation.questions.types import QuestionSet
 from core.evaluation.scoring.metrics import DEFAULT_METRICS
-from core.traces.bounded_file import file_bytes, within
+from core.traces.bounded_file import bytes_of
 
 MAX_BYTES = 200_000
 # A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
@@ -44,6 +43,7 @@ MAX_DEPTH, MAX_VALUES = 20, 20_000
 # libyaml, where PyYAML was built with it: its own parser takes minutes for 20 KB of brackets.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")
+_WAY_FIELDS = get_type_hints(Way)
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
 _SHORT: dict[str, dict[bool | None, str]] = {
     "use_chat_template": {True: "template", False: "no template"},
@@ -71,27 +71,23 @@ def read_plan(
         EvaluationError: the first fault, of YAML with its line.
         ProblemError: the questions can't be read.
     """
-    if isinstance(source, bytes):
-        data = within(source, MAX_BYTES, "plan", EvaluationError)
-    else:
-        data = file_bytes(source, MAX_BYTES, "plan", EvaluationError)
-    found = _loaded(data)
-    unknown = next((name for name in found if name not in _FIELDS), None)
+    settings = _loaded(bytes_of(source, MAX_BYTES, "plan", EvaluationError))
+    unknown = next((name for name in settings if name not in _FIELDS), None)
     if unknown is not None:
         raise EvaluationError(f"A plan has no setting {brief(unknown)}; {', '.join(_FIELDS)}.")
-    ways, metrics = found.get("ways"), found.get("metrics", list(DEFAULT_METRICS))
+    ways, metrics = settings.get("ways"), settings.get("metrics", list(DEFAULT_METRICS))
     if not isinstance(ways, list) or not ways:
         raise EvaluationError("A plan needs ways: a list with a name and a config in each.")
     if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
         raise EvaluationError("metrics must be a list of names.")
-    reward = found.get("reward", "")
+    reward = settings.get("reward", "")
     if not isinstance(reward, str):
         raise EvaluationError(f"reward must be the name of a reward model, got {brief(reward)}.")
     folder = None if isinstance(source, bytes) else Path(source).parent
-    asked = questions or _questions(found.get("questions"), folder)
+    question_set = questions or _questions(settings.get("questions"), folder)
     try:
         return EvaluationPlan(
-            questions=_first(asked, found.get("count")),
+            questions=_first(question_set, settings.get("count")),
             ways=_every(ways, model),
             metrics=tuple(metrics),
             reward=reward,
@@ -105,7 +101,7 @@ def read_plan(
 def _loaded(data: bytes) -> dict[Any, Any]:
     try:
         _require_bounded(data)
-        found = yaml.load(data, _Loader)
+        settings = yaml.load(data, _Loader)
     except yaml.MarkedYAMLError as error:
         mark, last = error.problem_mark, data.count(b"\n") + 1
         # libyaml counts the end of the text as a line of its own.
@@ -117,9 +113,9 @@ def _loaded(data: bytes) -> dict[Any, Any]:
         raise
     except (yaml.YAMLError, ValueError, ArithmeticError):
         raise EvaluationError("The plan is not YAML text.") from None
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise EvaluationError("A plan must be an object with questions and ways.")
-    return found
+    return settings
 
 
 def _require_bounded(data: bytes) -> None:
@@ -159,27 +155,27 @@ def _questions(named: Any, folder: Path | None) -> QuestionSet:
     return read_questions(folder / named)
 
 
-def _first(asked: QuestionSet, count: Any) -> QuestionSet:
+def _first(questions: QuestionSet, count: Any) -> QuestionSet:
     if count is None:
-        return asked
+        return questions
     if type(count) is not int or count < 1:
         raise EvaluationError(f"count must be a whole number of 1 or more, got {brief(count)}.")
-    return take(asked, count)
+    return take(questions, count)
 
 
-def take(asked: QuestionSet, count: int) -> QuestionSet:
-    """So many of a set's questions, spread over it evenly; the name says of how many."""
-    held = len(asked.questions)
+def take(questions: QuestionSet, count: int) -> QuestionSet:
+    """Return `count` of a set's questions, spread over it evenly; the name says so."""
+    held = len(questions.questions)
     if count >= held:
-        return asked
-    chosen = tuple(asked.questions[at * held // count] for at in range(count))
-    return QuestionSet(f"{asked.name}, {count} of {held}", chosen, asked.left_out)
+        return questions
+    chosen = tuple(questions.questions[at * held // count] for at in range(count))
+    return QuestionSet(f"{questions.name}, {count} of {held}", chosen, questions.left_out)
 
 
-def _every(given: list[Any], model: str) -> tuple[Way, ...]:
+def _every(items: list[Any], model: str) -> tuple[Way, ...]:
     """The ways with each value of their lists, on a model where they name none."""
     ways: list[Way] = []
-    for one in given:
+    for one in items:
         if not isinstance(one, dict):
             raise EvaluationError(f"A way must be an object with settings, got {brief(one)}.")
         lists = {name: one[name] for name in _MULTIPLIED if isinstance(one.get(name), list)}
@@ -189,12 +185,34 @@ def _every(given: list[Any], model: str) -> tuple[Way, ...]:
             chosen = dict(zip(lists, values, strict=True))
             parts = [str(one.get("name", "")), *(_named(*item) for item in chosen.items())]
             name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else one.get("name", "")
-            ways.append(way_from_dict({"model": model, **one, **chosen, "name": name}))
+            ways.append(_way({"model": model, **one, **chosen, "name": name}))
     return tuple(ways)
 
 
+def _way(data: dict[Any, Any]) -> Way:
+    """Return a way; settings that are left out have their defaults.
+
+    Raises:
+        EvaluationError: an unknown or wrong setting.
+    """
+    unknown = next((name for name in data if name not in _WAY_FIELDS), None)
+    if unknown is not None:
+        names = ", ".join(_WAY_FIELDS)
+        raise EvaluationError(f"A way has no setting {brief(unknown)}; there are {names}.")
+    for name, hint in _WAY_FIELDS.items():
+        kinds = get_args(hint) or (hint,)
+        if name != "config" and name in data and type(data[name]) not in kinds:
+            names = " or ".join(kind.__name__ for kind in kinds).replace("NoneType", "null")
+            raise EvaluationError(f"A way's {name} must be {names}, got {brief(data[name])}.")
+    try:
+        config = config_from_dict(data.get("config", {"method": "greedy"}))
+        return Way(**{**data, "config": config})
+    except ConfigError as error:
+        raise EvaluationError(str(error)) from None
+
+
 def _named(name: str, value: Any) -> str:
-    if name == "system":
+    if name == "system" and isinstance(value, str):
         return shortened(value, 40) if value else "no system prompt"
     words: dict[bool | None, str] = _SHORT.get(name, {})
     return words[value] if isinstance(value, bool | None) and value in words else brief(value)
@@ -221,21 +239,21 @@ def write_plan(plan: EvaluationPlan, questions: str) -> str:
 def _brief_way(way: Way) -> dict[str, Any]:
     """A way without the settings that are at their defaults, but for what a reader asks for."""
     plain = Way(name=way.name, config=BY_NAME["greedy"].config())
-    kept = {
+    values = {
         name: getattr(way, name)
-        for name in WAY_FIELDS
+        for name in _WAY_FIELDS
         if name in ("name", "model", "use_chat_template")
         or (name != "config" and getattr(way, name) != getattr(plain, name))
     }
-    return {**kept, "config": _brief_config(way.config)}
+    return {**values, "config": _brief_config(way.config)}
 
 
 def _brief_config(config: MethodConfig) -> dict[str, Any]:
-    plain, given = config_to_dict(type(config)()), config_to_dict(config)
+    plain, values = config_to_dict(type(config)()), config_to_dict(config)
     shaping = {
-        name: value for name, value in given["shaping"].items() if value != plain["shaping"][name]
+        name: value for name, value in values["shaping"].items() if value != plain["shaping"][name]
     }
     changed = {
-        name: value for name, value in given.items() if name != "shaping" and value != plain[name]
+        name: value for name, value in values.items() if name != "shaping" and value != plain[name]
     }
     return {"method": config.method, **changed, **({"shaping": shaping} if shaping else {})}

@@ -1,66 +1,23 @@
-"""Runs of an evaluation, question by question in every way; can be stopped and resumed."""
+"""Evaluations: a plan's models, its work, and all its rows; can be stopped and resumed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
-from core.decoding.decode import collect
-from core.decoding.errors import (
-    DecodingError,
-    EvaluationError,
-    LoadingStoppedError,
-    LostModelError,
-    ModelError,
-)
-from core.decoding.loop.text import visible_bytes
+from core.decoding.errors import EvaluationError, LoadingStoppedError, ModelError
 from core.decoding.protocol import LanguageModel
-from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.split import split_reply
-from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.trace import Step, Trace
-from core.decoding.speculative.config import Speculative
+from core.decoding.record.trace import Step
 from core.decoding.validation import brief
-from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for, text_for
-from core.evaluation.plan.counted import Counted, OwnPrompt
-from core.evaluation.plan.leaks import find_leaks
-from core.evaluation.plan.types import (
-    Evaluation,
-    EvaluationPlan,
-    EvaluationRow,
-    Way,
-    failed_row,
-)
-from core.evaluation.questions.types import Question
-from core.evaluation.row_file import gathered
-from core.evaluation.scoring.metrics import score
-from core.evaluation.scoring.reference import ReferenceScore, score_reference
-
-Models = Mapping[str, LanguageModel]
-WayPlace = tuple[str, str, int]
-"""Question, way and sample by their names."""
-
-
-class Rewards(Protocol):
-    """A model that scores replies, such as a `RewardModel`."""
-
-    @property
-    def revision(self) -> str: ...
-
-    def score(self, question: str, replies: Sequence[str], /) -> Sequence[float | None]: ...
-
-
-def missing(plan: EvaluationPlan, rows: Sequence[EvaluationRow]) -> list[tuple[Question, Way, int]]:
-    """The runs that have no row yet or failed, question by question."""
-    done = {(row.question, row.way, row.sample) for row in rows if not row.failure}
-    return [
-        (question, way, sample)
-        for question in plan.questions.questions
-        for way in plan.ways
-        for sample in range(way.samples)
-        if (question.key, way.name, sample) not in done
-    ]
+from core.evaluation.plan.files import EVALUATIONS
+from core.evaluation.plan.rows import Models, Rewards, evaluation_rows
+from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
+from core.evaluation.runner import PlanWork, gathered
+from core.evaluation.workers.threads import threads_for
+from core.evaluation.workers.work import RunUnit, rows_of
+from core.models.stopping import ShouldStop, never
 
 
 def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[str, LanguageModel]:
@@ -86,186 +43,49 @@ def with_revisions(
     plan: EvaluationPlan, models: Models, rewards: Rewards | None = None
 ) -> EvaluationPlan:
     """The plan with what its models' weights are; an evaluation is not resumed on others."""
-    found = [(name, models[name].revision) for name in plan.models]
+    revisions = [(name, models[name].revision) for name in plan.models]
     if rewards is not None:
-        found.append((plan.reward, rewards.revision))
-    return replace(plan, revisions=tuple(found))
+        revisions.append((plan.reward, rewards.revision))
+    return replace(plan, revisions=tuple(revisions))
 
 
-def evaluation_rows(
-    models: Models,
+def evaluation_work(
     plan: EvaluationPlan,
-    done: Sequence[EvaluationRow] = (),
-    *,
-    rewards: Rewards | None = None,
-    only: Sequence[WayPlace] | None = None,
-    on_step: Callable[[Step], object] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> Iterator[EvaluationRow]:
-    """Yield the rows that `done` lacks, each as soon as it is there.
-
-    A run that its model, its draft, its template or its settings refuse, or that its server cuts
-    off, has a row that says why; the others go on.
+    dtype: str | None = None,
+    device: str | None = None,
+    places: Mapping[str, str] | None = None,
+) -> PlanWork[EvaluationRow]:
+    """Return an evaluation's work for other processes, which load the models themselves.
 
     Args:
-        models: every model and draft of the plan, by name.
-        rewards: the plan's reward model; rows have no reward without one.
-        only: these runs and no others; all where it is left out.
-        on_step: called with each step of each run.
-        should_stop: asked after every step; a run that it ends has no row.
-
-    Raises:
-        EvaluationError: a server gives no answer any more.
+        plan: with its revisions.
+        places: what `load_model` takes for a model's name, where that is something else.
     """
-    runners = _Runners(models, plan, on_step, should_stop)
-    wanted = None if only is None else set(only)
-    for question, way, sample in missing(plan, done):
-        if wanted is not None and (question.key, way.name, sample) not in wanted:
-            continue
-        if should_stop():
-            return
-        try:
-            run = runners.decode(way, question, sample)
-        except (LostModelError, EvaluationError) as error:
-            raise EvaluationError(str(error)) from None
-        except DecodingError as error:
-            if should_stop() or isinstance(error, LoadingStoppedError):
-                return
-            yield failed_row(way.name, question.key, sample, str(error))
-            continue
-        if run is None:
-            return
-        row = _row(plan, way, question, sample, run, models[way.model])
-        if rewards is not None:
-            row = replace(row, reward=rewards.score(question.asked, [row.text])[0])
-        yield row
+    return PlanWork(plan, partial(_load, plan, dtype, device, places or {}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    trace: Trace
-    forwards: int
-    draft_forwards: int
-    reference: ReferenceScore | None
+def _load(
+    plan: EvaluationPlan, dtype: str | None, device: str | None, places: Mapping[str, str]
+) -> RunUnit[EvaluationRow]:
+    from core.models.registry import load_model, load_reward_model
+
+    def load(name: str) -> LanguageModel:
+        return load_model(places.get(name, name), dtype=dtype, device=device)
+
+    models = loaded(plan, load)
+    rewards = load_reward_model(plan.reward) if plan.reward else None
+    if with_revisions(plan, models, rewards) != plan:
+        raise EvaluationError("A model's weights were changed meanwhile; start again.")
+    return partial(evaluation_rows, models, plan, rewards, None)
 
 
-class _Runners:
-    """The models of a plan, each wrapped once for its part."""
-
-    def __init__(
-        self,
-        models: Models,
-        plan: EvaluationPlan,
-        on_step: Callable[[Step], object] | None,
-        should_stop: Callable[[], bool],
-    ) -> None:
-        self._models, self._on_step, self._should_stop = models, on_step, should_stop
-        self._references: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
-        self._asked = ""
-        self._targets = {way.model: Counted(models[way.model]) for way in plan.ways}
-        self._prompts = {way.draft: OwnPrompt(models[way.draft]) for way in plan.ways if way.draft}
-        self._drafts = {name: Counted(one.as_model()) for name, one in self._prompts.items()}
-
-    def decode(self, way: Way, question: Question, sample: int) -> _Run | None:
-        """One run; None where it was stopped.
-
-        Raises:
-            LostModelError: a server gives no answer any more.
-            DecodingError: the run can't be done, or was cut off.
-        """
-        target, draft = self._targets[way.model], self._drafts.get(way.draft)
-        ids = ids_for(self._models[way.model], question, way.system, way.use_chat_template)
-        if draft is not None:
-            own = draft_ids_for(draft.as_model(), question, way, ids)
-            self._prompts[way.draft].read(ids, own)
-            draft.forwards = 0
-        target.forwards = 0
-        trace = collect(
-            target.as_model(),
-            ids,
-            way.config_of(sample),
-            draft=draft.as_model() if draft else None,
-            on_step=self._on_step,
-            should_stop=self._should_stop,
-            prompt_text=question.asked,
-        )
-        if trace.finish_reason == "cancelled":
-            if not self._should_stop() and trace.notes:
-                raise DecodingError(trace.notes[-1])
-            return None
-        counts = target.forwards, draft.forwards if draft else 0
-        return _Run(trace, *counts, self._reference(way, ids, question))
-
-    def _reference(self, way: Way, ids: list[int], question: Question) -> ReferenceScore | None:
-        """The log-likelihood of the reference answer, once for all runs of a prompt."""
-        if question.key != self._asked:
-            self._asked = question.key
-            self._references.clear()
-        answer = question.answers[0]
-        place = (way.model, tuple(ids), answer)
-        if place not in self._references:
-            model = self._models[way.model]
-            chat = way.use_chat_template and has_template(model)
-            prompt = ids if chat else text_for(question, way.system)
-            self._references[place] = score_reference(model, prompt, answer)
-        return self._references[place]
-
-
-def _row(
+def _work_here(
+    models: Models,
     plan: EvaluationPlan,
-    way: Way,
-    question: Question,
-    sample: int,
-    run: _Run,
-    model: LanguageModel,
-) -> EvaluationRow:
-    trace, reply, reference = run.trace, reply_of(run.trace, model), run.reference
-    text = written_out(trace, model)
-    judged = score(reply, question.answers, plan.metrics)
-    rounds = trace.rounds if isinstance(trace.config, Speculative) else ()
-    return EvaluationRow(
-        way=way.name,
-        question=question.key,
-        sample=sample,
-        reply=reply,
-        text=text,
-        right=judged.right,
-        counted=judged.counted,
-        f1=judged.f1,
-        reference_logprob=reference.logprob if reference else None,
-        reference_tokens=reference.tokens if reference else 0,
-        leaks=find_leaks(text, way.system),
-        prompt_tokens=len(trace.prompt_ids),
-        tokens=len(trace.token_ids),
-        forwards=run.forwards,
-        draft_forwards=run.draft_forwards,
-        drafted=sum(len(one.drafted) for one in rounds),
-        accepted=sum(len(one.accepted) for one in rounds),
-        finish_reason=trace.finish_reason,
-        seconds=trace.timings.total,
-        mean_logprob=_mean_logprob(trace),
-    )
-
-
-def _mean_logprob(trace: Trace) -> float | None:
-    """Of the model's own distributions, in nats; None where steps emit more than a token."""
-    steps = trace.token_steps
-    if not steps or len(steps) != len(trace.token_ids):
-        return None
-    return -sum(step.surprisal for step in steps) / len(steps)
-
-
-def reply_of(trace: Trace, model: LanguageModel) -> str:
-    """The answer without the thinking; empty where the thinking never ended."""
-    if isinstance(trace.config, Reasoning):
-        return read_run(pieces_of(trace.token_steps), trace.config).answer.strip()
-    return split_reply(model, trace.prompt_ids, trace.token_ids).answer.strip()
-
-
-def written_out(trace: Trace, model: LanguageModel) -> str:
-    """All that was generated with special tokens written out, but for those that end a run."""
-    ids = [token for token in trace.token_ids if token not in model.eos_ids]
-    return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")
+    rewards: Rewards | None,
+    on_step: Callable[[Step], object] | None = None,
+) -> PlanWork[EvaluationRow]:
+    return PlanWork(plan, lambda: partial(evaluation_rows, models, plan, rewards, on_step))
 
 
 def run_evaluation(
@@ -276,17 +96,39 @@ def run_evaluation(
     rewards: Rewards | None = None,
     on_row: Callable[[EvaluationRow, int], object] | None = None,
     on_step: Callable[[Step], object] | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> Evaluation:
-    """All rows of a plan, or those up to the stop; `done` ones are kept and not run again.
+    """Run a plan, or as much of it as a stop leaves; `done` rows are kept and not run again.
 
     A run among them that failed is done again.
 
     Args:
         on_row: called with each new row and how many rows there are now (of `plan.total`).
     """
-    coming = evaluation_rows(
-        models, plan, done, rewards=rewards, on_step=on_step, should_stop=should_stop
-    )
-    kept = [row for row in done if not row.failure]
-    return Evaluation(plan, gathered(coming, kept, on_row))
+    work = _work_here(models, plan, rewards, on_step)
+    return Evaluation(plan, gathered(rows_of(work, done, should_stop=should_stop), done, on_row))
+
+
+def evaluate_to_file(
+    models: Models,
+    plan: EvaluationPlan,
+    path: str | Path,
+    *,
+    rewards: Rewards | None = None,
+    on_row: Callable[[EvaluationRow, int], object] | None = None,
+    should_stop: ShouldStop = never,
+    in_flight: int = 1,
+) -> Evaluation:
+    """Run a plan into a file, or go on where the file ends; the arguments of `run_evaluation`.
+
+    Args:
+        in_flight: questions at once at most, where all models are on servers.
+
+    Raises:
+        EvaluationError: the file holds another plan (or one over other weights), another
+            evaluation is writing it, or it can't be read or written.
+    """
+    plan = with_revisions(plan, models, rewards)
+    pool = threads_for(models.values(), in_flight) if rewards is None else None
+    work = _work_here(models, plan, rewards)
+    return Evaluation(plan, EVALUATIONS.extend(path, work, pool, on_row, should_stop))

@@ -1,4 +1,4 @@
-"""What an evaluation's rows say: accuracy by way, paired differences, agreement, costs."""
+"""Statistics of an evaluation: accuracy by way, paired differences, agreement, costs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.decoding.counting import counted
-from core.evaluation.intervals import wilson_of_groups
 from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
+from core.evaluation.scoring.intervals import wilson_by_group
 from core.evaluation.types import Share
 
 if TYPE_CHECKING:
@@ -46,15 +46,15 @@ def failures(evaluation: Evaluation) -> tuple[Failure, ...]:
         if row.failure:
             reasons[row.way].append(row.failure)
     return tuple(
-        Failure(way.name, len(said), way.name not in done, said[0])
+        Failure(way.name, len(sentences), way.name not in done, sentences[0])
         for way in evaluation.plan.ways
-        if (said := reasons.get(way.name))
+        if (sentences := reasons.get(way.name))
     )
 
 
 def compared_ways(evaluation: Evaluation) -> tuple[Way, ...]:
     """The plan's ways but those that failed in all their runs."""
-    lost = {one.way for one in failures(evaluation) if one.whole}
+    lost = {failure.way for failure in failures(evaluation) if failure.whole}
     return tuple(way for way in evaluation.plan.ways if way.name not in lost)
 
 
@@ -97,25 +97,19 @@ class WayResult:
 def results(evaluation: Evaluation) -> tuple[WayResult, ...]:
     """A result for each way that has a row, in the plan's order."""
     rows = by_way(evaluation)
-    return tuple(_result(name, own) for name, own in rows.items() if own)
+    return tuple(_result(name, way_rows) for name, way_rows in rows.items() if way_rows)
 
 
 def by_way(evaluation: Evaluation) -> dict[str, list[EvaluationRow]]:
     """The comparable rows of each way, in the plan's order."""
-    found: dict[str, list[EvaluationRow]] = {way.name: [] for way in compared_ways(evaluation)}
+    groups: dict[str, list[EvaluationRow]] = {way.name: [] for way in compared_ways(evaluation)}
     for row in fair_rows(evaluation):
-        found[row.way].append(row)
-    return found
+        groups[row.way].append(row)
+    return groups
 
 
 def _result(way: str, rows: list[EvaluationRow]) -> WayResult:
     total = len(rows)
-    groups: dict[str, list[bool]] = defaultdict(list)
-    counted: dict[str, int] = defaultdict(int)
-    for row in rows:
-        groups[row.question].append(row.right)
-        if row.counted:
-            counted[row.counted] += 1
     drafted = sum(row.drafted for row in rows)
     references = [
         row.reference_logprob / row.reference_tokens
@@ -124,9 +118,9 @@ def _result(way: str, rows: list[EvaluationRow]) -> WayResult:
     ]
     return WayResult(
         way=way,
-        correct=wilson_of_groups([(sum(own), len(own)) for own in groups.values()]),
+        correct=wilson_by_group((row.question, row.right) for row in rows),
         f1=sum(row.f1 for row in rows) / total,
-        counted=dict(counted),
+        counted=dict(Counter(row.counted for row in rows if row.counted)),
         tokens=sum(row.tokens for row in rows) / total,
         forwards=sum(row.forwards for row in rows) / total,
         draft_forwards=sum(row.draft_forwards for row in rows) / total,
@@ -175,7 +169,7 @@ def _by_question(rows: Sequence[EvaluationRow]) -> dict[str, bool]:
     groups: dict[str, list[bool]] = defaultdict(list)
     for row in rows:
         groups[row.question].append(row.right)
-    return {key: 2 * sum(own) > len(own) for key, own in groups.items()}
+    return {key: 2 * sum(verdicts) > len(verdicts) for key, verdicts in groups.items()}
 
 
 def mcnemar(first: int, second: int) -> float:
@@ -199,11 +193,11 @@ def agreement(evaluation: Evaluation) -> dict[tuple[str, str], Share]:
         for name, rows in by_way(evaluation).items()
     }
     return {
-        (one, other): wilson_of_groups(
-            [(int(replies[one][key] == replies[other][key]), 1) for key in replies[one]]
+        (first, second): wilson_by_group(
+            (key, replies[first][key] == replies[second][key]) for key in replies[first]
         )
-        for one in replies
-        for other in replies
+        for first in replies
+        for second in replies
     }
 
 
@@ -214,15 +208,17 @@ def frame_of(evaluation: Evaluation) -> pd.DataFrame:
     """
     import pandas as pd
 
-    asked = {question.key: question for question in evaluation.plan.questions.questions}
+    questions = {question.key: question for question in evaluation.plan.questions.questions}
     columns = [field.name for field in fields(EvaluationRow)]
     frame = pd.DataFrame([asdict(row) for row in evaluation.rows], columns=columns)
     frame["leaks"] = [len(row.leaks) for row in evaluation.rows]
-    texts = [asked[row.question].question for row in evaluation.rows]
+    texts = [questions[row.question].question for row in evaluation.rows]
     frame.insert(2, "asked", texts)
-    frame.insert(3, "expected", [" | ".join(asked[r.question].answers) for r in evaluation.rows])
-    others = {name: None for question in asked.values() for name, _ in question.columns}
+    frame.insert(
+        3, "expected", [" | ".join(questions[r.question].answers) for r in evaluation.rows]
+    )
+    others = {name: None for question in questions.values() for name, _ in question.columns}
     for name in others:
-        values = [dict(asked[row.question].columns).get(name, "") for row in evaluation.rows]
+        values = [dict(questions[row.question].columns).get(name, "") for row in evaluation.rows]
         frame[f"question.{name}" if name in frame else name] = values
     return frame

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, fields, replace
+from typing import Annotated, TypeAlias
+
+from pydantic import ConfigDict, PlainSerializer, PlainValidator
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
+from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.trace import FinishReason
 from core.decoding.speculative.config import Speculative
 from core.decoding.validation import ShortRepr, brief
 from core.evaluation.questions.types import Question, QuestionSet
+from core.evaluation.runner import Place
 from core.evaluation.scoring.metrics import DEFAULT_METRICS, require_metrics
 from core.evaluation.types import require_possible
 
 DEFAULT_MODEL = "embedded:target"
 MAX_WAYS, MAX_SAMPLES, MAX_ROWS = 60, 100, 100_000
 MAX_NAME, MAX_SYSTEM = 120, 4_000
+StoredConfig: TypeAlias = Annotated[
+    MethodConfig, PlainValidator(config_from_dict), PlainSerializer(config_to_dict)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +44,10 @@ class Way:
         ConfigError: no name, a setting that would do nothing, or too many samples.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     name: str
-    config: MethodConfig
+    config: StoredConfig
     model: str = DEFAULT_MODEL
     draft: str = ""
     use_chat_template: bool = True
@@ -74,7 +84,7 @@ class Way:
 
 
 def draws(config: MethodConfig) -> bool:
-    """Whether another seed may give another text."""
+    """Return whether another seed may give another text."""
     if "seed" not in {field.name for field in fields(config)}:
         return False
     heat = max(config.shaping.temperature, getattr(config, "draft_temperature", None) or 0.0)
@@ -119,8 +129,18 @@ class EvaluationPlan(ShortRepr):
 
     @property
     def total(self) -> int:
-        """How many rows the evaluation has when it is complete."""
+        """Number of rows of a complete evaluation."""
         return len(self.questions.questions) * sum(way.samples for way in self.ways)
+
+    @property
+    def places(self) -> list[Place]:
+        """All runs, question by question."""
+        return [
+            (question.key, way.name, sample)
+            for question in self.questions.questions
+            for way in self.ways
+            for sample in range(way.samples)
+        ]
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -182,6 +202,11 @@ class EvaluationRow:
     mean_logprob: float | None = None
     reward: float | None = None
     failure: str = ""
+
+    @property
+    def place(self) -> Place:
+        """The run's question, way and sample."""
+        return self.question, self.way, self.sample
 
     def __post_init__(self) -> None:
         counts = (self.prompt_tokens, self.tokens, self.forwards, self.draft_forwards)

@@ -55,23 +55,23 @@ def _rows(name: str) -> list[list[str]]:
 
 def _facts() -> tuple[Question, ...]:
     return tuple(
-        Question(f"fact {number}", asked, tuple(answers.split("/")), f"facts, {kind}")
-        for number, (kind, asked, answers) in enumerate(_rows("facts"), start=1)
+        Question(f"fact {number}", text, tuple(answers.split("/")), f"facts, {kind}")
+        for number, (kind, text, answers) in enumerate(_rows("facts"), start=1)
     )
 
 
 def _sums() -> tuple[Question, ...]:
     return tuple(
-        Question(f"sum {number}", asked, (result_of(expression),), f"sums, {kind}")
-        for number, (kind, asked, expression) in enumerate(_rows("sums"), start=1)
+        Question(f"sum {number}", text, (result_of(expression),), f"sums, {kind}")
+        for number, (kind, text, expression) in enumerate(_rows("sums"), start=1)
     )
 
 
 def _lists() -> tuple[Question, ...]:
-    asked = [row[0] for row in _rows("lists") if row[0] in _WHOLE_LISTS]
+    texts = [row[0] for row in _rows("lists") if row[0] in _WHOLE_LISTS]
     return tuple(
-        Question(f"list {number}", one, (_WHOLE_LISTS[one],), "lists")
-        for number, one in enumerate(asked, start=1)
+        Question(f"list {number}", text, (_WHOLE_LISTS[text],), "lists")
+        for number, text in enumerate(texts, start=1)
     )
 
 

@@ -15,19 +15,21 @@ from typing import Any
 
 from core.decoding.errors import ProblemError
 from core.decoding.validation import brief, shortened
-from core.evaluation.answers import MAX_DIGITS
 from core.evaluation.questions.table import (
     QuestionRow,
+    checked_question,
+    checked_text,
     csv_rows,
     decoded,
     is_jsonl,
-    is_text,
     json_value,
     jsonl_rows,
+    plain_number,
+    shown,
     with_names,
 )
 from core.evaluation.questions.types import Question, QuestionSet
-from core.traces.bounded_file import file_bytes, within
+from core.traces.bounded_file import bytes_of
 
 MAX_BYTES = 5_000_000
 MAX_QUESTIONS = 2_000
@@ -48,11 +50,7 @@ def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
     Raises:
         ProblemError: the first fault, with its line.
     """
-    if isinstance(source, bytes):
-        data = within(source, MAX_BYTES, "file of questions", ProblemError)
-    else:
-        data = file_bytes(source, MAX_BYTES, "file of questions", ProblemError)
-    text = decoded(data)
+    text = decoded(bytes_of(source, MAX_BYTES, "file of questions", ProblemError))
     if not text.strip():
         raise ProblemError("The file is empty; give each a question and an answer.")
     named = name or (Path(source).name if not isinstance(source, bytes) else "questions of a file")
@@ -86,8 +84,8 @@ def _rows(text: str, name: str) -> Iterator[QuestionRow]:
 def _is_one_value(text: str) -> bool:
     """A list, or an object whose first line is not an object of its own."""
     start = text.lstrip()
-    first, _, rest = start.partition("\n")
-    one_line = not rest.strip()
+    first, _, others = start.partition("\n")
+    one_line = not others.strip()
     return (
         start.startswith("[")
         or not first.rstrip().endswith("}")
@@ -110,15 +108,15 @@ def _json_rows(text: str) -> Iterator[QuestionRow]:
 def _squad_rows(articles: list[Any]) -> Iterator[QuestionRow]:
     for article in articles:
         for paragraph in _list_of(article, "paragraphs"):
-            for asked in _list_of(paragraph, "qas"):
-                yield asked.line, {"context": paragraph.get("context", ""), **asked}
+            for item in _list_of(paragraph, "qas"):
+                yield item.line, {"context": paragraph.get("context", ""), **item}
 
 
-def _list_of(found: Any, name: str) -> list[Any]:
+def _list_of(container: Any, name: str) -> list[Any]:
     """A list of objects in an object of SQuAD's."""
-    items = found.get(name)
+    items = container.get(name)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise ProblemError(f"Line {found.line}: {name} must be a list of objects, as in SQuAD.")
+        raise ProblemError(f"Line {container.line}: {name} must be a list of objects, as in SQuAD.")
     return items
 
 
@@ -127,20 +125,20 @@ def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
     if str(row.get("is_impossible")).lower() == "true":
         return ()
     if "answers" in row:
-        found = _of_squad(line, row["answers"])
-        if not found and "answer" not in row:
+        texts = _of_squad(line, row["answers"])
+        if not texts and "answer" not in row:
             return ()
     elif "answer" not in row:
         raise ProblemError(f"Line {line}: an answer is needed beside the question.")
     else:
-        found = []
+        texts = []
     if "answer" in row:
-        given = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
-        found = [*(_after_mark(_written(line, answer)) for answer in given), *found]
-    found += _aliases(line, row.get("aliases"))
-    if len(found) > MAX_ALIASES:
+        values = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
+        texts = [*(_after_mark(_written(line, answer)) for answer in values), *texts]
+    texts += _aliases(line, row.get("aliases"))
+    if len(texts) > MAX_ALIASES:
         raise ProblemError(f"Line {line}: at most {MAX_ALIASES} answers a question are allowed.")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(texts))
 
 
 def _of_squad(line: int, answers: Any) -> list[str]:
@@ -149,61 +147,58 @@ def _of_squad(line: int, answers: Any) -> list[str]:
         answers = answers.get("text")
     if not isinstance(answers, list):
         raise ProblemError(f"Line {line}: answers must be a list of texts, as in SQuAD.")
-    return [_written(line, one.get("text") if isinstance(one, dict) else one) for one in answers]
+    return [
+        _written(line, answer.get("text") if isinstance(answer, dict) else answer)
+        for answer in answers
+    ]
 
 
-def _aliases(line: int, given: Any) -> list[str]:
-    """Of a list, or of a text with bars between them."""
-    if given is None or given == "":
+def _aliases(line: int, value: Any) -> list[str]:
+    """Return the aliases of a list, or of a text with bars between them."""
+    if value is None or value == "":
         return []
-    parts = given.split(ALIAS_SIGN) if isinstance(given, str) else given
+    parts = value.split(ALIAS_SIGN) if isinstance(value, str) else value
     if not isinstance(parts, list):
         raise ProblemError(f"Line {line}: aliases must be a list, or texts with | between them.")
     return [_written(line, part) for part in parts]
 
 
 def _after_mark(answer: str) -> str:
-    """What a GSM8K solution comes to; any other answer as it is."""
-    return (
-        answer.rpartition(GSM8K_MARK)[2].strip().replace(",", "") or answer
-        if GSM8K_MARK in answer
-        else answer
-    )
+    """Return the result of a GSM8K solution; any other answer as it is."""
+    if GSM8K_MARK not in answer:
+        return answer
+    return answer.rpartition(GSM8K_MARK)[2].strip().replace(",", "") or answer
 
 
 def _written(line: int, answer: Any) -> str:
-    if isinstance(answer, Decimal) and abs(answer.adjusted()) < MAX_DIGITS:
-        answer = format(answer, "f")
-    if not isinstance(answer, str) or not answer.strip():
-        shown = str(answer) if isinstance(answer, Decimal) else answer
+    text = plain_number(answer)
+    if not isinstance(text, str) or not text.strip():
         raise ProblemError(
-            f"Line {line}: the answer must be a text or a number, got {brief(shown)}."
+            f"Line {line}: the answer must be a text or a number, got {shown(answer)}."
         )
-    return _checked(line, "answer", answer, MAX_TEXT)
+    return checked_text(line, "answer", text, MAX_TEXT)
 
 
 def _question(line: int, number: int, row: dict[str, Any], answers: tuple[str, ...]) -> Question:
-    asked = row.get("question")
-    if not isinstance(asked, str) or not asked.strip():
-        raise ProblemError(f"Line {line}: the question must be a text, got {brief(asked)}.")
+    text = checked_question(line, row.get("question"), MAX_TEXT)
     context = row.get("context") or ""
     if not isinstance(context, str):
         raise ProblemError(f"Line {line}: the context must be a text, got {brief(context)}.")
     kind = row.get("kind")
     return Question(
         key=_key(line, row.get("id")) or f"question {number}",
-        question=_checked(line, "question", asked, MAX_TEXT),
+        question=text,
         answers=answers,
         kind=shortened(kind, 40) if isinstance(kind, str) else "",
-        context=_checked(line, "context", context, MAX_CONTEXT),
+        context=checked_text(line, "context", context, MAX_CONTEXT),
         columns=tuple(_columns(line, row)),
     )
 
 
-def _key(line: int, given: Any) -> str:
-    if given is not None and not isinstance(given, str | Decimal):
-        raise ProblemError(f"Line {line}: the id must be a text or a number, got {brief(given)}.")
-    return _checked(line, "id", "" if given is None else str(given), MAX_NAME)
+def _key(line: int, value: Any) -> str:
+    if value is not None and not isinstance(value, str | Decimal):
+        raise ProblemError(f"Line {line}: the id must be a text or a number, got {brief(value)}.")
+    return checked_text(line, "id", "" if value is None else str(value), MAX_NAME)
 
 
 def _columns(line: int, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -213,14 +208,6 @@ def _columns(line: int, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
             continue
         text = value if isinstance(value, str) else json.dumps(value, default=str)
         yield (
-            _checked(line, "name of a column", name, MAX_NAME),
-            _checked(line, f"column {brief(name)}", text, MAX_TEXT),
+            checked_text(line, "name of a column", name, MAX_NAME),
+            checked_text(line, f"column {brief(name)}", text, MAX_TEXT),
         )
-
-
-def _checked(line: int, what: str, text: str, most: int) -> str:
-    if not is_text(text):
-        raise ProblemError(f"Line {line}: the {what} holds half a character that can't be asked.")
-    if len(text) > most:
-        raise ProblemError(f"Line {line}: the {what} has more than {most:,} characters.")
-    return text.strip()

@@ -17,6 +17,8 @@ from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from core.decoding.errors import ProblemError
+from core.decoding.validation import brief
+from core.evaluation.scoring.answers import MAX_DIGITS
 from core.traces.bounded_file import text_of
 
 REQUIRED = {"question", "answer"}
@@ -48,7 +50,7 @@ def with_names(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_jsonl(text: str, name: str) -> bool:
-    """By its first character; else by its name, but for a file that names a CSV's columns."""
+    """Return whether a text is JSON, by its first character, else by its name."""
     first = text.lstrip().partition("\n")[0].lower()
     named = name.lower().endswith((".jsonl", ".json"))
     return first.startswith(("{", "[")) or (named and _separator(first) is None)
@@ -91,9 +93,9 @@ class _Locating(json.JSONDecoder):
 
     def _located(self, text_and_start: tuple[str, int], *options: Any) -> tuple[Located, int]:
         values, end = JSONObject(text_and_start, *options)
-        found = Located(values)
-        found.line = bisect_right(self._starts, text_and_start[1] - 1)
-        return found, end
+        located = Located(values)
+        located.line = bisect_right(self._starts, text_and_start[1] - 1)
+        return located, end
 
 
 def json_value(text: str) -> Any:
@@ -166,6 +168,33 @@ def _plain(name: str) -> str:
     return name.strip(' "\r\n').lower()
 
 
-def is_text(text: str) -> bool:
-    """Whether UTF-8 can write it: JSON can name halves of a character alone."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
+def checked_text(line: int, what: str, text: str, most: int) -> str:
+    """Return a text without spaces around it.
+
+    Raises:
+        ProblemError: UTF-8 can't write it, as JSON can name halves of a character; or too long.
+    """
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ProblemError(f"Line {line}: the {what} holds half a character that can't be asked.")
+    if len(text) > most:
+        raise ProblemError(f"Line {line}: the {what} has more than {most:,} characters.")
+    return text.strip()
+
+
+def checked_question(line: int, question: object, most: int) -> str:
+    """Return a question; raises ProblemError for what is none."""
+    if not isinstance(question, str) or not question.strip():
+        raise ProblemError(f"Line {line}: the question must be a text, got {shown(question)}.")
+    return checked_text(line, "question", question, most)
+
+
+def plain_number(value: object) -> object:
+    """Return a number of a size to answer as text without an exponent; other values as they are."""
+    if isinstance(value, Decimal) and abs(value.adjusted()) < MAX_DIGITS:
+        return format(value, "f")
+    return value
+
+
+def shown(value: object) -> str:
+    """Return a value as an error message names it."""
+    return brief(str(value) if isinstance(value, Decimal) else value)

@@ -33,7 +33,7 @@ class Question:
 
     @property
     def asked(self) -> str:
-        """What the model is given: the context, where there is one, and the question."""
+        """The text for the model: the context, if there is one, and the question."""
         return f"{self.context}\n\n{self.question}" if self.context else self.question
 
 

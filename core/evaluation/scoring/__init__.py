@@ -1,1 +1,1 @@
-"""What makes a reply right: text metrics, numbers, and the reference's log-likelihood."""
+"""Scores of replies: text metrics, numbers, and the reference's log-likelihood."""

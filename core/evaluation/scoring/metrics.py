@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.decoding.errors import ConfigError
 from core.decoding.validation import brief
-from core.evaluation.answers import normal_number
+from core.evaluation.scoring.answers import normal_number
 from core.evaluation.scoring.text import (
     contains,
     contains_text,
@@ -47,7 +47,7 @@ DEFAULT_METRICS = ("exact", "number", "contains")
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What the metrics say of a reply.
+    """Verdict of the metrics on a reply.
 
     Args:
         counted: the metric that made it right, the first of the plan's; empty where none did.
@@ -69,7 +69,7 @@ def score(reply: str, answers: Sequence[str], metrics: Sequence[str] = DEFAULT_M
         ConfigError: a metric of no such name.
     """
     require_metrics(metrics)
-    texts = [one for one in answers if normal_number(one) is None]
+    texts = [answer for answer in answers if normal_number(answer) is None]
     no_numbers = _OF_NUMBERS.isdisjoint(metrics)
     judged = {name: answers if no_numbers or name in _OF_NUMBERS else texts for name in metrics}
     counted = next((name for name in metrics if METRICS[name].is_right(reply, judged[name])), "")

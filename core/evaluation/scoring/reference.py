@@ -13,7 +13,7 @@ from core.decoding.protocol import LanguageModel
 
 @dataclass(frozen=True, slots=True)
 class ReferenceScore:
-    """How probable the model finds a text.
+    """Log-likelihood of a text.
 
     Args:
         logprob: the sum over its tokens, in nats, of the model's own distribution (no shaping).

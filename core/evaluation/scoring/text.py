@@ -13,8 +13,8 @@ import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from core.evaluation.answers import find_answer, normal_number
-from core.evaluation.plain_text import CURRENCIES, folded
+from core.evaluation.scoring.answers import find_answer, normal_number
+from core.evaluation.scoring.plain_text import CURRENCIES, folded
 
 _SIGNS = re.escape(string.punctuation)
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3})((?:,[0-9]{3})+)(?![0-9,])")
@@ -39,9 +39,9 @@ def normalised(text: str) -> str:
     text gives an empty one.
     """
     plain = " ".join(folded(text).lower().split())
-    numbers = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), plain)
+    numbers = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), plain)
     numbers = _PERCENT.sub("%", _CURRENCY.sub(r"\1\4\2\3", numbers))
-    bare = _PUNCTUATION.sub(lambda found: "" if found[1] else found[0], numbers)
+    bare = _PUNCTUATION.sub(lambda match: "" if match[1] else match[0], numbers)
     return _spaced(_ARTICLES.sub(" ", bare)) or _spaced(bare) or plain
 
 
@@ -55,54 +55,54 @@ def _pairs(reply: str, answers: Sequence[str]) -> Iterator[tuple[str, str]]:
     Where the answer has no letter, numbers are compared by their value: 5.5 is $5.50. Beside one
     with letters they are compared as they are written: Python 3.1 is not Python 3.10.
     """
-    said = normalised(reply)
-    by_value = " ".join(map(_valued, said.split()))
+    normal = normalised(reply)
+    by_value = " ".join(map(_valued, normal.split()))
     for answer in map(normalised, answers):
         if any(char.isalpha() for char in answer):
-            yield said, answer
+            yield normal, answer
         else:
             yield by_value, " ".join(map(_valued, answer.split()))
 
 
 def _valued(word: str) -> str:
-    found = _QUANTITY.fullmatch(word)
-    number = normal_number(found[1] + found[3]) if found else None
-    return word if found is None or number is None else f"{found[2]}{number}{found[4]}"
+    match = _QUANTITY.fullmatch(word)
+    number = normal_number(match[1] + match[3]) if match else None
+    return word if match is None or number is None else f"{match[2]}{number}{match[4]}"
 
 
 def is_exact(reply: str, answers: Sequence[str]) -> bool:
-    """Whether the normalised reply is one of the normalised answers (SQuAD's EM)."""
-    return any(said == answer for said, answer in _pairs(reply, answers))
+    """Return whether the normalised reply is one of the normalised answers (SQuAD's EM)."""
+    return any(text == answer for text, answer in _pairs(reply, answers))
 
 
 def contains(reply: str, answers: Sequence[str]) -> bool:
-    """Whether the words of an answer stand in the reply, both normalised."""
-    return any(f" {answer} " in f" {said} " for said, answer in _pairs(reply, answers) if answer)
+    """Return whether the reply contains an answer's words, both normalised."""
+    return any(f" {answer} " in f" {text} " for text, answer in _pairs(reply, answers) if answer)
 
 
 def contains_text(reply: str, answers: Sequence[str]) -> bool:
-    """Whether an answer stands in the reply as it is written, in letters of any size.
+    """Return whether the reply contains an answer as it is written, in any case.
 
     lm-evaluation-harness' `contains`; a part of a word counts.
     """
-    said = folded(reply)
-    return any(re.search(re.escape(folded(own)), said, re.IGNORECASE) for own in answers)
+    text = folded(reply)
+    return any(re.search(re.escape(folded(answer)), text, re.IGNORECASE) for answer in answers)
 
 
 def is_number(reply: str, answers: Sequence[str]) -> bool:
-    """Whether the number that the reply answers with (`find_answer`) is one of the answers."""
-    found = find_answer(reply)
-    return found is not None and found in map(normal_number, answers)
+    """Return whether the reply's number (`find_answer`) is one of the answers."""
+    number = find_answer(reply)
+    return number is not None and number in map(normal_number, answers)
 
 
 def is_last_number(reply: str, answers: Sequence[str]) -> bool:
-    """Whether the last number of the reply is an answer, as lm-evaluation-harness reads GSM8K.
+    """Return whether the reply's last number is an answer (lm-evaluation-harness' GSM8K).
 
     The filter's last match, then equality with commas, dollar signs, what stands up to `#### ` and
     a full stop at the end left out.
     """
-    found = _FLEXIBLE.findall(folded(reply))
-    last = next((group for group in found[-1] if group), "") if found else "[invalid]"
+    matches = _FLEXIBLE.findall(folded(reply))
+    last = next((group for group in matches[-1] if group), "") if matches else "[invalid]"
     return _bare(last) in map(_bare, answers)
 
 
@@ -117,12 +117,12 @@ def token_f1(reply: str, answers: Sequence[str]) -> float:
 
     Where either has no word, 1 if neither has one.
     """
-    return max(_f1(said.split(), answer.split()) for said, answer in _pairs(reply, answers))
+    return max(_f1(text.split(), answer.split()) for text, answer in _pairs(reply, answers))
 
 
-def _f1(said: list[str], right: list[str]) -> float:
-    if not said or not right:
-        return float(said == right)
-    common = sum((Counter(said) & Counter(right)).values())
-    precision, recall = common / len(said), common / len(right)
+def _f1(words: list[str], right: list[str]) -> float:
+    if not words or not right:
+        return float(words == right)
+    common = sum((Counter(words) & Counter(right)).values())
+    precision, recall = common / len(words), common / len(right)
     return 2 * precision * recall / (precision + recall) if common else 0.0

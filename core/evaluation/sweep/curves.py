@@ -1,4 +1,4 @@
-"""What a sweep's rows say: accuracy by budget with intervals, outcomes, what was spent."""
+"""Statistics of a sweep: accuracy by budget with intervals, outcomes, costs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
-from core.evaluation.intervals import wilson_of_groups
+from core.evaluation.scoring.intervals import wilson_by_group
 from core.evaluation.sweep.types import SweepRow
 from core.evaluation.types import OUTCOMES, AttemptOutcome, Share
 
@@ -43,12 +43,9 @@ def curve(rows: Sequence[SweepRow]) -> tuple[BudgetPoint, ...]:
 
 def _point(budget: int, rows: list[SweepRow]) -> BudgetPoint:
     counted, total = Counter(row.outcome for row in rows), len(rows)
-    by_problem: dict[str, list[int]] = defaultdict(list)
-    for row in rows:
-        by_problem[row.problem].append(row.outcome == "correct")
     return BudgetPoint(
         budget=budget,
-        correct=wilson_of_groups([(sum(own), len(own)) for own in by_problem.values()]),
+        correct=wilson_by_group((row.problem, row.outcome == "correct") for row in rows),
         outcomes={outcome: counted[outcome] for outcome in OUTCOMES},
         tokens=sum(row.tokens for row in rows) / total,
         thinking_tokens=sum(row.thinking_tokens for row in rows) / total,

@@ -18,7 +18,7 @@ def whole_problems(sweep: BudgetSweep) -> tuple[Problem, ...]:
     """
     runs = Counter(row.problem for row in sweep.rows)
     each = len(sweep.plan.budgets) * sweep.plan.samples
-    return tuple(takewhile(lambda one: runs[one.key] == each, sweep.plan.problems.problems))
+    return tuple(takewhile(lambda problem: runs[problem.key] == each, sweep.plan.problems.problems))
 
 
 def fair_rows(sweep: BudgetSweep) -> tuple[SweepRow, ...]:

@@ -1,45 +1,47 @@
-"""A sweep on disk: a line for its plan, then one for each row as soon as it is there."""
+"""Files of sweeps: a line for the plan, then one for each row as soon as it is there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from core.decoding.errors import SweepError
-from core.decoding.protocol import LanguageModel, offers
-from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.attempts import ROWS, require_rows
-from core.evaluation.in_flight import OnServer, rows_in_flight
 from core.evaluation.row_file import RowFile
-from core.evaluation.sweep.run import sweep_rows
-from core.evaluation.sweep.serial import (
-    plan_from_json,
-    plan_to_json,
-    row_from_json,
-    row_to_json,
-    settled_rows,
-)
+from core.evaluation.scoring.answers import outcome_of
+from core.evaluation.strict_json import to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
-from core.evaluation.sweep.work import SweepWork
-from core.models.stopping import never
+
+
+def _deriver(plan: SweepPlan) -> Callable[[SweepRow], SweepRow]:
+    """Return a function that computes a stored row's difficulty and outcome anew."""
+    problems = {problem.key: problem for problem in plan.problems.problems}
+
+    def derived(row: SweepRow) -> SweepRow:
+        problem = problems[row.problem]
+        if row.expected != problem.answer:
+            raise SweepError("it is no run of its plan, whose problem has another answer")
+        outcome = outcome_of(row.answer, row.expected, row.finish_reason)
+        return replace(row, outcome=outcome, steps=problem.steps)
+
+    return derived
+
 
 SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
     what="sweep",
     error=SweepError,
     schema="decoding-explorer/sweep",
-    version=1,
     max_bytes=20_000_000,
-    plan_to_json=plan_to_json,
-    plan_from_json=plan_from_json,
-    row_to_json=row_to_json,
-    row_from_json=row_from_json,
-    settled=settled_rows,
+    plan=SweepPlan,
+    row=SweepRow,
+    deriver=_deriver,
+    as_lists=True,
 )
 
 
 def read_sweep(source: bytes | str | Path) -> BudgetSweep:
-    """A stored sweep; half a line at its end is left out.
+    """Return a stored sweep; half a line at its end is left out.
 
     Raises:
         SweepError: the first fault, with its line number.
@@ -47,30 +49,14 @@ def read_sweep(source: bytes | str | Path) -> BudgetSweep:
     return BudgetSweep(*SWEEPS.read(source))
 
 
-def sweep_to_file(
-    model: LanguageModel,
-    plan: SweepPlan,
-    path: str | Path,
-    *,
-    marks: ThinkMarks | None = None,
-    batch: int = ROWS,
-    on_row: Callable[[SweepRow, int], object] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    in_flight: int = 1,
-) -> BudgetSweep:
-    """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
+def sweep_to_json(sweep: BudgetSweep) -> dict[str, Any]:
+    """Return a plan and its rows as plain JSON values."""
+    return {"plan": to_json(sweep.plan), "rows": list(map(SWEEPS.row_to_json, sweep.rows))}
 
-    Args:
-        in_flight: batches at once at most, where the model is on a server.
 
-    Raises:
-        SweepError: the file holds another plan, another sweep is writing it, or it can't be read
-            or written.
-    """
-    require_rows(batch)
-    rows = partial(sweep_rows, model, plan, marks=marks, batch=batch)
-    behind = partial(rows, should_stop=should_stop)
-    if in_flight > 1 and offers(model, OnServer):
-        work, stop = SweepWork(plan, model.model_id, batch=batch), should_stop or never
-        behind = partial(rows_in_flight, rows, work, [model], most=in_flight, should_stop=stop)
-    return BudgetSweep(plan, SWEEPS.extend(path, plan, behind, on_row))
+def sweep_from_json(data: Any) -> BudgetSweep:
+    """Return the sweep of `sweep_to_json`; raises SweepError for anything else."""
+    if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
+        raise SweepError("a sweep must hold a plan and a list of rows")
+    plan = SWEEPS.plan_from_json(data.get("plan"))
+    return BudgetSweep(plan, SWEEPS.settled(plan, [*map(SWEEPS.row_from_json, data["rows"])]))

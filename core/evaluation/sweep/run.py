@@ -1,66 +1,94 @@
-"""Runs of a sweep (budgets x problems x samples) in batches, a row for each; can be resumed."""
+"""Runs of a sweep (budgets x problems x samples) in batches, a row for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
+from core.decoding.errors import SweepError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.types import ThinkMarks
-from core.evaluation.asking import prompt_ids_of
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all
-from core.evaluation.row_file import gathered
-from core.evaluation.sweep.budgets import config_of
+from core.evaluation.questions.asking import prompt_ids_of
+from core.evaluation.runner import Place, PlanWork, gathered
+from core.evaluation.sweep.files import SWEEPS
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
-from core.evaluation.types import Attempt, Problem
-
-
-def missing(plan: SweepPlan, rows: Sequence[SweepRow]) -> list[tuple[Problem, int, int]]:
-    """The runs (problem, budget, sample) that have no row yet, problem by problem."""
-    done = {(row.problem, row.budget, row.sample) for row in rows}
-    return [
-        (problem, budget, sample)
-        for problem in plan.problems.problems
-        for budget in plan.budgets
-        for sample in range(plan.samples)
-        if (problem.key, budget, sample) not in done
-    ]
+from core.evaluation.workers.threads import threads_for
+from core.evaluation.workers.work import RunUnit, rows_of
+from core.models.stopping import ShouldStop, never
 
 
 def sweep_rows(
     model: LanguageModel,
     plan: SweepPlan,
-    done: Sequence[SweepRow] = (),
-    *,
-    marks: ThinkMarks | None = None,
-    batch: int = ROWS,
-    only: Sequence[tuple[str, int, int]] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    marks: ThinkMarks | None,
+    batch: Sequence[Place],
+    should_stop: ShouldStop = never,
 ) -> Iterator[SweepRow]:
-    """Yield the rows that `done` lacks, each as soon as its run has ended.
-
-    Args:
-        marks: of a model that is told by its prompt how to think.
-        batch: runs at once.
-        only: these runs (problem, budget, sample) and no others; all where it is left out.
-        should_stop: asked after every forward.
+    """Yield the rows of the runs of one batch, each as soon as its run has ended.
 
     Raises:
         as `reason_in_batch`.
     """
-    todo = missing(plan, done)
-    if only is not None:
-        wanted = set(only)
-        todo = [run for run in todo if (run[0].key, *run[1:]) in wanted]
+    problems = {problem.key: problem for problem in plan.problems.problems}
     prompts = {
-        problem.key: prompt_ids_of(model, problem, marks)
-        for problem in {problem.key: problem for problem, _, _ in todo}.values()
+        key: prompt_ids_of(model, problems[key], marks) for key in {key for key, *_ in batch}
     }
     tasks = [
-        AttemptTask(problem, prompts[problem.key], config_of(plan, budget, sample))
-        for problem, budget, sample in todo
+        AttemptTask(problems[key], prompts[key], plan.config_of(budget, sample))
+        for key, budget, sample in batch
     ]
-    for at, attempt in attempt_all(model, tasks, rows=batch, should_stop=should_stop):
-        yield _row(*todo[at], attempt)
+    for at, attempt in attempt_all(model, tasks, rows=len(tasks), should_stop=should_stop):
+        key, budget, sample = batch[at]
+        yield SweepRow(
+            budget=budget,
+            problem=key,
+            steps=problems[key].steps,
+            sample=sample,
+            outcome=attempt.outcome,
+            answer=attempt.answer,
+            expected=problems[key].answer,
+            tokens=attempt.tokens,
+            thinking_tokens=attempt.thinking_tokens,
+            forced_tokens=attempt.forced_tokens,
+            closed_by_budget=attempt.closed_by_budget,
+            mean_logprob=attempt.mean_logprob,
+            finish_reason=attempt.finish_reason,
+            seconds=attempt.seconds,
+        )
+
+
+def sweep_work(
+    plan: SweepPlan,
+    where: str,
+    dtype: str | None = None,
+    device: str | None = None,
+    batch: int = ROWS,
+) -> PlanWork[SweepRow]:
+    """Return a sweep's work for other processes, which load the model themselves.
+
+    Args:
+        plan: with its revision.
+        where: as given to `load_model`.
+        batch: runs at once in a process.
+    """
+    return PlanWork(plan, partial(_load, plan, where, dtype, device), batch)
+
+
+def _load(plan: SweepPlan, where: str, dtype: str | None, device: str | None) -> RunUnit[SweepRow]:
+    from core.models.registry import load_model
+
+    model = load_model(where, dtype=dtype, device=device)
+    if model.revision != plan.model_revision:
+        raise SweepError("The model's weights were changed meanwhile; start again.")
+    return partial(sweep_rows, model, plan, model.think_marks)
+
+
+def _work_here(
+    model: LanguageModel, plan: SweepPlan, marks: ThinkMarks | None, batch: int
+) -> PlanWork[SweepRow]:
+    return PlanWork(plan, lambda: partial(sweep_rows, model, plan, marks), batch)
 
 
 def run_sweep(
@@ -71,31 +99,39 @@ def run_sweep(
     marks: ThinkMarks | None = None,
     batch: int = ROWS,
     on_row: Callable[[SweepRow, int], object] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    should_stop: ShouldStop = never,
 ) -> BudgetSweep:
-    """All rows of a plan, or those up to the stop; `done` ones are kept and not run again.
+    """Run a plan, or as much of it as a stop leaves; `done` rows are kept and not run again.
 
     Args:
+        marks: of a model that is told by its prompt how to think.
+        batch: runs at once.
         on_row: called with each new row and how many rows there are now (of `plan.total`).
+        should_stop: asked after every forward.
     """
-    coming = sweep_rows(model, plan, done, marks=marks, batch=batch, should_stop=should_stop)
+    coming = rows_of(_work_here(model, plan, marks, batch), done, should_stop=should_stop)
     return BudgetSweep(plan, gathered(coming, done, on_row))
 
 
-def _row(problem: Problem, budget: int, sample: int, attempt: Attempt) -> SweepRow:
-    return SweepRow(
-        budget=budget,
-        problem=problem.key,
-        steps=problem.steps,
-        sample=sample,
-        outcome=attempt.outcome,
-        answer=attempt.answer,
-        expected=problem.answer,
-        tokens=attempt.tokens,
-        thinking_tokens=attempt.thinking_tokens,
-        forced_tokens=attempt.forced_tokens,
-        closed_by_budget=attempt.closed_by_budget,
-        mean_logprob=attempt.mean_logprob,
-        finish_reason=attempt.finish_reason,
-        seconds=attempt.seconds,
-    )
+def sweep_to_file(
+    model: LanguageModel,
+    plan: SweepPlan,
+    path: str | Path,
+    *,
+    marks: ThinkMarks | None = None,
+    batch: int = ROWS,
+    on_row: Callable[[SweepRow, int], object] | None = None,
+    should_stop: ShouldStop = never,
+    in_flight: int = 1,
+) -> BudgetSweep:
+    """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
+
+    Args:
+        in_flight: batches at once at most, where the model is on a server.
+
+    Raises:
+        SweepError: the file holds another plan, another sweep is writing it, or it can't be read
+            or written.
+    """
+    work, pool = _work_here(model, plan, marks, batch), threads_for([model], in_flight)
+    return BudgetSweep(plan, SWEEPS.extend(path, work, pool, on_row, should_stop))

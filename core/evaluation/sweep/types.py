@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from core.decoding.config import MAX_NEW_TOKENS
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
 from core.decoding.record.trace import FinishReason
 from core.decoding.validation import ShortRepr, brief
+from core.evaluation.runner import Place
 from core.evaluation.types import AttemptOutcome, ProblemSet, require_possible
 
 BudgetField: TypeAlias = Literal["max_thinking_tokens", "max_new_tokens"]
@@ -24,7 +25,7 @@ class SweepPlan(ShortRepr):
     Args:
         model_id: as given to `load_model`.
         config: of every run; the field `budget_field` and the seed are replaced, and the other
-            bounds fitted to them (`sweep.run.config_of`).
+            bounds fitted to them (`config_of`).
         budgets: rising.
         budget_field: which bound is swept: the thinking's (the close is forced), or the whole
             loop's (the run is cut off, the close is not forced).
@@ -75,8 +76,39 @@ class SweepPlan(ShortRepr):
 
     @property
     def total(self) -> int:
-        """How many rows the sweep has when it is complete."""
+        """Number of rows of a complete sweep."""
         return len(self.problems.problems) * len(self.budgets) * self.samples
+
+    def config_of(self, budget: int, sample: int) -> Reasoning:
+        """Return how a row's run reasons.
+
+        A thinking budget has room within the whole loop's bound, or its close could never be
+        forced.
+        Where the whole loop is bounded (`max_new_tokens`), no other bound applies and no end is
+        ignored: the close is not forced, and a run that is still thinking is cut off.
+        """
+        config = replace(self.config, seed=self.config.seed + sample)
+        if self.budget_field == "max_thinking_tokens":
+            bound = replace(config, max_thinking_tokens=budget)
+            return replace(bound, max_new_tokens=max(bound.max_new_tokens, bound.room))
+        return replace(
+            config,
+            max_new_tokens=budget,
+            max_thinking_tokens=budget,
+            max_answer_tokens=budget,
+            min_new_tokens=min(config.min_new_tokens, budget),
+            ignore_end=0,
+        )
+
+    @property
+    def places(self) -> list[Place]:
+        """All runs, problem by problem."""
+        return [
+            (problem.key, budget, sample)
+            for problem in self.problems.problems
+            for budget in self.budgets
+            for sample in range(self.samples)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +137,13 @@ class SweepRow:
     mean_logprob: float
     finish_reason: FinishReason
     seconds: float
+
+    failure: ClassVar[str] = ""
+
+    @property
+    def place(self) -> Place:
+        """The run's problem, budget and sample."""
+        return self.problem, self.budget, self.sample
 
     def __post_init__(self) -> None:
         require_possible(self.seconds, self.thinking_tokens, self.forced_tokens)

@@ -16,7 +16,7 @@ from core.export.fonts import fonts_for
 from core.figures.base.labels import exact_plain
 from core.figures.base.measure import plain_of
 from core.figures.base.paper import Paper
-from core.figures.base.plain import plain_values
+from core.figures.base.sheet import plain_values
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 DrawFigure: TypeAlias = Callable[..., go.Figure]
@@ -55,10 +55,7 @@ class Chart:
     @property
     def knobs(self) -> dict[str, Any] | None:
         """The data of its knobs."""
-        found: dict[str, Any] | None = (self.layouts[0].figure["layout"].get("meta") or {}).get(
-            "knobs"
-        )
-        return found
+        return (self.layouts[0].figure["layout"].get("meta") or {}).get("knobs")
 
 
 def chart_of(
@@ -80,8 +77,9 @@ def chart_of(
         base = replace(base, transparent=True, live=True)
         layouts, bare = list(_laid_out(draw, themes, base)), True
     meta = layouts[0].figure["layout"].get("meta") or {}
-    names = ("title", "subtitle", "caption", "alt")
-    title, subtitle, caption, alt = (exact_plain(meta.get(name) or "") for name in names)
+    title, subtitle, caption, alt = (
+        exact_plain(meta.get(name) or "") for name in ("title", "subtitle", "caption", "alt")
+    )
     return Chart(tuple(layouts), title, subtitle, caption, alt, bare)
 
 
@@ -97,10 +95,16 @@ def _laid_out(draw: DrawFigure, themes: Sequence[Theme], base: Paper) -> Iterato
 def packed(charts: Sequence[Chart]) -> str:
     """The layouts of a page's figures: JSON in which nothing stands twice, gzip, base64."""
     pool = _Pool()
-    told = [
-        [[one.width, one.theme, pool.put(one.figure)] for one in chart.layouts] for chart in charts
-    ]
-    text = json.dumps({"pool": pool.items, "charts": told}, separators=(",", ":"))
+    text = json.dumps(
+        {
+            "pool": pool.items,
+            "charts": [
+                [[layout.width, layout.theme, pool.put(layout.figure)] for layout in chart.layouts]
+                for chart in charts
+            ],
+        },
+        separators=(",", ":"),
+    )
     return b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
@@ -128,9 +132,12 @@ class _Pool:
 
 def font_rules(charts: Sequence[Chart]) -> str:
     """`@font-face` rules of the figures' fonts; what they lack, the reader's machine draws."""
-    said = {c for chart in charts for one in chart.layouts for c in _characters(one.figure)}
-    kinds = ((SANS, REGULAR), (SANS, BOLD), (MONO, REGULAR))
-    return fonts_for(dict.fromkeys(kinds, said), boxes=False).css()
+    characters = {
+        c for chart in charts for layout in chart.layouts for c in _characters(layout.figure)
+    }
+    return fonts_for(
+        dict.fromkeys(((SANS, REGULAR), (SANS, BOLD), (MONO, REGULAR)), characters), boxes=False
+    ).css()
 
 
 def _characters(value: Any) -> Iterator[str]:

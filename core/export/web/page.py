@@ -34,7 +34,7 @@ _EMPTY = bundle.sha256(b"")
 
 @dataclass(frozen=True, slots=True)
 class PageLook:
-    """How a page of figures looks and where its Plotly is.
+    """Look of a page of figures, and the place of its Plotly.
 
     Args:
         theme: light, dark or grey; None for the reader's choice of light and dark.
@@ -55,9 +55,13 @@ def page_of(
         shared: Plotly's script lies beside the page.
     """
     chart = chart_of(draw, (theme,) if theme else LIGHT_AND_DARK, paper)
-    clear = paper.transparent
-    look = PageLook(theme, shared)
-    return figure_page(chart, look, title=paper.title, caption=paper.caption, transparent=clear)
+    return figure_page(
+        chart,
+        PageLook(theme, shared),
+        title=paper.title,
+        caption=paper.caption,
+        transparent=paper.transparent,
+    )
 
 
 def figure_page(
@@ -75,12 +79,12 @@ def figure_page(
         transparent: nothing behind the figure.
     """
     shown = "" if title and chart.bare else ' class="hidden"'
-    said = [f"<h1{shown}>{escape(chart.title)}</h1>"]
+    lines = [f"<h1{shown}>{escape(chart.title)}</h1>"]
     if title and chart.bare and chart.subtitle:
-        said.append(f'<p class="said subtitle">{escape(chart.subtitle)}</p>')
+        lines.append(f'<p class="said subtitle">{escape(chart.subtitle)}</p>')
     foot = chart.caption if caption and chart.bare else ""
     ground = ' class="clear"' if transparent else ""
-    body = f"<body{ground}><main>{framed(chart, said, foot)}{STATUS}</main>"
+    body = f"<body{ground}><main>{framed(chart, lines, foot)}{STATUS}</main>"
     return page(chart.title, body, [chart], look or PageLook())
 
 
@@ -97,10 +101,10 @@ def _knobs(chart: Chart) -> str:
     data = chart.knobs
     if data is None:
         return ""
-    start, ranked = data["start"], int(data["ranked"])
+    start = data["start"]
     ends = {
         "temperature": (0, max(2, start["temperature"]), 0.05),
-        "top_k": (0, max(ranked - 1, start["top_k"]), 1),
+        "top_k": (0, max(int(data["ranked"]) - 1, start["top_k"]), 1),
         "top_p": (0.01, 1, 0.01),
     }
     fields = "".join(
@@ -116,11 +120,26 @@ def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> byte
     """A whole page around its body, with the figures' data, fonts and scripts."""
     script = _script()
     style = _style(look.theme.name if look.theme else "") + font_rules(charts)
+    # A file has no origin that `'self'` could name in every browser.
+    beside = " 'self' file:" if look.shared else ""
+    scripts = f"'{bundle.sha256(script.encode())}' '{bundle.digest()}'{beside}"
+    styles = f"'{bundle.sha256(style.encode())}' '{_EMPTY}'"
     return "".join(
         (
             _TOP.format(
                 theme=f' data-theme="{look.theme.name}"' if look.theme else "",
-                policy=_policy(script, style, shared=look.shared),
+                policy="; ".join(
+                    (
+                        "default-src 'none'",
+                        f"script-src {scripts}",
+                        f"style-src-elem {styles}",
+                        "style-src-attr 'unsafe-inline'",
+                        "font-src data:",
+                        "img-src data:",
+                        "base-uri 'none'",
+                        "form-action 'none'",
+                    )
+                ),
                 title=escape(title),
                 style=style,
             ),
@@ -128,26 +147,6 @@ def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> byte
             _BOTTOM.format(data=packed(charts), plotly=_plotly(shared=look.shared), script=script),
         )
     ).encode()
-
-
-def _policy(script: str, style: str, *, shared: bool) -> str:
-    """Only this page's own scripts and styles; nothing is fetched from elsewhere."""
-    # A file has no origin that `'self'` could name in every browser.
-    beside = " 'self' file:" if shared else ""
-    scripts = f"'{bundle.sha256(script.encode())}' '{bundle.digest()}'{beside}"
-    styles = f"'{bundle.sha256(style.encode())}' '{_EMPTY}'"
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {scripts}",
-            f"style-src-elem {styles}",
-            "style-src-attr 'unsafe-inline'",
-            "font-src data:",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
 
 
 @cache
@@ -178,7 +177,7 @@ def _style(theme: str) -> str:
 
 
 def _colors(theme: Theme) -> str:
-    told = {
+    colors = {
         "paper": theme.paper,
         "panel": theme.panel,
         "ink": theme.ink,
@@ -186,4 +185,4 @@ def _colors(theme: Theme) -> str:
         "line": theme.grid,
         "first": theme.first,
     }
-    return " ".join(f"--{name}: {color};" for name, color in told.items())
+    return " ".join(f"--{name}: {color};" for name, color in colors.items())

@@ -22,7 +22,7 @@ Note: TypeAlias = "tuple[str, DataFrame | None]"
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What stands around a run's figures; all texts are plain.
+    """Texts around a run's figures; all of them are plain.
 
     Args:
         settings: what the run was made with.
@@ -49,16 +49,15 @@ def run_page(run: PageText, parts: Sequence[Part], theme: Theme) -> bytes:
         parts: the figures with what is selected in them; those not measured yet are named.
     """
     charts = [chart_of(part.drawn(), LIGHT_AND_DARK, PAPER) for part in parts if part.draw]
-    told = escape(run.text) if run.tokens is None else _marked(run.tokens)
+    text = escape(run.text) if run.tokens is None else _marked(run.tokens)
     figures = "".join(_section(chart, run.settings) for chart in charts)
-    lacked = [part for part in parts if part.draw is None]
     notes = "".join(_noted(run.notes))
     body = (
         f'<body class="run"><main><div class="head"><h1>{escape(run.title)}</h1>'
         '<button type="button" id="theme" hidden></button></div>'
         f'<p class="said">{escape(run.settings)}</p>'
-        f"<pre><b>{escape(run.prompt)}</b>{told}</pre>{STATUS}{figures}"
-        f"{notes}{_lacking(lacked)}</main>"
+        f"<pre><b>{escape(run.prompt)}</b>{text}</pre>{STATUS}{figures}"
+        f"{notes}{_lacking([part for part in parts if part.draw is None])}</main>"
     )
     return page(run.title, body, charts, PageLook(theme))
 
@@ -68,8 +67,8 @@ def _section(chart: Chart, settings: str) -> str:
     above = [f"<h2>{escape(chart.title)}</h2>"]
     if chart.subtitle:
         above.append(f'<p class="said subtitle">{escape(chart.subtitle)}</p>')
-    told = chart.caption.startswith(settings)
-    return f"<section>{framed(chart, above, '' if told else chart.caption)}</section>"
+    caption = "" if chart.caption.startswith(settings) else chart.caption
+    return f"<section>{framed(chart, above, caption)}</section>"
 
 
 def _noted(notes: Sequence[Note]) -> Iterator[str]:
@@ -82,9 +81,9 @@ def _noted(notes: Sequence[Note]) -> Iterator[str]:
 
 
 def _lacking(parts: Sequence[Part]) -> str:
-    """What is not on the page because it was not measured."""
-    said = "; ".join(f"{part.name} ({part.needs})" for part in parts)
-    return f'<p class="said">Not on this page: {escape(said)}.</p>' if parts else ""
+    """Figures that are not on the page because they were not measured."""
+    names = "; ".join(f"{part.name} ({part.needs})" for part in parts)
+    return f'<p class="said">Not on this page: {escape(names)}.</p>' if parts else ""
 
 
 def _marked(tokens: Sequence[tuple[str, str, str]]) -> str:

@@ -1,17 +1,14 @@
-"""Axes, and the key below a plotting area."""
+"""Axes, and the entries of a key."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from core.figures.base.labels import NBSP
-from core.figures.base.measure import wrapped_markup
 from core.figures.base.paper import SMALL
-from core.figures.base.sheet import EDGE, Properties, Sheet, add_lines
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
 
-_SIGN_OF = {shape: sign for sign, shape in HATCH_SIGNS.items()}
-_KEY_SIZE, _KEY_LINE = 11, 16
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
@@ -50,10 +47,14 @@ def named_axis(
     theme: Theme, names: Sequence[str], title: str = "", standoff: int = 4, /, **properties: object
 ) -> Properties:
     """An axis of tokens: a name at 0, 1, 2, ..."""
-    named = {"tickvals": list(range(len(names))), "ticktext": list(names)}
-    font = {"family": theme.mono, "size": 12, "color": theme.ink}
-    shown = {"showgrid": False, "tickmode": "array", **named, "tickfont": font, **properties}
-    return axis(theme, title, standoff, **shown)
+    named = {
+        "showgrid": False,
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "tickfont": {"family": theme.mono, "size": 12, "color": theme.ink},
+    }
+    return axis(theme, title, standoff, **named | properties)
 
 
 def top_axis(
@@ -79,20 +80,9 @@ def top_axis(
     )
 
 
-def add_key(sheet: Sheet, lines: list[str], left: int, *, offset: int = 8) -> None:
-    """Write a key below the plotting area, in lines of Plotly text; where it needs more lines than
-    these, the figure grows."""
-    font: Properties = {"size": _KEY_SIZE, "color": sheet.theme.ink}
-    room = sheet.paper.width - 2 * EDGE
-    drawn = [part for line in lines for part in wrapped_markup(line, room, _KEY_SIZE)]
-    sheet.keys += lines
-    sheet.grow((len(drawn) - len(lines)) * _KEY_LINE)
-    add_lines(sheet, "key", drawn, left, y=0, yanchor="top", yshift=-offset, font=font)
-
-
 def key_entry(color: str, words: str, sign: str = "■") -> str:
     """One entry of a key: a coloured sign and words (Plotly text)."""
-    said = words.replace(" ", NBSP)
+    label = words.replace(" ", NBSP)
     if sign == "■" and color in GREY.patterns:
-        sign = _SIGN_OF[GREY.patterns[color]]
-    return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{said}{NBSP}{NBSP} '
+        sign = {shape: sign for sign, shape in HATCH_SIGNS.items()}[GREY.patterns[color]]
+    return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{label}{NBSP}{NBSP} '

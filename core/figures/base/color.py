@@ -10,19 +10,10 @@ from typing import TypeAlias
 
 Oklab: TypeAlias = tuple[float, float, float]
 
-_AA = 4.5
-_CHANNEL_SHARES = (0.2126, 0.7152, 0.0722)
-
 
 def _linear_rgb(color: str) -> tuple[float, ...]:
     channels = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return tuple(c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-
-
-def _hex(linear: Sequence[float]) -> str:
-    clipped = [min(max(c, 0.0), 1.0) for c in linear]
-    encoded = [c * 12.92 if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055 for c in clipped]
-    return "#" + "".join(f"{round(c * 255):02x}" for c in encoded)
 
 
 @lru_cache(maxsize=1024)
@@ -45,19 +36,19 @@ def from_oklab(lab: Oklab) -> str:
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
     short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    return _hex(
-        [
-            4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-            -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-            -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-        ]
+    linear = (
+        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
     )
+    clipped = [min(max(channel, 0.0), 1.0) for channel in linear]
+    encoded = [c * 12.92 if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055 for c in clipped]
+    return "#" + "".join(f"{round(c * 255):02x}" for c in encoded)
 
 
 def blend(first: str, second: str, share: float) -> str:
     """The colour a `share` of the way from the first to the second, through OKLab."""
-    a, b = to_oklab(first), to_oklab(second)
-    return from_oklab(_between(a, b, share))
+    return from_oklab(_between(to_oklab(first), to_oklab(second), share))
 
 
 def _between(a: Oklab, b: Oklab, share: float) -> Oklab:
@@ -71,11 +62,11 @@ def even_ramp(anchors: Sequence[str], count: int = 21) -> tuple[str, ...]:
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     ramp = []
     for step in range(count):
-        rest, leg = sum(lengths) * step / (count - 1), 0
-        while leg < len(lengths) - 1 and rest > lengths[leg]:
-            rest -= lengths[leg]
+        remaining, leg = sum(lengths) * step / (count - 1), 0
+        while leg < len(lengths) - 1 and remaining > lengths[leg]:
+            remaining -= lengths[leg]
             leg += 1
-        ramp.append(from_oklab(_between(points[leg], points[leg + 1], rest / lengths[leg])))
+        ramp.append(from_oklab(_between(points[leg], points[leg + 1], remaining / lengths[leg])))
     return tuple(ramp)
 
 
@@ -89,7 +80,7 @@ def on_ramp(ramp: Sequence[str], share: float) -> str:
 @lru_cache(maxsize=1024)
 def luminance(color: str) -> float:
     """Relative luminance in [0, 1] (WCAG 2.2)."""
-    return sum(s * c for s, c in zip(_CHANNEL_SHARES, _linear_rgb(color), strict=True))
+    return sum(s * c for s, c in zip((0.2126, 0.7152, 0.0722), _linear_rgb(color), strict=True))
 
 
 def contrast(first: str, second: str) -> float:
@@ -100,7 +91,7 @@ def contrast(first: str, second: str) -> float:
 
 def readable_on(background: str, preferred: Sequence[str] = ("#16191d", "#f4f6f8")) -> str:
     """A text colour with a contrast of 4.5 or more: the first preferred one, or black or white."""
-    fitting = [color for color in preferred if contrast(color, background) >= _AA]
+    fitting = [color for color in preferred if contrast(color, background) >= 4.5]
     if fitting:
         return max(fitting, key=lambda color: contrast(color, background))
     return max(("#000000", "#ffffff"), key=lambda color: contrast(color, background))

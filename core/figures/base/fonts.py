@@ -6,9 +6,7 @@ signs that both lack, out of DejaVu Sans Mono.
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
-from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -35,10 +33,3 @@ def font_face(family: str, weight: int, woff2: bytes) -> str:
     """The `@font-face` rule of a font, with the font in it."""
     source = f'url(data:font/woff2;base64,{b64encode(woff2).decode()}) format("woff2")'
     return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'
-
-
-@cache
-def advances(face: Face) -> dict[str, int]:
-    """How wide each character of a face is, in thousandths of an em."""
-    runs = json.loads(ADVANCES.read_text(encoding="utf-8"))[face]
-    return {char: int(advance) for advance, chars in runs.items() for char in chars}

@@ -75,21 +75,21 @@ class Frame(NamedTuple):
     limit: int
 
     def middle(self, column: int) -> float:
-        """Where a column is on the axis."""
+        """Place of a column on the axis."""
         return (self.edges[column] + self.edges[column + 1]) / 2
 
     def width(self, column: int) -> float:
-        """How wide a column is."""
+        """Width of a column."""
         return self.edges[column + 1] - self.edges[column]
 
 
 def columns_for(width: float) -> int:
-    """So many columns a window of a figure `width` px wide holds, most of them narrow."""
+    """Number of columns in a window of a figure `width` px wide, most of them narrow."""
     return round((width - _EDGES) / _COLUMN * _COLUMNS_A_WIDE_ONE)
 
 
 def wide_columns(width: float) -> int:
-    """So many columns a figure `width` px wide holds where all are wide."""
+    """Number of columns in a figure `width` px wide where all are wide."""
     return max(int((width - _EDGES) / _COLUMN), 1)
 
 
@@ -109,20 +109,18 @@ def frame_of(
         held = max(int((units - count * _NARROW) / (1 - _NARROW)), 1)
         heaviest = _heaviest(weights, held, opened)
         wide = [at in heaviest for at in range(count)]
-    widths = [1 if is_wide else _NARROW for is_wide in wide]
-    edges = tuple(accumulate(widths, initial=-0.5))
+    edges = tuple(accumulate([1 if is_wide else _NARROW for is_wide in wide], initial=-0.5))
     end = max(edges[-1], fewest - 0.5) if all(wide) else edges[-1]
     room = (width - _EDGES) / (end + 0.5) - _PADDING
-    limit = max(min(int(room / _CHARACTER), _LONGEST_TEXT), 2)
-    return Frame(edges, tuple(wide), end, limit)
+    return Frame(edges, tuple(wide), end, max(min(int(room / _CHARACTER), _LONGEST_TEXT), 2))
 
 
 def _heaviest(weights: Sequence[float], room: int, opened: Collection[int]) -> set[int]:
     """The opened columns, and those of most weight in the room that they leave."""
-    found = {at for at in opened if 0 <= at < len(weights)}
-    rest = [at for at in range(len(weights)) if at not in found]
-    rest.sort(key=lambda at: -weights[at])
-    return found | set(rest[: max(room - len(found), 0)])
+    wide = {at for at in opened if 0 <= at < len(weights)}
+    others = [at for at in range(len(weights)) if at not in wide]
+    others.sort(key=lambda at: -weights[at])
+    return wide | set(others[: max(room - len(wide), 0)])
 
 
 def add_grid(
@@ -145,12 +143,16 @@ def add_grid(
         title: of the axis of the rows.
         domain: what the grid takes of the plotting area's height.
     """
-    add_cells(sheet, cells, len(rows), frame)
-    grid_axes(sheet, *names, rows, numbers, frame, title=title, domain=domain)
-    mark_column(sheet, numbers, selected, len(rows), frame)
+    _add_cells(sheet, cells, len(rows), frame)
+    _add_axes(sheet, *names, rows, numbers, frame, title=title, domain=domain)
+    if selected in numbers and sheet.paper.selection:
+        # The header row included.
+        at = numbers.index(selected)
+        across, down = (frame.edges[at], frame.edges[at + 1]), (-1.5, len(rows) - 0.5)
+        add_frame(sheet, "selected", across, down, sheet.theme.ink, 2)
 
 
-def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
+def _add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
     """Add the heatmap, the text over it and the ring around the chosen cells; lay out first."""
     theme = sheet.theme
     sheet.traces.append(_heatmap(drawn, rows, frame, sheet))
@@ -170,7 +172,25 @@ def add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> N
     # In narrow columns the first row is the rule, and rings around it would hide its colour.
     ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
-        sheet.traces.append(_rings(ringed, frame, theme))
+        widths = [frame.width(cell.column) for cell in ringed]
+        sheet.traces.append(
+            {
+                "type": "bar",
+                "name": "chosen",
+                "x": [frame.middle(cell.column) for cell in ringed],
+                "base": [cell.row - 0.46 for cell in ringed],
+                "y": [0.92] * len(ringed),
+                "width": [max(width - 0.06, 0.6 * width) for width in widths],
+                "hoverinfo": "skip",
+                "marker": {
+                    "color": CLEAR,
+                    "line": {
+                        "width": [2.5 if frame.wide[cell.column] else 1.5 for cell in ringed],
+                        "color": theme.accent,
+                    },
+                },
+            }
+        )
     sheet.layout |= overlaid(SMALL)
 
 
@@ -199,8 +219,7 @@ def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Pr
 def _texts(
     drawn: Sequence[Cell], color: str, frame: Frame, theme: Theme, *, hatched: bool
 ) -> Properties:
-    pattern = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
-    marker = {"color": CLEAR, "line": {"width": 0}, **({"pattern": pattern} if hatched else {})}
+    lines = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
     corners = [(frame.middle(cell.column), cell.row - 0.5) for cell in drawn]
     wide = [frame.wide[cell.column] for cell in drawn]
     texts = [show_token(cell.token, frame.limit) for cell in drawn]
@@ -212,42 +231,11 @@ def _texts(
         **hover_texts([cell.hover for cell in drawn]),
         "customdata": [list(cell.key) for cell in drawn],
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": color},
-        "marker": marker,
+        "marker": {"color": CLEAR, "line": {"width": 0}, **({"pattern": lines} if hatched else {})},
     }
 
 
-def _rings(cells: Sequence[Cell], frame: Frame, theme: Theme) -> Properties:
-    widths = [frame.width(cell.column) for cell in cells]
-    return {
-        "type": "bar",
-        "name": "chosen",
-        "x": [frame.middle(cell.column) for cell in cells],
-        "base": [cell.row - 0.46 for cell in cells],
-        "y": [0.92] * len(cells),
-        "width": [max(width - 0.06, 0.6 * width) for width in widths],
-        "hoverinfo": "skip",
-        "marker": {
-            "color": CLEAR,
-            "line": {
-                "width": [2.5 if frame.wide[cell.column] else 1.5 for cell in cells],
-                "color": theme.accent,
-            },
-        },
-    }
-
-
-def mark_column(
-    sheet: Sheet, columns: Sequence[int], selected: int | None, rows: int, frame: Frame
-) -> None:
-    """Frame the column of the selected number, header included; nothing where it is not drawn."""
-    if selected not in columns or not sheet.paper.selection:
-        return
-    column = columns.index(selected)
-    across, down = (frame.edges[column], frame.edges[column + 1]), (-1.5, rows - 0.5)
-    add_frame(sheet, "selected", across, down, sheet.theme.ink, 2)
-
-
-def grid_axes(
+def _add_axes(
     sheet: Sheet,
     columns_name: str,
     header: str,
@@ -255,8 +243,8 @@ def grid_axes(
     ticks: Sequence[int],
     frame: Frame,
     *,
-    title: str = "",
-    domain: tuple[float, float] = (0, 1),
+    title: str,
+    domain: tuple[float, float],
 ) -> None:
     """Column numbers on top, then the header row, then the rows, all named at the left.
 
@@ -279,8 +267,12 @@ def grid_axes(
         ticklabelstandoff=3,
     )
     wide = [at for at, held in enumerate(frame.wide) if held]
-    middles, numbers = [frame.middle(at) for at in wide], [str(nth(ticks[at])) for at in wide]
-    across = top_axis(sheet.theme, [-0.5, frame.end], middles, numbers)
+    across = top_axis(
+        sheet.theme,
+        [-0.5, frame.end],
+        [frame.middle(at) for at in wide],
+        [str(nth(ticks[at])) for at in wide],
+    )
     sheet.layout |= {"xaxis": across, "yaxis": down}
     where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1}
     muted = sheet.theme.muted
@@ -294,8 +286,7 @@ def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Prope
         left: px from the left edge of the plotting area, less where it would not fit.
         offset: px below its lower edge.
     """
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    left = min(left, max(int(sheet.room(margin["l"], margin["r"])) - _BAR - 4, 0))
+    left = min(left, max(int(sheet.room) - _BAR - 4, 0))
     return {
         "orientation": "h",
         "thickness": 9,

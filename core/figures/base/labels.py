@@ -1,4 +1,4 @@
-"""What figures write: tokens, numbers, stage names, settings. Tokens are untrusted text."""
+"""Texts of figures: tokens, numbers, stage names, settings. Tokens are untrusted text."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import fields
 from functools import lru_cache
+from itertools import accumulate
 
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
 from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
-EMPTY = "∅"
 
 # U+2420 would be the plainer sign, but fonts that cover CJK don't hold it.
 SPACE = "␣"
 BREAK = "↵"
 _SHOWN = {" ": SPACE, "\n": BREAK, "\t": "⇥"}
 WHITESPACE = tuple(_SHOWN.values())
-_JOINERS = ("\u200c", "\u200d")
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
 _SAFE_MARKS = str.maketrans('<>"`$', "＜＞＂｀＄")
 _EXACT_MARKS = {safe: mark for mark, safe in _SAFE_MARKS.items()}
@@ -52,21 +51,21 @@ def visible_token(text: str, limit: int | None = None) -> str:
 @lru_cache(maxsize=8192)
 def _visible(text: str, limit: int | None) -> str:
     if not text:
-        return EMPTY
+        return "∅"
     # A long token is cut before its characters are looked at one by one.
-    pieces = [_visible_character(char) for char in (text if limit is None else text[: limit + 1])]
+    pieces = list(text if limit is None else text[: limit + 1])
+    for at, char in enumerate(pieces):
+        if char in _SHOWN:
+            pieces[at] = _SHOWN[char]
+        elif unicodedata.category(char) in _INVISIBLE and char not in ("\u200c", "\u200d"):
+            pieces[at] = f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
     if unicodedata.category(text[0]).startswith("M"):
         pieces.insert(0, "◌")
-    return "".join(pieces if limit is None else _fitting(pieces, limit))
-
-
-def _visible_character(char: str) -> str:
-    if char in _SHOWN:
-        return _SHOWN[char]
-    if unicodedata.category(char) not in _INVISIBLE or char in _JOINERS:
-        return char
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    widths = [text_columns(piece) for piece in pieces]
+    if limit is None or sum(widths) <= limit:
+        return "".join(pieces)
+    ends = list(accumulate(widths))
+    return "".join(piece for piece, end in zip(pieces, ends, strict=True) if end < limit) + "…"
 
 
 def plain_name(text: str, limit: int | None = 24) -> str:
@@ -77,19 +76,6 @@ def plain_name(text: str, limit: int | None = 24) -> str:
 def text_columns(text: str) -> int:
     """The width of plain text in columns of a monospaced font."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def _fitting(pieces: list[str], limit: int) -> list[str]:
-    widths = [text_columns(piece) for piece in pieces]
-    if sum(widths) <= limit:
-        return pieces
-    used, kept = 1, []
-    for piece, width in zip(pieces, widths, strict=True):
-        if used + width > limit:
-            break
-        used += width
-        kept.append(piece)
-    return [*kept, "…"]
 
 
 def escaped(text: str) -> str:
@@ -140,8 +126,11 @@ def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * 0.999)
     values = [step * at for at in range(int(100 * min(top, 1.0) / step + 1e-6) + 1)]
-    texts = [f"{float(f'{value:.6g}'):g}{NBSP}%" for value in values]
-    return {"tickmode": "array", "tickvals": [v / 100 for v in values], "ticktext": texts}
+    return {
+        "tickmode": "array",
+        "tickvals": [v / 100 for v in values],
+        "ticktext": [f"{float(f'{value:.6g}'):g}{NBSP}%" for value in values],
+    }
 
 
 def milliseconds(seconds: float) -> str:
@@ -175,7 +164,8 @@ def stage_setting(name: str, config: MethodConfig) -> str:
 
 def setting_words(name: str, shaping: Shaping) -> str:
     """A setting of the shaping with its value (`top-p 0.9`); plain text."""
-    return f"{SETTINGS[name].name} {SETTINGS[name].shown(getattr(shaping, name))}"
+    numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts_of(name)))
+    return ", ".join(f"{spec.name} {spec.shown(value)}" for spec, value in numbers)
 
 
 def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
@@ -183,10 +173,10 @@ def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
 
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
-    said = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
+    caption = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
     if trace.known is not None:
-        said += f" · {trace.known} tokens of a step known"
-    return with_prompt(said, trace.prompt, paper)
+        caption += f" · {trace.known} tokens of a step known"
+    return with_prompt(caption, trace.prompt, paper)
 
 
 def with_prompt(caption: str, prompt: str, paper: Paper) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from core.figures.base.journals import JOURNAL_TICK
 from core.figures.base.labels import NBSP
 from core.figures.base.measure import markup_width
-from core.figures.base.sheet import EDGE, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
@@ -23,7 +22,7 @@ Point: TypeAlias = tuple[float, float]
 
 
 def hover_texts(texts: Sequence[object]) -> Properties:
-    """What the pointer shows over each mark: escaped Plotly text, and nothing else."""
+    """Hover texts of the marks: escaped Plotly text, and nothing else."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 
@@ -40,16 +39,25 @@ def add_line(
     line: Properties = {"color": color, "width": width}
     if "dash" in properties:
         line["dash"] = properties.pop("dash")
-    shape = {"name": name, "type": "line", **_corners(x, y), "line": line}
-    sheet.shapes.append({**shape, **properties})
+    sheet.shapes.append(
+        {"name": name, "type": "line", **_corners(x, y), "line": line, **properties}
+    )
 
 
 def add_frame(
     sheet: Sheet, name: str, x: Ends, y: Ends, color: str, width: float, **properties: object
 ) -> None:
     """A rectangle around something, without a filling unless one is given."""
-    shape = {"name": name, "type": "rect", **_corners(x, y), "fillcolor": CLEAR}
-    sheet.shapes.append({**shape, "line": {"color": color, "width": width}, **properties})
+    sheet.shapes.append(
+        {
+            "name": name,
+            "type": "rect",
+            **_corners(x, y),
+            "fillcolor": CLEAR,
+            "line": {"color": color, "width": width},
+            **properties,
+        }
+    )
 
 
 def add_note(
@@ -64,23 +72,17 @@ def add_note(
     **where: object,
 ) -> None:
     """Plotly text at a place, without an arrow."""
-    font = {"size": size, "color": color}
-    note: Properties = {"name": name, "text": text, "x": x, "y": y, "showarrow": False}
-    sheet.annotations.append({**note, "font": font, **where})
-
-
-def name_rows(sheet: Sheet, title: str, left: int) -> None:
-    """Write the title of an axis of names upright at the figure's edge.
-
-    Plotly would put it beside the names as wide as they were before their font had come.
-
-    Args:
-        left: the figure's left margin, px.
-    """
-    edge = EDGE - 2 - (JOURNAL_TICK if sheet.paper.journal else 0)
-    where = {**PAPER, "xanchor": "center", "yanchor": "middle", "xshift": edge - left}
-    color = sheet.theme.muted
-    add_note(sheet, "rows", title, 0, 0.5, size=12, color=color, textangle=-90, **where)
+    sheet.annotations.append(
+        {
+            "name": name,
+            "text": text,
+            "x": x,
+            "y": y,
+            "showarrow": False,
+            "font": {"size": size, "color": color},
+            **where,
+        }
+    )
 
 
 def label_bar(
@@ -136,9 +138,7 @@ def label_pair(
         size: of what stands at the right, px.
         clear: as of `label_bar`.
     """
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    room = sheet.room(margin["l"], margin["r"])
-    fits = markup_width(name) + markup_width(said, size) + _APART <= room
+    fits = markup_width(name) + markup_width(said, size) + _APART <= sheet.room
     label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE, clear=clear)
     label_bar(sheet, y, said, right=True, size=size, yshift=yshift, clear=clear)
 
@@ -147,8 +147,16 @@ def level_bars(
     rows: Sequence[float], lows: Sequence[float], lengths: Sequence[float], width: float
 ) -> Properties:
     """Level bars from `lows` on, with text inside."""
-    bars = {"type": "bar", "orientation": "h", "y": rows, "base": lows, "x": lengths}
-    return {**bars, "width": width, **INSIDE, "textangle": 0}
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": rows,
+        "base": lows,
+        "x": lengths,
+        "width": width,
+        **INSIDE,
+        "textangle": 0,
+    }
 
 
 INSIDE: Properties = {"textposition": "inside", "insidetextanchor": "middle"}
@@ -167,8 +175,14 @@ def cell_bars(corners: Sequence[Point], width: object, heights: Sequence[float] 
         corners: the middle of each cell's upper edge (y grows downwards).
         heights: 1 each by default.
     """
-    bars = {"type": "bar", "x": [x for x, _ in corners], "base": [y for _, y in corners]}
-    return {**bars, "y": list(heights) or [1] * len(corners), "width": width, **INSIDE}
+    return {
+        "type": "bar",
+        "x": [x for x, _ in corners],
+        "base": [y for _, y in corners],
+        "y": list(heights) or [1] * len(corners),
+        "width": width,
+        **INSIDE,
+    }
 
 
 def overlaid(least_size: float | None = None) -> Properties:
@@ -177,9 +191,8 @@ def overlaid(least_size: float | None = None) -> Properties:
     Args:
         least_size: hide the text of bars that have no room for one of so many px.
     """
-    layout: Properties = {"barmode": "overlay", "bargap": 0}
     fit = {} if least_size is None else {"uniformtext": {"minsize": least_size, "mode": "hide"}}
-    return {**layout, **fit}
+    return {"barmode": "overlay", "bargap": 0, **fit}
 
 
 def strokes(pairs: Iterable[tuple[Point, tuple[float, float | None]]]) -> Properties:

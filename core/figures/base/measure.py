@@ -1,37 +1,43 @@
-"""How wide text is in the fonts that are drawn, and text cut or broken to fit a room."""
+"""Width of text in the fonts that are drawn, and text cut or broken to fit a room."""
 
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from core.figures.base.fonts import Face, advances
+from core.figures.base.fonts import ADVANCES, Face
 
 # Of characters that none of the fonts has, in thousandths of an em: a square for East Asian ones,
 # a bit more for pictures, and what the common fonts for other scripts take at most.
 _SQUARE, _PICTURE, _OTHER = 1000, 1250, 800
-_FIRST_PICTURE = 0x1F000
-_NOTHING = ("Mn", "Me", "Cf")
+
+
+@cache
+def advances(face: Face) -> dict[str, int]:
+    """Return the width of each character of a face, in thousandths of an em."""
+    runs = json.loads(ADVANCES.read_text(encoding="utf-8"))[face]
+    return {char: int(advance) for advance, chars in runs.items() for char in chars}
 
 
 @lru_cache(maxsize=8192)
 def _advance(char: str, face: Face) -> int:
-    for own in (face, "signs"):
-        if (found := advances(own).get(char)) is not None:
-            return found
-    if unicodedata.category(char) in _NOTHING:
+    for candidate in (face, "signs"):
+        if (advance := advances(candidate).get(char)) is not None:
+            return advance
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
-    if ord(char) >= _FIRST_PICTURE:
+    if ord(char) >= 0x1F000:
         return _PICTURE
     return _SQUARE if unicodedata.east_asian_width(char) in "WF" else _OTHER
 
 
 @lru_cache(maxsize=4096)
 def text_width(plain: str, size: float = 12, face: Face = "sans") -> float:
-    """How many px plain text is wide at a font size in px."""
+    """Width of plain text at a font size, px."""
     return sum(_advance(char, face) for char in plain) * size / 1000
 
 
@@ -55,22 +61,16 @@ def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> l
         if lines and text_width(f"{lines[-1]} {word}", size, face) <= room:
             lines[-1] += f" {word}"
             continue
-        *full, rest = _broken(word, room, size, face)
-        lines += [*full, rest]
+        lines.append("")
+        used = 0.0
+        for char in word:
+            width = text_width(char, size, face)
+            if lines[-1] and used + width > room:
+                lines.append("")
+                used = 0.0
+            lines[-1] += char
+            used += width
     return lines
-
-
-def _broken(word: str, room: float, size: float, face: Face) -> list[str]:
-    """A word in pieces that fit; itself, where it does."""
-    pieces, used = [""], 0.0
-    for char in word:
-        width = text_width(char, size, face)
-        if pieces[-1] and used + width > room:
-            pieces.append("")
-            used = 0.0
-        pieces[-1] += char
-        used += width
-    return pieces
 
 
 def widest(texts: Sequence[str], size: float = 12, face: Face = "sans") -> float:
@@ -90,8 +90,10 @@ def plain_of(markup: str) -> str:
 
 @lru_cache(maxsize=4096)
 def markup_width(markup: str, size: float = 12, face: Face = "sans") -> float:
-    """How many px a line of Plotly text is wide: tags count for what they change."""
-    return sum(text_width(text, own, drawn) for text, own, drawn in _runs(markup, size, face))
+    """Width of a line of Plotly text, px: tags count for what they change."""
+    return sum(
+        text_width(text, font_size, drawn) for text, font_size, drawn in _runs(markup, size, face)
+    )
 
 
 def _runs(markup: str, size: float, face: Face) -> Iterator[tuple[str, float, Face]]:
@@ -103,18 +105,14 @@ def _runs(markup: str, size: float, face: Face) -> Iterator[tuple[str, float, Fa
         elif piece.startswith("</"):
             open_.pop()
         elif piece != "<br>":
-            open_.append(_styled(piece, *open_[-1]))
-
-
-def _styled(tag: str, size: float, face: Face) -> tuple[float, Face]:
-    found = _SIZE.search(tag)
-    if found:
-        size = float(found[1])
-    if "Code" in tag:
-        face = "mono"
-    elif (tag == "<b>" or "font-weight:700" in tag) and face == "sans":
-        face = "sans bold"
-    return size, face
+            font_size, font = open_[-1]
+            if resized := _SIZE.search(piece):
+                font_size = float(resized[1])
+            if "Code" in piece:
+                font = "mono"
+            elif (piece == "<b>" or "font-weight:700" in piece) and font == "sans":
+                font = "sans bold"
+            open_.append((font_size, font))
 
 
 def wrapped_markup(markup: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:

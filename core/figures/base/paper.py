@@ -1,4 +1,4 @@
-"""What a figure is laid out for: its width, its place on a page or in print, and what is drawn."""
+"""Paper of a figure: its width, its place on a page or in print, and the parts that are drawn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from core.decoding.errors import FigureError
-from core.figures.base.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
+from core.figures.journal.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
 
 # px: body text, and the smallest that a figure writes; at 7 pt for the body the smallest has 6.1.
 BODY, SMALL = 12.0, 10.5
@@ -108,7 +108,7 @@ def printed(
         low, high = (_shown(edge, unit, type_pt) for edge in _WIDTHS)
         raise FigureError(f"The width {width!r} is not between {low} and {high}.")
     drawn = {"title": title, "caption": caption}
-    texts = {name: row is None if said is None else said for name, said in drawn.items()}
+    texts = {name: row is None if choice is None else choice for name, choice in drawn.items()}
     return Paper(
         round(px, 2),
         mm,
@@ -124,18 +124,22 @@ def length_of(width: str | float, journal: str = "") -> str | float:
     """The length of a named width; any other width as it is."""
     row = JOURNALS.get(journal)
     column, page = (row.column, row.page) if row else (COLUMN, PAGE)
-    named = dict(zip(NAMES, (column, page), strict=True))
-    return named.get(width, width) if isinstance(width, str) else width
+    return (
+        dict(zip(NAMES, (column, page), strict=True)).get(width, width)
+        if isinstance(width, str)
+        else width
+    )
 
 
 def _read(width: str | float) -> tuple[float, str]:
     if isinstance(width, int | float) and math.isfinite(width):
         return float(width), "px"
-    found = _GIVEN.fullmatch(width) if isinstance(width, str) else None
-    if found is None:
-        shown = str(width)[:20]
-        raise FigureError(f"The width “{shown}” is no length such as 85mm, 3.5in or 640px.")
-    return float(found[1]), found[2] or "px"
+    match = _GIVEN.fullmatch(width) if isinstance(width, str) else None
+    if match is None:
+        raise FigureError(
+            f"The width “{str(width)[:20]}” is no length such as 85mm, 3.5in or 640px."
+        )
+    return float(match[1]), match[2] or "px"
 
 
 def _shown(px: float, unit: str, type_pt: float) -> str:

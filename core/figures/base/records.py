@@ -64,12 +64,11 @@ def ranked_label(
 
 def candidate_record(step: TokenStep, candidate: Candidate) -> tuple[object, ...]:
     """The values of `CANDIDATE_COLUMNS`; the token's text is raw."""
-    chosen = candidate.token_id == step.token_id
     head = (
         nth(step.index),
         candidate.rank,
         candidate.token_id,
         table_text(candidate.text),
-        chosen,
+        candidate.token_id == step.token_id,
     )
     return (*head, candidate.logit, candidate.raw_prob, candidate.prob, candidate.removed_by)

@@ -37,7 +37,7 @@ def name_total(sheet: Sheet, row: int, name: str, total: str) -> None:
 
 
 def of_runs(times: Sequence[float]) -> str:
-    """What is said behind a total that is the median of several runs."""
+    """Words behind a total that is the median of several runs."""
     return f", median of {len(times)}{NBSP}runs" if len(times) > 1 else ""
 
 
@@ -47,25 +47,25 @@ def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
     Args:
         runs: by row, the times of its runs in the unit of the totals.
     """
-    found = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
-    if not found:
+    spreads = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
+    if not spreads:
         return
-    said = key_entry(sheet.theme.ink, "from the fastest run to the slowest", "━")
-    sheet.explain(said)
-    middles = [median(times) for _, times in found]
+    entry = key_entry(sheet.theme.ink, "from the fastest run to the slowest", "━")
+    sheet.explain(entry)
+    middles = [median(times) for _, times in spreads]
     sheet.traces.append(
         {
             "type": "scatter",
             "name": "fastest to slowest",
             "mode": "markers",
             "x": middles,
-            "y": [row for row, _ in found],
+            "y": [row for row, _ in spreads],
             "marker": {"size": 1, "color": sheet.theme.ink},
             "error_x": {
                 "type": "data",
                 "symmetric": False,
-                "array": [t[-1] - m for (_, t), m in zip(found, middles, strict=True)],
-                "arrayminus": [m - t[0] for (_, t), m in zip(found, middles, strict=True)],
+                "array": [t[-1] - m for (_, t), m in zip(spreads, middles, strict=True)],
+                "arrayminus": [m - t[0] for (_, t), m in zip(spreads, middles, strict=True)],
                 "color": sheet.theme.ink,
                 "thickness": 1.5,
                 "width": 5,
@@ -90,17 +90,26 @@ def total_axes(
         totals: all that must fit.
         rows: how many bars there are; as many as totals by default.
     """
-    ends = [0, max(totals) * 1.02 or 1]
-    down = bare_axis(theme, range=[(rows or len(totals)) - 0.7, -0.7], domain=[1 - upper, 1])
-    level = axis(theme, title, 2, range=ends, showgrid=False, nticks=6, **across)
-    return {"xaxis": level, "yaxis": down}
+    return {
+        "xaxis": axis(
+            theme, title, 2, range=[0, max(totals) * 1.02 or 1], showgrid=False, nticks=6, **across
+        ),
+        "yaxis": bare_axis(theme, range=[(rows or len(totals)) - 0.7, -0.7], domain=[1 - upper, 1]),
+    }
 
 
 def step_axes(
     theme: Theme, titles: tuple[str, str], steps: int, lower: float, ticks: int, **upright: object
 ) -> Properties:
     """The axes of so many steps, which take the `lower` share of the plotting area's height."""
-    ends = [0.5, max(steps, 8) + 0.5]
-    across = axis(theme, titles[0], anchor="y2", range=ends, showgrid=False, nticks=ticks)
-    up = axis(theme, titles[1], anchor="x2", domain=[0, lower], nticks=5, **upright)
-    return {"xaxis2": across, "yaxis2": up}
+    return {
+        "xaxis2": axis(
+            theme,
+            titles[0],
+            anchor="y2",
+            range=[0.5, max(steps, 8) + 0.5],
+            showgrid=False,
+            nticks=ticks,
+        ),
+        "yaxis2": axis(theme, titles[1], anchor="x2", domain=[0, lower], nticks=5, **upright),
+    }

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from core.decoding.counting import span_of
 from core.figures.base.paper import LIVE_WINDOW, Paper
-from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.sheet import Sheet
 
 T = TypeVar("T")
 
@@ -43,22 +43,19 @@ class ShownPart:
         """The words before others; empty for all columns, and beside a page's pager."""
         return f"{self.words}. " if paper.printed and not self.whole else ""
 
-    def tell(self, sheet: Sheet) -> None:
-        """Write into the figure's meta which columns it shows: its table holds the same."""
-        meta: Properties = sheet.layout["meta"]  # type: ignore[assignment]
+    def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
+        """Write into the figure's meta which columns it shows: its table holds the same.
+
+        Args:
+            holds: number of columns that a figure of some width holds; a live figure that its frame
+                can't hold says how wide it is at least.
+        """
+        meta = sheet.layout["meta"]
         meta["window"] = [self.first, self.last]
         if not self.whole:
             meta["part"] = self.words
-
-
-def add_least(sheet: Sheet, holds: Callable[[float], int], columns: int) -> None:
-    """Say in the meta of a live figure how wide it is at least, where a narrow frame can't hold it.
-
-    Args:
-        holds: how many columns a figure of some width holds.
-    """
-    if sheet.paper.live and columns > holds(sheet.paper.width):
-        sheet.layout["meta"]["least"] = LIVE_WINDOW  # type: ignore[index]
+        if holds and sheet.paper.live and self.last - self.first > holds(sheet.paper.width):
+            meta["least"] = LIVE_WINDOW
 
 
 def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:
@@ -78,7 +75,7 @@ def cut_window(first: int, columns: int, held: int, selected: int | None) -> tup
 
 
 def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
-    """So many of the items from the place `first` on, at least one where there is any."""
+    """Items from the place `first` on, at most `columns`, at least one where there is any."""
     start = min(max(first, 0), max(len(items) - 1, 0))
     return items[start : start + max(columns, 1)]
 

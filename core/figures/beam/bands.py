@@ -1,4 +1,4 @@
-"""Which part of a search's tree is drawn, and how its steps stand in rows below each other."""
+"""Drawn part of a search's tree, and its steps in rows below each other."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ def part_of(tree: nx.DiGraph, trace: Trace, paths: int | None, beams: int | None
         return tree
     ends: list[Node] = []
     if paths is not None:
-        ends += [node_of(trace.beam_steps, one) for one in trace.hypotheses[: max(paths, 1)]]
+        ends += [
+            node_of(trace.beam_steps, hypothesis)
+            for hypothesis in trace.hypotheses[: max(paths, 1)]
+        ]
         ends = ends or [*best_path(tree, trace)[-1:]]
     else:
         ends += [node for beam in tree.graph["beams"] for node in beam[: max(beams or 1, 1)]]
-    kept = {node for end in ends for node in path_to(tree, end)}
-    part = tree.subgraph(kept).copy()
-    part.graph["beams"] = [[node for node in beam if node in kept] for beam in tree.graph["beams"]]
+    nodes = {node for end in ends for node in path_to(tree, end)}
+    part = tree.subgraph(nodes).copy()
+    part.graph["beams"] = [[node for node in beam if node in nodes] for beam in tree.graph["beams"]]
     return part
 
 
@@ -71,14 +74,14 @@ def bands_of(
     """
     look = {"pruned": pruned, "best": best, "selected": selected}
     whole = lay_out_beams(tree, window, **look)  # type: ignore[arg-type]
-    wanted = _widths(whole, text, stem)
+    needed = _widths(whole, text, stem)
     bands, at, top, layout = [], 0, 0.0, whole
     start: list[Node] = []
-    for count in rows_of(wanted, total, bool(stem)):
+    for count in rows_of(needed, total, bool(stem)):
         part = (window[0] + at, window[0] + at + count)
         if part != window:
             layout = lay_out_beams(tree, part, start=start, **look)  # type: ignore[arg-type]
-        widths = wanted if layout is whole else _widths(layout, text, stem if at == 0 else ())
+        widths = needed if layout is whole else _widths(layout, text, stem if at == 0 else ())
         bands.append(Band(layout, columns_of(widths, total, bool(stem) and at == 0), top))
         top += layout.lanes + _APART
         at += count
@@ -89,7 +92,7 @@ def bands_of(
 def _last_beam(tree: nx.DiGraph, layout: BeamLayout) -> list[Node]:
     """The beam after a row of steps, in the order of its nodes there."""
     going_on = set(tree.graph["beams"][layout.last])
-    return [one.node for one in layout.positions if one.node in going_on]
+    return [position.node for position in layout.positions if position.node in going_on]
 
 
 def _widths(layout: BeamLayout, text: Callable[[Node], str], stem: Collection[str]) -> list[float]:

@@ -1,4 +1,4 @@
-"""How wide the columns of the tree are, and what of a token fits into one."""
+"""Widths of the tree's columns, and tokens cut to fit into one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EDGE = 2.0
 
 
 def node_width(plain: str) -> float:
-    """How many px a node needs for its text."""
+    """Width that a node needs for its text, px."""
     return max(text_width(plain, TEXT_SIZE) + PADDING, _SHORTEST)
 
 
@@ -60,7 +60,7 @@ def columns_for(texts: Sequence[Sequence[str]], total: float) -> Columns:
 
 
 def column_width(texts: Sequence[str]) -> float:
-    """As wide as its longest token, px."""
+    """Width of a column's longest token, px."""
     return max((node_width(visible_token(text, 24)) for text in texts), default=_SHORTEST)
 
 
@@ -70,8 +70,7 @@ def columns_of(wanted: Sequence[float], total: float, kept: int = 0) -> Columns:
     room = total - 2 * _EDGE - _GAP * (len(wanted) - 1)
     cap = _cap(wanted[kept:], room - sum(wanted[:kept]))
     rooms = [*wanted[:kept], *(min(width, cap) for width in wanted[kept:])]
-    spare = (room - sum(rooms)) / max(len(rooms) - 1, 1)
-    gap = min(_GAP + max(spare, 0.0), _WIDEST_GAP)
+    gap = min(_GAP + max((room - sum(rooms)) / max(len(rooms) - 1, 1), 0.0), _WIDEST_GAP)
     starts, at = [], _EDGE
     for width in rooms:
         starts.append(round(at, 1))
@@ -91,7 +90,7 @@ def _cap(wanted: Sequence[float], room: float) -> float:
 
 
 def rows_of(wanted: Sequence[float], total: float, kept: int = 0) -> list[int]:
-    """How many columns each row of steps holds; the last one of a row begins the next row too.
+    """Number of columns in each row of steps; the last one of a row begins the next row too.
 
     Args:
         wanted: the width of every column, what is before the first step included.
@@ -104,7 +103,7 @@ def rows_of(wanted: Sequence[float], total: float, kept: int = 0) -> list[int]:
 
 
 def _greedy(least: Sequence[float], total: float, most: int) -> list[int]:
-    """As many columns a row as fit, but at most so many."""
+    """Number of columns that fit into each row, at most `most`."""
     counts, used = [0], least[0] + 2 * _EDGE
     for at, width in enumerate(least[1:], start=1):
         full = used + _GAP + width > total or counts[-1] == most

@@ -11,28 +11,27 @@ from core.decoding.beam.compare import Rival
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
-
-_TITLE = "Gain over greedy"
-_ROW = 58
 
 
 def beam_rivals(
     rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Total log-probability under the model itself, with length, score and forwards spent."""
-    canvas = Canvas(theme, paper, _TITLE, beam_caption(trace, paper))
+    canvas = Canvas(theme, paper, "Gain over greedy", beam_caption(trace, paper))
     if not rivals:
         return canvas.sentence("Nothing was compared yet.")
+    totals = "; ".join(_said(rival) for rival in rivals)
     sheet = canvas.lay_out(
         subtitle=f"Log-probability of the text: a shorter bar is likelier.{_really_took(rivals)}",
-        alt=_alt(rivals),
-        plot_height=_ROW * len(rivals),
+        alt=f"Total log-probabilities: {totals}.{_really_took(rivals)}",
+        plot_height=58 * len(rivals),
         left=EDGE,
         right=EDGE,
         below=44,
@@ -82,17 +81,12 @@ def _forwards_rows(forwards: int, rows: int) -> str:
 
 
 def _really_took(rivals: Sequence[Rival]) -> str:
-    """What the search took that was ranked anew; empty where the bars' labels say it."""
-    found = next((r for r in rivals if r.ran_forwards is not None), None)
-    if found is None:
+    """Cost of the search that was ranked anew; empty where the bars' labels say it."""
+    search = next((r for r in rivals if r.ran_forwards is not None), None)
+    if search is None:
         return ""
-    took = _forwards_rows(found.ran_forwards or 0, found.ran_rows or 0)
+    took = _forwards_rows(search.ran_forwards or 0, search.ran_rows or 0)
     return f" The search that was run took {took}; ranking its paths anew ran nothing."
-
-
-def _alt(rivals: Sequence[Rival]) -> str:
-    said = "; ".join(_said(rival) for rival in rivals)
-    return f"Total log-probabilities: {said}.{_really_took(rivals)}"
 
 
 def _said(rival: Rival) -> str:

@@ -24,7 +24,6 @@ from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
 
 _THICKNESS = {"pruned": 0.6}
-_STEM_LINE = 14
 _HOVER = (
     "<b>%{customdata[2]}</b><br>%{customdata[9]} · %{customdata[3]}"
     "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
@@ -65,12 +64,12 @@ class Spot:
 
     @cached_property
     def lane(self) -> float:
-        """How far down it is, lanes."""
+        """Distance from the top, lanes."""
         return round(self.band.top + self.position.lane, 3)
 
     @cached_property
     def room(self) -> float:
-        """How wide it may be, px."""
+        """Largest width, px."""
         return self.band.columns.rooms[self.position.column]
 
 
@@ -121,10 +120,12 @@ class TreeDrawing:
                 parent = parent_of(self._tree, spot.node)
                 if parent is not None and spot.position.column > 0:
                     edge = (places[parent], spot)
-                    strong_edge = (parent, spot.node) in best
-                    edges[self._look(spot.node, strong_edge)].append(edge)
-        soft = blend(theme.first, theme.paper, 0.45)
-        styles = {"pruned": (theme.rest, 1), "kept": (soft, 1.6), "best": (theme.first, 3)}
+                    edges[self._look(spot.node, (parent, spot.node) in best)].append(edge)
+        styles = {
+            "pruned": (theme.rest, 1),
+            "kept": (blend(theme.first, theme.paper, 0.45), 1.6),
+            "best": (theme.first, 3),
+        }
         for name, (color, width) in styles.items():
             sheet.traces.append(self._lines(f"{name} edges", edges[name], color, width))
         if path:
@@ -146,10 +147,10 @@ class TreeDrawing:
                 if ends[0] in places and ends[1] in places and places[ends[1]].position.column
             ]
         line = self._lines("wrong guesses", edges, self._theme.wrong, 1.6)
-        sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})  # type: ignore[dict-item]
+        sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})
 
     def _look(self, node: Node, strong: bool) -> str:
-        """What a node, or the edge to it, is drawn as."""
+        """Name of the look of a node, or of the edge to it."""
         pruned = self._tree.nodes[node]["kind"] == "pruned"
         return "best" if strong else "pruned" if pruned else "kept"
 
@@ -184,18 +185,21 @@ class TreeDrawing:
         groups: dict[str, list[Spot]] = {"pruned": [], "kept": [], "best": []}
         for spot in self._spots:
             groups[self._look(spot.node, spot.node in strong)].append(spot)
-        faint = (theme.paper, theme.paper, theme.muted)
         soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
         plain = (soft, blend(theme.first, theme.paper, 0.5), theme.ink)
         full = (theme.first, theme.first, theme.text_on(theme.first))
-        for name, colors in (("pruned", faint), ("kept", plain), ("best", full)):
+        for name, colors in (
+            ("pruned", (theme.paper, theme.paper, theme.muted)),
+            ("kept", plain),
+            ("best", full),
+        ):
             sheet.traces.append(self._bars(name, groups[name], *colors))
         sheet.traces.append(self._ends())
         marked = [spot for spot in self._spots if spot.node == selected]
         if marked:
             ring = self._bars("selected", marked, CLEAR, theme.accent, "")
             sheet.traces.append(ring | {"text": [""] * len(marked)})
-            ring["marker"]["line"]["width"] = 2.5  # type: ignore[index]
+            ring["marker"]["line"]["width"] = 2.5
 
     def _bars(
         self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str
@@ -257,22 +261,21 @@ class TreeDrawing:
         return [fitted(self.plain(spot.node), spot.room - PADDING)]
 
     def _thickness(self, spot: Spot, name: str) -> float:
-        """How high a node is, lanes."""
+        """Height of a node, lanes."""
         thin = _THICKNESS.get(name, 0.72)
         if not self._is_stem(spot):
             return thin
-        return max(thin, (_STEM_LINE * len(self._stem) + 4) / lane_height(self._lanes))
+        return max(thin, (14 * len(self._stem) + 4) / lane_height(self._lanes))
 
     def _length(self, spot: Spot) -> float:
         """The width of a node, px: as its text needs."""
-        needed = max(map(node_width, self._fitted(spot)))
-        return round(min(needed, spot.room), 1)
+        return round(min(max(map(node_width, self._fitted(spot))), spot.room), 1)
 
     def _end(self, spot: Spot) -> float:
         return round(spot.start + self._length(spot), 1)
 
     def _hover_data(self, node: Node) -> list[object]:
-        """What `_HOVER` says; the first two find the node again."""
+        """Values for `_HOVER`; the first two find the node again."""
         step, candidate = node[0], self._tree.nodes[node]["candidate"]
         if candidate is None:
             name = f"prompt, group {node[1] + 1}" if is_grouped(self._trace) else "prompt"

@@ -43,8 +43,7 @@ def beam_graph(steps: Sequence[BeamStep]) -> nx.DiGraph:
 
 def parent_of(tree: nx.DiGraph, node: Node) -> Node | None:
     """The node that a node's backpointer names; None for the prompt."""
-    parent: Node | None = next(iter(tree.predecessors(node)), None)
-    return parent
+    return next(iter(tree.predecessors(node)), None)
 
 
 def path_to(tree: nx.DiGraph, node: Node) -> tuple[Node, ...]:
@@ -58,9 +57,9 @@ def path_to(tree: nx.DiGraph, node: Node) -> tuple[Node, ...]:
 def node_of(steps: Sequence[BeamStep], hypothesis: Hypothesis) -> Node:
     """The node at which a hypothesis ends."""
     at = len(hypothesis.token_ids) - 1
-    wanted = (hypothesis.parents[-1], hypothesis.token_ids[-1])
+    last = (hypothesis.parents[-1], hypothesis.token_ids[-1])
     places = ((c.parent, c.token_id) for c in steps[at].candidates)
-    return at, next(place for place, found in enumerate(places) if found == wanted)
+    return at, next(place for place, ids in enumerate(places) if ids == last)
 
 
 def best_path(tree: nx.DiGraph, trace: Trace) -> tuple[Node, ...]:
@@ -135,9 +134,9 @@ def lay_out_beams(
     positions = []
     for at, column in enumerate(columns):
         middle = (lanes - 1) / 2
-        wanted = [placed[parent_of(tree, node)] if at else middle for node in column]  # type: ignore[index]
+        parents = [placed[parent_of(tree, node)] if at else middle for node in column]  # type: ignore[index]
         pulls = [_PULL["best" if node in best else tree.nodes[node]["kind"]] for node in column]
-        heights = _spread(wanted, pulls, sizes[at], lanes)
+        heights = _spread(parents, pulls, sizes[at], lanes)
         placed.update(zip(column, heights, strict=True))
         positions += [
             NodePosition(node, at, lane) for node, lane in zip(column, heights, strict=True)
@@ -149,12 +148,12 @@ def _next_column(
     tree: nx.DiGraph, before: Sequence[Node], pruned: bool, selected: Node | None
 ) -> list[Node]:
     """The children of a column: by their parent's place, then by rank."""
-    found = []
+    children = []
     for at, parent in enumerate(before):
         for child in tree.successors(parent):
             if pruned or child == selected or tree.nodes[child]["kind"] != "pruned":
-                found.append((at, tree.nodes[child]["candidate"].rank, child))
-    return [child for *_, child in sorted(found)]
+                children.append((at, tree.nodes[child]["candidate"].rank, child))
+    return [child for *_, child in sorted(children)]
 
 
 def _thinned(
@@ -185,5 +184,7 @@ def _spread(
         pools.append((mean, weight, count))
     means = [mean for mean, _, count in pools for _ in range(count)]
     room = lanes - sum(sizes)
-    pairs = zip(means, offsets, strict=True)
-    return [round(min(max(mean, 0.0), room) + offset, 3) for mean, offset in pairs]
+    return [
+        round(min(max(mean, 0.0), room) + offset, 3)
+        for mean, offset in zip(means, offsets, strict=True)
+    ]

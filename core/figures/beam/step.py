@@ -11,17 +11,18 @@ from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, add_frame, add_line
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
-_ROW, _LIMIT, _CHARACTER = 22, 10, 7.2
+_LIMIT = 10
 # A number behind a bar takes so many px.
 _NUMBER = 40
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
@@ -29,8 +30,6 @@ _HOVER = (
     "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum %{customdata[4]}"
     "<br>%{customdata[5]}<extra></extra>"
 )
-
-_KEYS = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
 
 
 def beam_step(
@@ -50,58 +49,75 @@ def beam_step(
     """
     caption, steps = beam_caption(trace, paper), trace.beam_steps
     if not 0 <= index < len(steps):
-        title, where = "The candidates of a step", "a token in the tree"
-        return Canvas(theme, paper, title, caption).nothing_selected("step", where)
+        return Canvas(theme, paper, "The candidates of a step", caption).nothing_selected(
+            "step", "a token in the tree"
+        )
     step, before = steps[index], _parents(trace, index)
     shown = _shown(step, selected)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
-    left = 24 + round(_CHARACTER * max(text_columns(plain) for plain, _ in labels))
+    left = 24 + round(7.2 * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
+    across = _ends(margins, paper.width - left - 18)
     sheet = Canvas(theme, paper, f"Candidates at step {nth(index)}", caption).lay_out(
         subtitle=_subtitle(step, shown),
         alt=_alt(step, index, shown, margins),
-        plot_height=_ROW * len(shown),
+        plot_height=22 * len(shown),
         left=left,
         right=18,
         below=72,
+        traces=[_rows(step, index, shown, across)],
+        key=[_key(theme)],
+        key_offset=52,
+        layout={
+            "barmode": "overlay",
+            "bargap": 0.3,
+            "xaxis": axis(theme, "difference, nats", 6, range=list(across), nticks=6),
+            "yaxis": named_axis(
+                theme, [words for _, words in labels], range=[len(labels) - 0.5, -0.5]
+            ),
+        },
     )
-    across = _ends(margins, sheet.room(left, 18))
-    sheet.traces = [_rows(step, index, shown, across)]
     for name in ("pruned", "kept", "finished", "best"):
-        rows = [at for at, place in enumerate(shown) if _name(step, place, strong) == name]
+        rows = [
+            at
+            for at, place in enumerate(shown)
+            if ("best" if place == strong else step.candidates[place].fate) == name
+        ]
         sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
-    names, ends = [words for _, words in labels], [len(labels) - 0.5, -0.5]
-    sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
-    sheet.layout["xaxis"] = axis(theme, "difference, nats", 6, range=list(across), nticks=6)
-    sheet.layout["yaxis"] = named_axis(theme, names, range=ends)
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
         _mark(sheet, shown.index(selected), left)
-    add_key(sheet, [_key(theme)], left, offset=52)
     return sheet.figure()
 
 
 def _key(theme: Theme) -> str:
-    return "".join(key_entry(_color(name, theme), words) for name, words in _KEYS.items())
+    return "".join(
+        key_entry(_color(name, theme), words)
+        for name, words in {
+            "best": "best path",
+            "kept": "kept",
+            "finished": "finished",
+            "pruned": "pruned",
+        }.items()
+    )
 
 
 def _ends(margins: Sequence[float], width: float) -> tuple[float, float]:
     """The ends of the axis, with room for the numbers behind the bars."""
     low, high = min(*margins, 0.0), max(*margins, 0.0)
-    inner = max(width - 2 * _NUMBER, _NUMBER)
-    room = max(high - low, 0.1) * max(_NUMBER / inner, 0.2)
+    room = max(high - low, 0.1) * max(_NUMBER / max(width - 2 * _NUMBER, _NUMBER), 0.2)
     return low - room, high + room
 
 
 def _shown(step: BeamStep, selected: int | None) -> list[int]:
     """Places of the candidates of one group, in order of rank; of many pruned ones the first."""
     at = selected if selected is not None and selected < len(step.candidates) else 0
-    own = _own(step, at)
-    going = sum(step.candidates[place].fate != "pruned" for place in own)
+    group = _own(step, at)
+    going = sum(step.candidates[place].fate != "pruned" for place in group)
     room = max(_MOST_ROWS - going, _LEAST_PRUNED)
-    pruned = [place for place in own if step.candidates[place].fate == "pruned"]
+    pruned = [place for place in group if step.candidates[place].fate == "pruned"]
     out = {place for place in pruned[room:] if place != selected}
-    return [place for place in own if place not in out]
+    return [place for place in group if place not in out]
 
 
 def _own(step: BeamStep, at: int) -> list[int]:
@@ -171,10 +187,6 @@ def _subtitle(step: BeamStep, shown: Sequence[int]) -> str:
     return f"Log-probability of each path against the last one kept.{drawn}{left_out}"
 
 
-def _name(step: BeamStep, place: int, strong: int | None) -> str:
-    return "best" if place == strong else step.candidates[place].fate
-
-
 def _color(name: str, theme: Theme) -> str:
     return {
         "best": theme.first,
@@ -185,10 +197,16 @@ def _color(name: str, theme: Theme) -> str:
 
 
 def _told(step: BeamStep, index: int, place: int) -> list[object]:
-    """What a click hands over, and what `_HOVER` says."""
-    own = step.candidates[place]
-    numbers = [nats(own.logprob), nats(own.cum_logprob)]
-    return [index, place, show_token(own.text, 40), *numbers, escaped(fate_words(step, own))]
+    """Values for a click and for `_HOVER`."""
+    candidate = step.candidates[place]
+    return [
+        index,
+        place,
+        show_token(candidate.text, 40),
+        nats(candidate.logprob),
+        nats(candidate.cum_logprob),
+        escaped(fate_words(step, candidate)),
+    ]
 
 
 def _bars(
@@ -239,8 +257,8 @@ def _rows(
 def _mark(sheet: Sheet, row: int, left: int) -> None:
     """A frame around the selected one, its label included."""
     pixels = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "layer": "below"}
-    x, y = (6 - left, -2), (row - 0.46, row + 0.46)
-    add_frame(sheet, "selected", x, y, sheet.theme.accent, 2, **pixels)
+    y = (row - 0.46, row + 0.46)
+    add_frame(sheet, "selected", (6 - left, -2), y, sheet.theme.accent, 2, **pixels)
 
 
 def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[float]) -> str:

@@ -12,13 +12,14 @@ import plotly.graph_objects as go
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import add_key, axis, key_entry, top_axis
+from core.figures.base.axes import axis, key_entry, top_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
 from core.figures.base.labels import plain_name, visible_token
 from core.figures.base.marks import overlaid
 from core.figures.base.measure import wrapped
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
@@ -29,8 +30,7 @@ from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption
 
 TITLE = "The tree of the search"
-_NO_STEP = "This search has made no step yet, so there is no tree to draw."
-LEFT, RIGHT, ABOVE = EDGE, EDGE, 24
+LEFT, RIGHT = EDGE, EDGE
 # The box of what all paths share: so many px and lines at most.
 _STEM, _STEM_LINES = 150.0, 6
 
@@ -64,8 +64,9 @@ def beam_tree(
     """
     steps = trace.beam_steps
     if not steps:
-        caption = beam_caption(trace, paper)
-        return Canvas(theme, paper, TITLE, caption).sentence(_NO_STEP)
+        return Canvas(theme, paper, TITLE, beam_caption(trace, paper)).sentence(
+            "This search has made no step yet, so there is no tree to draw."
+        )
     whole = beam_graph(steps)
     tree = part_of(whole, trace, paths, beams)
     strong = best_path(whole, trace)
@@ -79,18 +80,19 @@ def beam_tree(
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
     shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
-    said = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
-    sheet = _sheet(trace, bands, said, theme, paper)
+    texts = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
+    sheet = _sheet(trace, bands, texts, theme, paper)
     TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
-    add_key(sheet, [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))], LEFT)
-    sheet.layout["meta"] |= _plot_area(sheet, bands)  # type: ignore[operator]
+    sheet.key = [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))]
+    sheet.add_key()
+    sheet.layout["meta"] |= _plot_area(sheet, bands)
     shown.tell(sheet)
     return sheet.figure()
 
 
 def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[str]:
-    """What all paths share, in lines; its beginning is left out where it is long."""
+    """Text that all paths share, in lines; its beginning is left out where it is long."""
     if not shared:
         return []
     text = "".join(tree.nodes[node]["candidate"].text for node in shared)
@@ -121,7 +123,7 @@ def _sheet(
         plot_height=round(high * lanes) + 8,
         left=LEFT,
         right=RIGHT,
-        above=ABOVE,
+        above=24,
         below=30,
     )
     sheet.layout |= overlaid()
@@ -134,14 +136,14 @@ def _add_numbers(sheet: Sheet, bands: Sequence[Band]) -> None:
     sheet.layout["xaxis"] = _step_axis(bands[0], sheet.theme)
     for band in bands[1:]:
         axis_of = _step_axis(band, sheet.theme, continued=True)
-        places, names = axis_of["tickvals"], axis_of["ticktext"]
+        names = axis_of["ticktext"]
         sheet.traces.append(
             {
                 "type": "scatter",
                 "name": "step numbers",
                 "mode": "text",
-                "x": places,
-                "y": [band.top - 0.95] * len(names),  # type: ignore[arg-type]
+                "x": axis_of["tickvals"],
+                "y": [band.top - 0.95] * len(names),
                 "text": names,
                 "textfont": axis_of["tickfont"],
                 "hoverinfo": "skip",
@@ -178,21 +180,23 @@ def _subtitle(bands: Sequence[Band], shown: ShownPart, shared: int, paper: Paper
 
 
 def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
-    """Where the columns are, for what moves over the figure."""
-    margin, scale = sheet.layout["margin"], (sheet.plot_height) / (_lanes(bands) + 0.2)
+    """Places of the columns, for elements that move over the figure."""
+    margin, scale = sheet.layout["margin"], sheet.plot_height / (_lanes(bands) + 0.2)
     ends, rows = [], []
     for band in bands:
         columns = band.columns
         pairs = zip(columns.starts[1:], columns.rooms[1:], strict=True)
         ends += [round((x + room + columns.gap / 3) / columns.total, 4) for x, room in pairs]
-        low = band.top + band.layout.lanes + 0.2
-        row = [round(scale * max(band.top - 0.9, 0.0)), round(scale * low)]
+        row = [
+            round(scale * max(band.top - 0.9, 0.0)),
+            round(scale * (band.top + band.layout.lanes + 0.2)),
+        ]
         rows += [row] * (band.layout.last - band.layout.first)
     return {
         "left": LEFT,
         "right": RIGHT,
-        "top": margin["t"],  # type: ignore[index]
-        "bottom": sheet.bottom,
+        "top": margin["t"],
+        "bottom": margin["b"],
         "first": bands[0].layout.first,
         # Where each step ends, as shares of the plotting area.
         "ends": ends,
@@ -209,8 +213,7 @@ def _key(sheet: Sheet, pruned: bool, guessed: bool, selected: bool) -> str:
         key_entry(theme.ink, "finished", "▌"),
     ]
     if pruned:
-        sign = "<b>□</b>" if sheet.paper.journal else "a"
-        entries.append(key_entry(theme.muted, "pruned", sign))
+        entries.append(key_entry(theme.muted, "pruned", "<b>□</b>" if sheet.paper.journal else "a"))
     if selected:
         entries.append(key_entry(theme.accent, "selected", "<b>□</b>"))
     if guessed:

@@ -1,4 +1,4 @@
-"""Which steps of a search are drawn at once; no networkx, which the first paint can do without.
+"""Steps of a search that are drawn at once; no networkx, which the first paint can do without.
 
 A node of the tree is `(step, place)`: a candidate by its place among the step's candidates; the
 prompt's nodes, one for each group, are `(-1, group)`.

@@ -49,12 +49,12 @@ def beam_caption(trace: Trace, paper: Paper = SCREEN) -> str:
 
 
 def place_words(step: BeamStep, candidate: BeamCandidate) -> str:
-    """Which of its step's candidates it is; drawn ones stand in the order of drawing."""
+    """Rank of a candidate in its step; drawn ones stand in the order of drawing."""
     return f"{'rank' if step.origin == 'argmax' else 'draw'} {candidate.rank}"
 
 
 def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
-    """What became of a candidate, and by how much it was before or behind the last survivor."""
+    """Outcome of a candidate, and its distance to the last survivor."""
     if candidate.fate == "kept":
         return f"kept as row {nth(candidate.row or 0)}"
     if candidate.fate == "finished":
@@ -74,8 +74,10 @@ def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> s
         return ""
     group = steps[at].group_of(chosen)
     rivals = (c for c in steps[at].kept if steps[at].group_of(c) == group)
-    last = min(rivals, key=lambda c: c.cum_logprob)
-    paths = (*lineage(steps, at, chosen), *lineage(steps, at, last))
+    paths = (
+        *lineage(steps, at, chosen),
+        *lineage(steps, at, min(rivals, key=lambda c: c.cum_logprob)),
+    )
     # Penalties and a draw make scores that are no probabilities.
     if any(abs(c.logprob - c.raw_logprob) > _ROUNDING for c in paths):
         return f"{nats(margin)}{NBSP}nats above the last one kept."
@@ -99,9 +101,9 @@ def winner_words(trace: Trace) -> str:
     if worst == 1:
         return "The winner was first of the beam at every step."
     place = "last" if worst == count else f"number {worst}"
-    found = f"At step {nth(-minus_at)} the winner was {place} of {count}."
+    nearest = f"At step {nth(-minus_at)} the winner was {place} of {count}."
     if any(step.origin != "argmax" for step in steps) or is_grouped(trace):
-        return f"{found} The search won by keeping it."
+        return f"{nearest} The search won by keeping it."
     lost = any(
         c.logprob > chosen.logprob
         for step, chosen in zip(steps, path, strict=False)
@@ -109,13 +111,14 @@ def winner_words(trace: Trace) -> str:
         if c.parent == chosen.parent
     )
     greedy = "Greedy would have lost it; beam search kept it."
-    return f"{found} {greedy if lost else 'Greedy would have found it too.'}"
+    return f"{nearest} {greedy if lost else 'Greedy would have found it too.'}"
 
 
 def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
-    """What the path up to a candidate of this step would score if it ended there."""
-    penalty = trace.require(BeamSearch).config.length_penalty
-    return score_of(candidate.cum_logprob, step + 1, penalty)
+    """Score of the path up to a candidate of this step, if it ended there."""
+    return score_of(
+        candidate.cum_logprob, step + 1, trace.require(BeamSearch).config.length_penalty
+    )
 
 
 def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
@@ -135,12 +138,24 @@ def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) 
     for at, step in numbered(steps, first, columns):
         for place, c in enumerate(step.candidates):
             who = (nth(at), c.rank, *_rows(c.row, c.parent), c.token_id, table_text(c.text))
-            scores = (c.logprob, c.raw_logprob, c.cum_logprob, score_at(trace, at, c))
             guess = guessed.get((step.index, c.row)) if c.row is not None else None
-            fate = (c.fate, c.ended, step.margin(c), (at, place) in best, *_rows(guess))
-            records.append((*who, *scores, *fate))
-    frame = pd.DataFrame(records, columns=COLUMNS)
-    return frame.astype({"row": "Int64", "guessed_parent_row": "Int64"})
+            records.append(
+                (
+                    *who,
+                    c.logprob,
+                    c.raw_logprob,
+                    c.cum_logprob,
+                    score_at(trace, at, c),
+                    c.fate,
+                    c.ended,
+                    step.margin(c),
+                    (at, place) in best,
+                    *_rows(guess),
+                )
+            )
+    return pd.DataFrame(records, columns=COLUMNS).astype(
+        {"row": "Int64", "guessed_parent_row": "Int64"}
+    )
 
 
 def _rows(*indices: int | None) -> tuple[int | None, ...]:
@@ -149,5 +164,5 @@ def _rows(*indices: int | None) -> tuple[int | None, ...]:
 
 
 def is_grouped(trace: Trace) -> bool:
-    """Whether the search had several groups."""
+    """Return whether the search had several groups."""
     return trace.require(BeamSearch).config.num_beam_groups > 1

@@ -14,6 +14,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Candidate, TokenStep, Trace
 from core.decoding.shaping.config import PENALTIES
 from core.figures.base.axes import bare_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -28,15 +29,12 @@ from core.figures.base.marks import add_line, add_note
 from core.figures.base.measure import widest
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label
-from core.figures.base.sheet import EDGE, Canvas, Sheet
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
-_TITLE = "Three tokens, worked out"
-_TOKENS, _ROW, _HIGH_ROW, _HEAD, _LABEL_LIMIT = 3, 30, 37, 2, 10
+_TOKENS, _HEAD, _LABEL_LIMIT = 3, 2, 10
 # e to this power is more than a float holds.
 _OVERFLOW = 709.0
-_TINY = 1e-4
-_COLUMNS = "step token_id token rank chosen logit divided exponential share final_prob".split()
 
 
 class Worked(NamedTuple):
@@ -84,8 +82,9 @@ def worked_out(step: TokenStep, trace: Trace) -> Arithmetic:
         divided = candidate.logit / temperature
         rows.append(Worked(candidate, divided, _exp(divided - top), stage.probs[at]))
     highest = stage.probs[by_rank[0]]
-    total = 1 / highest if highest > 0 else math.inf
-    return Arithmetic(tuple(rows), temperature, total, stage.kept)
+    return Arithmetic(
+        tuple(rows), temperature, 1 / highest if highest > 0 else math.inf, stage.kept
+    )
 
 
 def _exp(value: float) -> float:
@@ -97,56 +96,53 @@ def softmax_row(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Logit, divided by T, exponential and share of three tokens, and the sum over all."""
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
+    canvas = Canvas(theme, paper, "Three tokens, worked out", settings_caption(trace, paper))
     if step is None or not step.stages or not step.candidates:
         return canvas.sentence("No step is selected, or it holds no stages.")
-    found = worked_out(step, trace)
-    rows, muted = len(found.rows) + 1, theme.muted
-    left = _left(found)
-    final = _shaped_further(step)
-    two_lines = final and any(row.candidate.removed_by for row in found.rows)
-    sheet = canvas.lay_out(
-        subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
-        f"T is {found.temperature:g}{_later(step, trace, found)}; max is the largest y, "
-        f"{_number(found.rows[0].divided)}.",
-        alt=_alt(step, found),
-        plot_height=(_HIGH_ROW if two_lines else _ROW) * (rows + _HEAD),
-        left=left,
-        right=EDGE,
-    )
+    worked = worked_out(step, trace)
+    rows = len(worked.rows) + 1
+    final = step.draw.method != "argmax" and any(c.prob != c.raw_prob for c in step.candidates)
+    two_lines = final and any(row.candidate.removed_by for row in worked.rows)
     heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
     heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
     # Of the tokens that a server doesn't name only a bound is known under a temperature.
-    most = "≤ " if trace.known is not None and found.temperature != 1 else ""
-    total = f"sum {most}{found.total:.4g}"
-    last = [f"100{NBSP}%"] * (1 + final)
+    most = "≤ " if trace.known is not None and worked.temperature != 1 else ""
     lines = [
         (0.5, "", heads, theme.muted),
         *(
             (_HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
-            for at, row in enumerate(found.rows)
+            for at, row in enumerate(worked.rows)
         ),
-        (_HEAD + rows - 1, _everything(found), ["", "", total, *last], muted),
+        (
+            _HEAD + rows - 1,
+            _everything(worked),
+            ["", "", f"sum {most}{worked.total:.4g}", *([f"100{NBSP}%"] * (1 + final))],
+            theme.muted,
+        ),
     ]
-    ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room(left))
+    tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in worked.rows)
+    names = [*(f"■{NBSP}{token}" for token in tokens), _everything(worked)]
+    sheet = canvas.lay_out(
+        subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
+        f"T is {worked.temperature:g}{_later(step, trace, worked)}; max is the largest y, "
+        f"{_number(worked.rows[0].divided)}.",
+        alt=_alt(step, worked),
+        plot_height=(37 if two_lines else 30) * (rows + _HEAD),
+        left=EDGE + round(widest(names, face="sans bold")),
+        layout={
+            "xaxis": bare_axis(theme, range=[0, 1]),
+            "yaxis": bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5]),
+        },
+    )
+    ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room)
     for line in lines:
         _write(sheet, ends, *line)
-    y = _HEAD + rows - 1.5
-    add_line(sheet, "rule", (0, 1), y, theme.grid, 1, xref="paper")
-    sheet.layout["xaxis"] = bare_axis(theme, range=[0, 1])
-    sheet.layout["yaxis"] = bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5])
+    add_line(sheet, "rule", (0, 1), _HEAD + rows - 1.5, theme.grid, 1, xref="paper")
     return sheet.figure()
 
 
-def _left(found: Arithmetic) -> int:
-    """Room for the names of the rows, px."""
-    tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in found.rows)
-    names = [f"■{NBSP}{token}" for token in tokens]
-    return EDGE + round(widest([*names, _everything(found)], face="sans bold"))
-
-
 def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
-    """Where the run's temperature is, if it isn't the figure's."""
+    """Place of the run's temperature among the stages, if it isn't the figure's."""
     named = [stage.name for stage in step.stages]
     if "temperature" not in named or found.temperature == trace.config.shaping.temperature:
         return ""
@@ -158,10 +154,6 @@ def _everything(found: Arithmetic) -> str:
     return f"all {found.tokens:,} tokens"
 
 
-def _shaped_further(step: TokenStep) -> bool:
-    return step.draw.method != "argmax" and any(c.prob != c.raw_prob for c in step.candidates)
-
-
 def _name(row: Worked, step: TokenStep, theme: Theme) -> str:
     token = show_token(row.candidate.text, _LABEL_LIMIT)
     chosen = row.candidate.token_id == step.token_id
@@ -171,16 +163,20 @@ def _name(row: Worked, step: TokenStep, theme: Theme) -> str:
 
 
 def _cells(row: Worked, *, final: bool) -> list[str]:
-    own = row.candidate
-    ended = f"removed<br>by {escaped(stage_name(own.removed_by or ''))}"
-    last = [ended if own.removed_by else percent(own.prob)] if final else []
-    numbers = [_number(own.logit), _number(row.divided), _short(row.exponential)]
-    return [*numbers, percent(row.share), *last]
+    candidate = row.candidate
+    ended = f"removed<br>by {escaped(stage_name(candidate.removed_by or ''))}"
+    return [
+        _number(candidate.logit),
+        _number(row.divided),
+        _short(row.exponential),
+        percent(row.share),
+        *([ended if candidate.removed_by else percent(candidate.prob)] if final else []),
+    ]
 
 
 def _short(value: float) -> str:
     """Four digits, or a power of ten."""
-    if not 0 < value < _TINY:
+    if not 0 < value < 1e-4:
         return f"{value:.4g}"
     digits, power = f"{value:.2e}".split("e")
     return f"{digits}e−{int(power[1:])}"
@@ -191,9 +187,11 @@ def _number(value: float) -> str:
 
 
 def _right_ends(lines: Sequence[Sequence[str]], room: float) -> list[float]:
-    """Where each column of numbers ends, as shares of the room: as wide as they need, then even."""
-    columns = zip(*lines, strict=True)
-    needed = [widest([part for cell in c for part in cell.split("<br>")]) for c in columns]
+    """Right ends of the columns of numbers, as shares of the room, which their widths divide."""
+    needed = [
+        widest([part for cell in c for part in cell.split("<br>")])
+        for c in zip(*lines, strict=True)
+    ]
     spare = (room - sum(needed)) / len(needed)
     return [end / room for end in accumulate(width + spare for width in needed)]
 
@@ -202,8 +200,12 @@ def _write(
     sheet: Sheet, ends: Sequence[float], y: float, name: str, cells: Sequence[str], color: str
 ) -> None:
     """A row: its name at the left edge, its numbers below the heads."""
-    left: float = sheet.layout["margin"]["l"]  # type: ignore[index]
-    where = {"xref": "paper", "xanchor": "left", "xshift": EDGE - left, "yanchor": "middle"}
+    where = {
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": EDGE - sheet.layout["margin"]["l"],
+        "yanchor": "middle",
+    }
     if name:
         add_note(sheet, "name", name, 0, y, size=12, color=color, **where)
     for at, cell in enumerate(cells):
@@ -212,13 +214,13 @@ def _write(
 
 
 def _alt(step: TokenStep, found: Arithmetic) -> str:
-    told = "; ".join(
+    numbers = "; ".join(
         f"{visible_token(row.candidate.text, 24)}: logit {_number(row.candidate.logit)}, divided "
         f"{_number(row.divided)}, exponential {row.exponential:.4g}, share {percent(row.share)}"
         for row in found.rows
     )
     text = (
-        f"The softmax of step {nth(step.index)} at temperature {found.temperature:g}. {told}. "
+        f"The softmax of step {nth(step.index)} at temperature {found.temperature:g}. {numbers}. "
         f"The exponentials of all {found.tokens:,} tokens sum to {found.total:.4g}."
     )
     return text.replace(NBSP, " ")
@@ -241,4 +243,5 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> pd.DataFrame:
         for row in rows
         if step is not None
     ]
-    return pd.DataFrame(records, columns=_COLUMNS)
+    names = "step token_id token rank chosen logit divided exponential share final_prob".split()
+    return pd.DataFrame(records, columns=names)

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Candidate, TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -18,7 +19,7 @@ from core.figures.base.labels import (
     stage_name,
     visible_token,
 )
-from core.figures.base.marks import FRAME, OUTSIDE, hover_texts, name_rows
+from core.figures.base.marks import FRAME, OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
@@ -27,22 +28,15 @@ from core.figures.base.records import (
     ranked_label,
     widest,
 )
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.knobs import knobs_of
 
 SHOWN = 8
 """So many candidates has the figure of a step, beside the chosen one; its table has all."""
-_ROW_HEIGHT = 27
 _LABEL_LIMIT = 12
 # A bar's label is drawn after its end: "12.3 %" needs about 60 px, in a figure 400 px wide too.
 _LABEL_SHARE = 0.26
-_LOWER = "Lower: what was drawn from."
-_SHAPED = "Upper bar: the model's own. Lower: under the settings above."
-_LOWER_GREEDY = "Greedy keeps only the top one."
-_LOWER_SCORED = "Only the one with the highest score is kept."
-_SERVER = "Bars: the model's own. The server drew the chosen one."
-_LOWER_FORCED = "Forced: the chosen one was put there."
 
 
 def candidate_bars(
@@ -62,27 +56,34 @@ def candidate_bars(
     """
     caption = settings_caption(trace, paper)
     if step is None or not step.candidates:
-        sentence = "No step is selected, or it holds no candidates."
-        return Canvas(theme, paper, "The candidates of a step", caption).sentence(sentence)
+        return Canvas(theme, paper, "The candidates of a step", caption).sentence(
+            "No step is selected, or it holds no candidates."
+        )
     shown = _shown(step, count)
     by_server = step.origin == "server"
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
-    left = 52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank))
     sheet = Canvas(theme, paper, f"Candidates at step {nth(step.index)}", caption).lay_out(
         subtitle=_subtitle(step, shown),
         alt=_alt(step, shown),
-        plot_height=_ROW_HEIGHT * len(shown),
-        left=left,
+        plot_height=27 * len(shown),
+        left=52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank)),
         right=18,
         below=62,
+        # What a server drew from is known by its outcome alone.
+        traces=[
+            _raw_bars(step, shown, theme),
+            *([] if by_server else [_final_bars(step, shown, theme)]),
+        ],
+        rows="token and its rank",
+        key=_key(shown, theme, final=not by_server),
+        key_offset=44,
+        layout={
+            "barmode": "group",
+            "bargap": 0.2,
+            "bargroupgap": 0.14,
+            **_axes(step, shown, theme),
+        },
     )
-    sheet.traces = [_raw_bars(step, shown, theme)]
-    # What a server drew from is known by its outcome alone.
-    sheet.traces += [] if by_server else [_final_bars(step, shown, theme)]
-    sheet.layout |= {"barmode": "group", "bargap": 0.2, "bargroupgap": 0.14}
-    sheet.layout |= _axes(step, shown, theme)
-    name_rows(sheet, "token and its rank", left)
-    add_key(sheet, _key(shown, theme, final=not by_server), left, offset=44)
     if paper.live:
         _add_knobs(sheet, step, trace, shown)
     return sheet.figure()
@@ -90,29 +91,35 @@ def candidate_bars(
 
 def _subtitle(step: TokenStep, shown: Sequence[Candidate]) -> str:
     if step.origin == "server":
-        return _SERVER
-    lower = _LOWER_GREEDY if any(_quiet(candidate) for candidate in shown) else _LOWER
-    lower = _LOWER_SCORED if step.compared else lower
-    lower = _LOWER_FORCED if step.origin == "forced" else lower
-    return f"Upper bar: the model's own. {lower}"
+        return "Bars: the model's own. The server drew the chosen one."
+    if step.origin == "forced":
+        return "Upper bar: the model's own. Forced: the chosen one was put there."
+    if step.compared:
+        return "Upper bar: the model's own. Only the one with the highest score is kept."
+    if any(_quiet(candidate) for candidate in shown):
+        return "Upper bar: the model's own. Greedy keeps only the top one."
+    return "Upper bar: the model's own. Lower: what was drawn from."
 
 
 def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Candidate]) -> None:
-    """What a reader's browser needs to shape the step anew, in the figure's meta."""
+    """Write into the figure's meta what a reader's browser needs to shape the step anew."""
     data = knobs_of(step, trace, _LABEL_SHARE)
     if data is not None:
         both = [_names(step, shown, sheet.theme, faint) for faint in ((), shown)]
-        more = {"knobs": data, "labels": list(zip(*both, strict=True)), "shaped": _SHAPED}
-        sheet.layout["meta"] |= more  # type: ignore[operator]
+        sheet.layout["meta"] |= {
+            "knobs": data,
+            "labels": list(zip(*both, strict=True)),
+            "shaped": "Upper bar: the model's own. Lower: under the settings above.",
+        }
 
 
 def _quiet(candidate: Candidate) -> bool:
-    """Whether greedy or a forced token left it out, as all others: nothing to tell of it."""
+    """Return whether greedy or a forced token left it out, as all others: nothing to tell of it."""
     return candidate.removed_by in ("argmax", "forced", "server")
 
 
 def _marked(candidate: Candidate) -> bool:
-    """Whether its row says what removed it."""
+    """Return whether its row says what removed it."""
     return candidate.removed_by is not None and not _quiet(candidate)
 
 
@@ -142,8 +149,8 @@ def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Prop
                 "solidity": 0.25,
             },
             "line": {
-                "width": [FRAME if own else 1 for own in framed],
-                "color": [theme.accent if own else theme.muted for own in framed],
+                "width": [FRAME if is_framed else 1 for is_framed in framed],
+                "color": [theme.accent if is_framed else theme.muted for is_framed in framed],
             },
         },
         textfont={"size": 11, "color": theme.muted},
@@ -151,8 +158,6 @@ def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Prop
 
 
 def _final_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
-    frames = [FRAME if c.token_id == step.token_id else 0 for c in shown]
-    inks = [theme.muted if c.removed_by else theme.ink for c in shown]
     return _bars(
         step,
         shown,
@@ -161,9 +166,12 @@ def _final_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Pr
         text=[_final_text(c) for c in shown],
         marker={
             "color": [theme.token_color(candidate.rank) for candidate in shown],
-            "line": {"width": frames, "color": theme.accent},
+            "line": {
+                "width": [FRAME if c.token_id == step.token_id else 0 for c in shown],
+                "color": theme.accent,
+            },
         },
-        textfont={"size": 11, "color": inks},
+        textfont={"size": 11, "color": [theme.muted if c.removed_by else theme.ink for c in shown]},
     )
 
 
@@ -195,22 +203,21 @@ def token_bars(
 
 
 def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
-    names = _names(step, shown, theme, [own for own in shown if _marked(own)])
+    names = _names(step, shown, theme, [candidate for candidate in shown if _marked(candidate)])
     by_server = step.origin == "server"
     top = max(*(c.raw_prob if by_server else max(c.raw_prob, c.prob) for c in shown), 1e-9)
-    across = {"range": [0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)}
-    ends = [len(shown) - 0.5, -0.5]
     return {
-        "xaxis": axis(theme, "probability", 6, **across),
-        "yaxis": named_axis(theme, names, range=ends),
+        "xaxis": axis(
+            theme, "probability", 6, range=[0, top / (1 - _LABEL_SHARE)], **percent_ticks(top)
+        ),
+        "yaxis": named_axis(theme, names, range=[len(shown) - 0.5, -0.5]),
     }
 
 
 def _names(
     step: TokenStep, shown: Sequence[Candidate], theme: Theme, faint: Sequence[Candidate]
 ) -> list[str]:
-    digits = max(len(str(candidate.rank)) for candidate in shown)
-    look = {"limit": _LABEL_LIMIT, "digits": digits}
+    look = {"limit": _LABEL_LIMIT, "digits": max(len(str(candidate.rank)) for candidate in shown)}
     return [
         ranked_label(own, theme, **look, chosen=own.token_id == step.token_id, faint=own in faint)
         for own in shown
@@ -232,14 +239,14 @@ def _alt(step: TokenStep, shown: Sequence[Candidate]) -> str:
     chosen = step.chosen
     top = ", ".join(f"{visible_token(c.text, 24)} {percent(c.raw_prob)}" for c in shown[:3])
     removed = sum(c.removed_by is not None for c in shown)
-    told = (
+    text = (
         f"Bar chart of {len(shown)} candidates at step {nth(step.index)}. Most probable: {top}. "
         f"Chosen: {visible_token(chosen.text, 24)}, rank {chosen.rank}, {percent(chosen.raw_prob)}"
     )
     if step.origin == "server":
-        return f"{told}, drawn by the server."
+        return f"{text}, drawn by the server."
     return (
-        f"{told} before and {percent(chosen.prob)} after shaping. "
+        f"{text} before and {percent(chosen.prob)} after shaping. "
         f"{removed} of those shown were removed."
     )
 
@@ -253,6 +260,5 @@ def candidate_bars_data(
     """One candidate a row, with the tokens' raw text: all that the step holds, or so many."""
     if step is None:
         return pd.DataFrame([], columns=CANDIDATE_COLUMNS)
-    found = step.candidates if count is None else _shown(step, count)
-    shown = [candidate_record(step, c) for c in found]
-    return pd.DataFrame(shown, columns=CANDIDATE_COLUMNS)
+    candidates = step.candidates if count is None else _shown(step, count)
+    return pd.DataFrame([candidate_record(step, c) for c in candidates], columns=CANDIDATE_COLUMNS)

@@ -15,7 +15,6 @@ from core.figures.base.theme import Theme
 from core.figures.decode.stage_bars import BAR, DUST, Segment, draw_order
 
 SCORE_ROW = 26
-_MOST_SCORES = 8
 
 
 class Scored(NamedTuple):
@@ -59,9 +58,9 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
     # Under the frame of the chosen token, of which it would cut a piece out.
     sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
-    said = key_entry(sheet.theme.ink, "the uniform number that was drawn", "┃")
-    if said not in sheet.keys:
-        sheet.explain(said)
+    entry = key_entry(sheet.theme.ink, "the uniform number that was drawn", "┃")
+    if entry not in sheet.keys:
+        sheet.explain(entry)
 
 
 def scored(step: TokenStep) -> list[Scored]:
@@ -75,26 +74,35 @@ def scored(step: TokenStep) -> list[Scored]:
         )
         if score is not None and candidate.prob > 0
     ]
-    return sorted(known, key=lambda item: -item.score)[:_MOST_SCORES]
+    return sorted(known, key=lambda item: -item.score)[:8]
 
 
 def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: float) -> None:
     """The panel of noisy scores: a hollow dot at ln p, a full one at ln p + noise."""
     theme = sheet.theme
     noise = (((s.log_prob, row), (s.score, row)) for row, s in enumerate(scores))
-    line = {"name": "noise", "line": {"color": theme.rest, "width": 2}}
-    drawn = [{**strokes(noise), **line}, *_score_points(step, scores, theme)]
+    drawn = [
+        {**strokes(noise), "name": "noise", "line": {"color": theme.rest, "width": 2}},
+        *_score_points(step, scores, theme),
+    ]
     drawn.append(_score_labels(step, scores, theme))
     place = {"type": "scatter", "xaxis": "x2", "yaxis": "y2", "cliponaxis": False}
     sheet.traces += [{**trace, **place} for trace in drawn]
     values = [value for item in scores for value in (item.log_prob, item.score)]
     low, high = min(values), max(values)
     span = max(high - low, 1.0)
-    across = {"range": [low - 0.06 * span, high + 0.45 * span], "anchor": "y2", "nticks": 6}
-    down = {"range": [len(scores) - 0.4, -0.6], "domain": [0, height], "anchor": "x2"}
     words = "○ ln p and ● ln p + noise, nats; the highest wins"
-    sheet.layout["xaxis2"] = axis(theme, words, **across)
-    sheet.layout["yaxis2"] = axis(theme, **down, showgrid=False, showticklabels=False)
+    sheet.layout["xaxis2"] = axis(
+        theme, words, range=[low - 0.06 * span, high + 0.45 * span], anchor="y2", nticks=6
+    )
+    sheet.layout["yaxis2"] = axis(
+        theme,
+        range=[len(scores) - 0.4, -0.6],
+        domain=[0, height],
+        anchor="x2",
+        showgrid=False,
+        showticklabels=False,
+    )
 
 
 def _score_points(
@@ -102,15 +110,12 @@ def _score_points(
 ) -> tuple[Properties, Properties]:
     """The log-probabilities, and the scores."""
     candidates = [step.candidates[item.candidate] for item in scores]
-    colors = [theme.token_color(candidate.rank) for candidate in candidates]
-    frames = [FRAME if c.token_id == step.token_id else 0 for c in candidates]
-    hollow = {"color": theme.paper, "size": 8, "line": {"color": theme.muted, "width": 1.5}}
     shared: Properties = {"y": list(range(len(scores))), "mode": "markers"}
     logs = {
         **shared,
         "name": "log-probability",
         "x": [item.log_prob for item in scores],
-        "marker": hollow,
+        "marker": {"color": theme.paper, "size": 8, "line": {"color": theme.muted, "width": 1.5}},
         "hovertemplate": "ln p %{x:.3f} nats<extra></extra>",
     }
     points = {
@@ -118,9 +123,12 @@ def _score_points(
         "name": "score",
         "x": [item.score for item in scores],
         "marker": {
-            "color": colors,
+            "color": [theme.token_color(candidate.rank) for candidate in candidates],
             "size": 11,
-            "line": {"color": theme.accent, "width": frames},
+            "line": {
+                "color": theme.accent,
+                "width": [FRAME if c.token_id == step.token_id else 0 for c in candidates],
+            },
         },
         "hovertemplate": "score %{x:.3f} nats<extra></extra>",
         "customdata": [[step.index, candidate.token_id] for candidate in candidates],

@@ -1,4 +1,4 @@
-"""Where a run's time went: the prompt, the steps, and every step on its own."""
+"""Times of a run: the prompt, the steps, and every step on its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import RECOMPUTED, Trace
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -20,7 +21,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
     add_part,
@@ -33,8 +34,7 @@ from core.figures.base.totals import (
 
 _TITLE = "Where the time went"
 _PAID = " Step 1 needs no forward: the prompt's gave its logits."
-_ROW, _LINES, _GAP, _LEFT = 58, 190, 68, 56
-_MANY_POINTS = 80
+_LINES, _GAP = 190, 68
 _PARTS = ("prefill", "forward", "shaping", "draw", "other")
 
 
@@ -52,32 +52,41 @@ def timing(
         others: for each of them all runs that it is the median of, whose spread is shown.
     """
     if not any(trace.steps for _, trace in runs):
-        sentence = "No run to time: nothing was processed."
         caption = "\n".join(settings_caption(trace, paper) for _, trace in runs)
-        return Canvas(theme, paper, _TITLE, caption).sentence(sentence)
+        return Canvas(theme, paper, _TITLE, caption).sentence(
+            "No run to time: nothing was processed."
+        )
     paid = not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
-    upper = _ROW * len(runs)
+    upper = 58 * len(runs)
     height = upper + _GAP + _LINES
+    times = [[1000 * _seconds(trace) for trace in runs_of_one] for runs_of_one in others]
+    totals = [1000 * _seconds(trace) for _, trace in runs]
+    totals += [max(runs_of_one) for runs_of_one in times]
     sheet = Canvas(theme, paper, _TITLE, "\n".join(_captions(runs, paper))).lay_out(
         subtitle=f"{escaped(_ratio(runs))}Above: the run; tokens/s are those after the first, over "
         f"decode. Below: each step.{_PAID if paid else ''}",
         alt=_alt(runs),
         plot_height=height,
-        left=_LEFT,
+        left=56,
         right=20,
         below=74,
+        key=_key(runs, theme),
+        key_offset=40,
+        layout={
+            **total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=","),
+            **step_axes(
+                theme,
+                ("step", "ms a step"),
+                max(len(trace.token_steps) for _, trace in runs),
+                _LINES / height,
+                8,
+                rangemode="tozero",
+            ),
+            "barmode": "stack",
+        },
     )
-    times = [[1000 * _seconds(trace) for trace in own] for own in others]
     _add_totals(sheet, runs, times)
     sheet.traces += [_line(number, *run, theme) for number, run in enumerate(runs)]
-    totals = [1000 * _seconds(trace) for _, trace in runs]
-    totals += [max(own) for own in times]
-    steps = max(len(trace.token_steps) for _, trace in runs)
-    lower, titles = _LINES / height, ("step", "ms a step")
-    sheet.layout |= total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=",")
-    sheet.layout |= step_axes(theme, titles, steps, lower, 8, rangemode="tozero")
-    sheet.layout["barmode"] = "stack"
-    add_key(sheet, _key(runs, theme), _LEFT, offset=40)
     return sheet.figure()
 
 
@@ -109,9 +118,11 @@ def _parts(trace: Trace) -> dict[str, float]:
 
 
 def _part_colors(theme: Theme) -> dict[str, str]:
-    colors = ("purple", "sky", "green", "yellow")
     return {
-        **{part: theme.named[color] for part, color in zip(_PARTS, colors, strict=False)},
+        **{
+            part: theme.named[color]
+            for part, color in zip(_PARTS, ("purple", "sky", "green", "yellow"), strict=False)
+        },
         "other": theme.rest,
     }
 
@@ -132,8 +143,8 @@ def _add_totals(
         trace |= hover_texts([f"{part} {milliseconds(value / 1000)}" for value in values])
         trace["customdata"] = [[number, -1] for number in range(len(runs))]
     for row, (name, run) in enumerate(runs):
-        said = of_runs(times[row]) if times else ""
-        name_total(sheet, row, _name(name), f"{_summary(run)}{said}")
+        median_of = of_runs(times[row]) if times else ""
+        name_total(sheet, row, _name(name), f"{_summary(run)}{median_of}")
     add_whiskers(sheet, times)
 
 
@@ -165,7 +176,7 @@ def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
         "yaxis": "y2",
         "x": [nth(step.index) for step in steps],
         "y": [1000 * step.seconds.total for step in steps],
-        "mode": "lines+markers" if len(steps) <= _MANY_POINTS else "lines",
+        "mode": "lines+markers" if len(steps) <= 80 else "lines",
         "line": {"color": color, "dash": dash, "width": 2},
         "marker": {"symbol": symbol, "size": 7, "color": color},
         "cliponaxis": False,
@@ -207,7 +218,6 @@ def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
 
 def timing_data(runs: Sequence[tuple[str, Trace]]) -> pd.DataFrame:
     """Seconds: one row for each run's prompt (no step number) and one for each step."""
-    names = "run part step forward_s shaping_s draw_s total_s".split()
     records: list[tuple[object, ...]] = []
     for name, trace in runs:
         prefill = trace.timings.prefill
@@ -215,4 +225,6 @@ def timing_data(runs: Sequence[tuple[str, Trace]]) -> pd.DataFrame:
         records.append((name, "prefill", None, prefill, 0.0, 0.0, prefill))
         for step in trace.token_steps:
             records.append((name, "step", nth(step.index), *step.seconds, step.seconds.total))
-    return pd.DataFrame(records, columns=names).astype({"step": "Int64"})
+    return pd.DataFrame(
+        records, columns="run part step forward_s shaping_s draw_s total_s".split()
+    ).astype({"step": "Int64"})

@@ -1,4 +1,4 @@
-"""How sure the model was, and how surprising what came was, along the run."""
+"""Entropy before each draw and surprisal of the drawn token, along the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -22,19 +23,16 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_frame, hover_texts, strokes
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 Unit: TypeAlias = Literal["nats", "bits"]
 
-_TITLE = "How sure the model was"
-_SUBTITLE = "Entropy: before the draw. Surprisal: of what was drawn."
 # Of a server that names only the likeliest tokens.
 _SUBTITLE_KNOWN = "Entropy: at least, by known tokens. Surprisal: of the draw."
 _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
 # More tokens than this aren't written below the axis of a page, so every n-th is.
 _MOST_TICKS = 32
-_MOST_STEMS = 60
 # What the name of a token below the axis takes, px.
 _TICK = 13
 _LEFT = 48
@@ -54,34 +52,39 @@ def uncertainty(
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
+    canvas = Canvas(theme, paper, "How sure the model was", settings_caption(trace, paper))
     steps = trace.token_steps
     if not steps:
         return canvas.sentence("This run emitted no token, so there is no uncertainty to show.")
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
+    most = int((paper.width - _LEFT - 18) / _TICK) if paper.printed else _MOST_TICKS
+    keys = [
+        key_entry(theme.uncertainty_color(_PALE), "entropy"),
+        key_entry(theme.second, "surprisal", "◆"),
+    ]
     sheet = canvas.lay_out(
-        subtitle=_SUBTITLE if trace.known is None else _SUBTITLE_KNOWN,
+        subtitle="Entropy: before the draw. Surprisal: of what was drawn."
+        if trace.known is None
+        else _SUBTITLE_KNOWN,
         alt=_alt(steps, entropy, surprisal, unit),
         plot_height=240,
         left=_LEFT,
         right=18,
         below=116,
+        key=["".join(keys)],
+        key_offset=98,
+        layout={
+            **_axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most),
+        },
     )
     _add_marks(sheet, steps, entropy, surprisal, unit)
-    most = int(sheet.room(_LEFT, 18) / _TICK) if paper.printed else _MOST_TICKS
-    sheet.layout |= _axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most)
     if selected is not None and paper.selection:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
         add_frame(
             sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
         )
-    keys = [
-        key_entry(theme.uncertainty_color(_PALE), "entropy"),
-        key_entry(theme.second, "surprisal", "◆"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=98)
     return sheet.figure()
 
 
@@ -98,41 +101,43 @@ def _add_marks(
         **hover_texts([_hover(step, unit) for step in steps]),
         "customdata": [[step.index, step.token_id] for step in steps],
     }
-    sheet.traces.append({**_bars(entropy, sheet.theme), **shared})
-    if len(steps) <= _MOST_STEMS:
-        ends = zip(steps, entropy, surprisal, strict=True)
-        stems = strokes(
-            ((nth(step.index), low), (nth(step.index), high)) for step, low, high in ends
+    sheet.traces.append(
+        {
+            "type": "bar",
+            "name": "entropy",
+            "y": entropy,
+            "width": 0.94,
+            "marker": {"color": sheet.theme.uncertainty_color(_PALE), "line": {"width": 0}},
+            **shared,
+        }
+    )
+    if len(steps) <= 60:
+        sheet.traces.append(
+            {
+                **strokes(
+                    ((nth(step.index), low), (nth(step.index), high))
+                    for step, low, high in zip(steps, entropy, surprisal, strict=True)
+                ),
+                "name": "difference",
+                "line": {"color": sheet.theme.second, "width": 1.5},
+            }
         )
-        line = {"color": sheet.theme.second, "width": 1.5}
-        sheet.traces.append({**stems, "name": "difference", "line": line})
-    sheet.traces.append({**_points(surprisal, sheet.theme), **shared})
-
-
-def _bars(entropy: list[float], theme: Theme) -> Properties:
-    return {
-        "type": "bar",
-        "name": "entropy",
-        "y": entropy,
-        "width": 0.94,
-        "marker": {"color": theme.uncertainty_color(_PALE), "line": {"width": 0}},
-    }
-
-
-def _points(surprisal: list[float], theme: Theme) -> Properties:
-    return {
-        "type": "scatter",
-        "name": "surprisal",
-        "y": surprisal,
-        "mode": "markers",
-        "marker": {
-            "color": theme.second,
-            "size": 9 if len(surprisal) <= _MOST_TICKS else 6,
-            "symbol": "diamond",
-            "line": {"color": theme.paper, "width": 1},
-        },
-        "cliponaxis": False,
-    }
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "surprisal",
+            "y": surprisal,
+            "mode": "markers",
+            "marker": {
+                "color": sheet.theme.second,
+                "size": 9 if len(surprisal) <= _MOST_TICKS else 6,
+                "symbol": "diamond",
+                "line": {"color": sheet.theme.paper, "width": 1},
+            },
+            "cliponaxis": False,
+            **shared,
+        }
+    )
 
 
 def _axes(
@@ -154,8 +159,7 @@ def _axes(
         tickfont={"family": theme.mono, "size": SMALL, "color": theme.ink},
         ticklabelstandoff=2,
     )
-    upright = axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)
-    return {"xaxis": across, "yaxis": upright}
+    return {"xaxis": across, "yaxis": axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)}
 
 
 def _tick(step: TokenStep, digits: int, theme: Theme) -> str:
@@ -194,7 +198,9 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
     scale = _PER_NAT[unit]
     records = []
     for step in trace.token_steps:
-        own = (nth(step.index), step.token_id, table_text(step.chosen.text), step.chosen.rank)
-        records.append((*own, step.entropy * scale, step.surprisal * scale))
-    names = ["step", "token_id", "token", "rank", f"entropy_{unit}", f"surprisal_{unit}"]
-    return pd.DataFrame(records, columns=names)
+        token = (nth(step.index), step.token_id, table_text(step.chosen.text), step.chosen.rank)
+        records.append((*token, step.entropy * scale, step.surprisal * scale))
+    return pd.DataFrame(
+        records,
+        columns=["step", "token_id", "token", "rank", f"entropy_{unit}", f"surprisal_{unit}"],
+    )

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import TokenStep, Trace
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
@@ -23,13 +24,11 @@ from core.figures.base.grid import (
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
-from core.figures.base.sheet import Canvas, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window, window_of
+from core.figures.base.window import ShownPart, cut_window, window_of
 
 HeatmapValue: TypeAlias = Literal["raw", "final"]
 
-_TITLE = "The likeliest tokens at every step"
 # A run that has just begun doesn't fill the width with three cells.
 _FEWEST_COLUMNS = 6
 _NARROW = " Narrow: steps at which it was surest"
@@ -63,16 +62,20 @@ def probability_heatmap(
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
+    canvas = Canvas(
+        theme, paper, "The likeliest tokens at every step", settings_caption(trace, paper)
+    )
     if not trace.token_steps:
         return canvas.sentence("This run emitted no token, so there are no candidates to show.")
-    steps = _window(trace, first, columns, selected, paper)
+    held = columns_for(paper.window) if paper.printed else columns
+    steps = window_of(trace.token_steps, *cut_window(first, columns, held, selected))
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
     part = ShownPart("Steps", numbers[0], numbers[-1] + 1, len(trace.token_steps))
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
+    cells, header = _cells(steps, ranks, value), ("step", "chosen")
     sheet = canvas.lay_out(
         subtitle=theme.in_words(_subtitle(part, value, frame, paper)),
         alt=_alt(steps, value, frame),
@@ -80,32 +83,22 @@ def probability_heatmap(
         left=GRID_LEFT,
         above=24,
         below=40,
+        key=_key(theme, paper, steps, value, beyond, ranks),
     )
-    cells, said = _cells(steps, ranks, value), ("step", "chosen")
-    add_grid(sheet, cells, names, numbers, frame, selected, names=said, title="rank")
-    add_key(sheet, _key(sheet, steps, value, beyond, ranks), GRID_LEFT)
-    add_least(sheet, columns_for, len(steps))
-    part.tell(sheet)
+    add_grid(sheet, cells, names, numbers, frame, selected, names=header, title="rank")
+    part.tell(sheet, columns_for)
     return sheet.figure()
 
 
-def _window(
-    trace: Trace, first: int, columns: int, selected: int | None, paper: Paper
-) -> Sequence[TokenStep]:
-    """The steps that are drawn: in print what leaves some wide, the part with the selected one."""
-    held = columns_for(paper.window) if paper.printed else columns
-    return window_of(trace.token_steps, *cut_window(first, columns, held, selected))
-
-
 def _subtitle(part: ShownPart, value: HeatmapValue, frame: Frame, paper: Paper) -> str:
-    said = part.sentence(paper) + _SUBTITLES[value]
+    text = part.sentence(paper) + _SUBTITLES[value]
     if all(frame.wide):
-        return said
-    return f"{said}{_NARROW}." if paper.printed else f"{said}{_NARROW}; click one to open it."
+        return text
+    return f"{text}{_NARROW}." if paper.printed else f"{text}{_NARROW}; click one to open it."
 
 
 def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
-    """How many ranks to draw, and whether a choice lies beyond them; equal in every window."""
+    """Number of ranks to draw, and whether a choice lies beyond them; equal in every window."""
     steps = trace.token_steps
     known = max(sum(c.rank <= len(step.candidates) for c in step.candidates) for step in steps)
     ranks = max(1, min(rows, known))
@@ -115,10 +108,11 @@ def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
 def _cells(steps: Sequence[TokenStep], ranks: int, value: HeatmapValue) -> list[Cell]:
     cells = []
     for column, step in enumerate(steps):
-        cells.append(_header(column, step))
+        chosen, hover = step.chosen, candidate_hover(step, step.chosen)
+        cells.append(Cell(column, -1, None, chosen.text, hover, (step.index, chosen.token_id)))
         for candidate in step.candidates:
-            chosen = candidate.token_id == step.token_id
-            if candidate.rank > ranks and not chosen:
+            ringed = candidate.token_id == step.token_id
+            if candidate.rank > ranks and not ringed:
                 continue
             cells.append(
                 Cell(
@@ -129,25 +123,23 @@ def _cells(steps: Sequence[TokenStep], ranks: int, value: HeatmapValue) -> list[
                     hover=candidate_hover(step, candidate),
                     key=(step.index, candidate.token_id),
                     faded=value == "final" and candidate.removed_by is not None,
-                    ringed=chosen,
+                    ringed=ringed,
                 )
             )
     return cells
 
 
-def _header(column: int, step: TokenStep) -> Cell:
-    chosen = step.chosen
-    hover = candidate_hover(step, chosen)
-    return Cell(column, -1, None, chosen.text, hover, (step.index, chosen.token_id))
-
-
 def _key(
-    sheet: Sheet, steps: Sequence[TokenStep], value: HeatmapValue, beyond: bool, ranks: int
+    theme: Theme,
+    paper: Paper,
+    steps: Sequence[TokenStep],
+    value: HeatmapValue,
+    beyond: bool,
+    ranks: int,
 ) -> list[str]:
-    theme = sheet.theme
     keys = key_entry(theme.accent, "chosen", "<b>□</b>")
     if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
-        keys += key_entry(theme.muted, "removed", "<b>×</b>" if sheet.paper.journal else "▨")
+        keys += key_entry(theme.muted, "removed", "<b>×</b>" if paper.journal else "▨")
     return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
 
 

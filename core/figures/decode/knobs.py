@@ -1,4 +1,4 @@
-"""What lets a reader's browser shape a step anew: the stored candidates, and what bounds the rest.
+"""Data for shaping a step anew in a reader's browser: the candidates, and bounds of the rest.
 
 Of the tokens that a step doesn't store only their number, their mass, their part of the entropy and
 their mass at the run's own temperature are known. The logarithm of the sum of their p^a is convex
@@ -19,7 +19,6 @@ NAMES = ("temperature", "top_k", "top_p")
 _STAGES = {"raw", "argmax", "final", *NAMES}
 # A stored mass is a difference of sums in float32.
 _ERROR = 2e-6
-_TOPS = (1, 0.6, 0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.01, 0.001)
 
 
 def knobs_of(step: TokenStep, trace: Trace, room: float) -> dict[str, object] | None:
@@ -29,11 +28,11 @@ def knobs_of(step: TokenStep, trace: Trace, room: float) -> dict[str, object] | 
     Args:
         room: the share of the axis that a bar's label takes.
     """
-    told = {stage.name for stage in step.stages}
+    stages = {stage.name for stage in step.stages}
     if (
         trace.known is not None
-        or "raw" not in told
-        or not told <= _STAGES
+        or "raw" not in stages
+        or not stages <= _STAGES
         or step.origin == "forced"
         or step.compared
     ):
@@ -50,7 +49,10 @@ def knobs_of(step: TokenStep, trace: Trace, room: float) -> dict[str, object] | 
         "slope": _slope(step, first[-1], count),
         "cap": math.log(first[-1].raw_prob),
         "start": _start(step, trace),
-        "axes": [{"top": top, **_axis(top, room)} for top in _TOPS],
+        "axes": [
+            {"top": top, **_axis(top, room)}
+            for top in (1, 0.6, 0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.01, 0.001)
+        ],
     }
 
 
@@ -72,14 +74,16 @@ def _axis(top: float, room: float) -> dict[str, object]:
 
 
 def _points(step: TokenStep, count: int) -> list[list[float]]:
-    """Where the logarithm of the sum of p^a over the rest is known: a, and between what it lies."""
+    """Points at which the logarithm of the sum of p^a over the rest is known: a, and its bounds."""
     if not count:
         return []
-    found = [[0.0, math.log(count), math.log(count)], [1.0, *_logs(step.tail_mass)]]
+    mass = step.tail_mass
+    ends = [math.log(max(mass - _ERROR, 1e-30)), math.log(mass + _ERROR)]
+    points = [[0.0, math.log(count), math.log(count)], [1.0, *ends]]
     warmed = next((stage for stage in step.stages if stage.name == "temperature"), None)
     if warmed is not None and (point := _at_own(step, warmed)):
-        found.append(point)
-    return sorted(found)
+        points.append(point)
+    return sorted(points)
 
 
 def _at_own(step: TokenStep, warmed: Stage) -> list[float] | None:
@@ -96,18 +100,14 @@ def _at_own(step: TokenStep, warmed: Stage) -> list[float] | None:
     return [at, *(seen + math.log(mass / (1 - mass)) for mass in edges)]
 
 
-def _logs(mass: float) -> tuple[float, float]:
-    return math.log(max(mass - _ERROR, 1e-30)), math.log(mass + _ERROR)
-
-
 def _slope(step: TokenStep, last: Candidate, count: int) -> list[float]:
     """Between what the mean of ln p over the rest lies, weighted by p: the slope at a = 1."""
     if not count:
         return [0.0, 0.0]
-    high, mass = math.log(last.raw_prob), max(step.tail_mass - _ERROR, 1e-30)
-    low = math.log(mass) - math.log(count)
-    own = step.entropy - _entropy([c.raw_prob for c in step.candidates])
-    ends = sorted(-(own + error) / (step.tail_mass or 1e-30) for error in (-4e-6, 4e-6))
+    high = math.log(last.raw_prob)
+    low = math.log(max(step.tail_mass - _ERROR, 1e-30)) - math.log(count)
+    tail_entropy = step.entropy - _entropy([c.raw_prob for c in step.candidates])
+    ends = sorted(-(tail_entropy + error) / (step.tail_mass or 1e-30) for error in (-4e-6, 4e-6))
     return [max(low, min(ends[0], high)), min(high, max(ends[1], low))]
 
 

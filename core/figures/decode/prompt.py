@@ -1,4 +1,4 @@
-"""What the model predicts inside the prompt, where nobody asks it to."""
+"""Predictions of the model inside the prompt, where nobody asks for them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, PromptPosition, PromptStep, TokenStep, Trace
-from core.figures.base.axes import add_key, axis, key_entry
+from core.decoding.record.trace import Candidate, PromptPosition, TokenStep, Trace
+from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
 from core.figures.base.grid import (
     GRID_LEFT,
@@ -31,19 +32,12 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_note, hover_texts, strokes
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, window_of
+from core.figures.base.window import ShownPart, window_of
 
-_TITLE = "The model's guesses in the prompt"
-_SUBTITLE = "After each prompt token the model guesses the next; only the last guess is used."
-_COLUMNS = (
-    "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
-    "next_is_generated surprisal entropy"
-).split()
 _ROWS = ("guess", "actual", "rank")
 _BARS, _GAP = 100, 26
-_FEWEST_COLUMNS = 3
 
 
 def prompt_reading(
@@ -66,41 +60,37 @@ def prompt_reading(
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
-    caption, prompt = settings_caption(trace, paper), trace.prompt_step
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    prompt = trace.prompt_step
+    canvas = Canvas(
+        theme, paper, "The model's guesses in the prompt", settings_caption(trace, paper)
+    )
     if prompt is None or not prompt.positions:
         return canvas.sentence("The prompt was not processed, so there is nothing to read.")
     columns = min(columns or wide_columns(paper.window), len(prompt.positions))
     positions = window_of(prompt.positions, first, columns)
     numbers = [position.index for position in positions]
-    frame = frame_of([0.0] * len(positions), paper.width, max(columns, _FEWEST_COLUMNS))
+    frame = frame_of([0.0] * len(positions), paper.width, max(columns, 3))
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
-    following = _all_following(trace, prompt, positions)
+    generated = trace.token_steps[0] if trace.token_steps else None
+    following = [_following(position, prompt.positions, generated) for position in positions]
     part = ShownPart("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
+    cells, header = _cells(positions, following), ("position", "prompt")
+    domain = ((height - grid) / height, 1)
     sheet = canvas.lay_out(
-        subtitle=part.sentence(paper) + _SUBTITLE,
+        subtitle=part.sentence(paper)
+        + "After each prompt token the model guesses the next; only the last guess is used.",
         alt=_alt(positions),
         plot_height=height,
         left=GRID_LEFT,
         above=42,
         below=40,
     )
-    cells, said = _cells(positions, following), ("position", "prompt")
-    domain = ((height - grid) / height, 1)
-    add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=said, domain=domain)
+    add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=header, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
     _explain(sheet, positions, frame)
-    add_least(sheet, wide_columns, len(positions))
-    part.tell(sheet)
+    part.tell(sheet, wide_columns)
     return sheet.figure()
-
-
-def _all_following(
-    trace: Trace, prompt: PromptStep, positions: Sequence[PromptPosition]
-) -> list[Candidate | None]:
-    generated = trace.token_steps[0] if trace.token_steps else None
-    return [_following(position, prompt.positions, generated) for position in positions]
 
 
 def _following(
@@ -112,8 +102,9 @@ def _following(
     # Rank 0 of a token that the server doesn't name.
     prob, rank = position.next_prob or 0.0, position.next_rank or 0
     after = everything[position.index + 1 : position.index + 2]
-    text = after[0].text if after else ""
-    return Candidate(position.next_token_id, text, rank, math.nan, prob, prob)
+    return Candidate(
+        position.next_token_id, after[0].text if after else "", rank, math.nan, prob, prob
+    )
 
 
 def _surprisal(following: Candidate | None) -> float | None:
@@ -139,8 +130,9 @@ def _cells(
         if after is not None:
             key = (position.index, after.token_id)
             mark = "chosen" if last else "✓" if after.rank == 1 else f"{after.rank or '?'}"
-            prob = after.raw_prob if after.rank else None
-            cells.append(Cell(column, 1, prob, after.text, text, key))
+            cells.append(
+                Cell(column, 1, after.raw_prob if after.rank else None, after.text, text, key)
+            )
             cells.append(Cell(column, 2, None, mark, text, key))
     return cells
 
@@ -174,8 +166,6 @@ def _add_surprisal(
     theme = sheet.theme
     values = [_surprisal(candidate) for candidate in following]
     lower: Properties = {"yaxis": "y2"}
-    stems = strokes(((at, 0), (at, value)) for at, value in enumerate(values))
-    line = {"color": blend(theme.second, theme.paper, 0.4), "width": 4}
     dots = {
         "type": "scatter",
         "name": "surprisal",
@@ -187,10 +177,18 @@ def _add_surprisal(
         **hover_texts([_hover(*pair) for pair in zip(positions, following, strict=True)]),
         "customdata": [[position.index, position.token_id] for position in positions],
     }
-    sheet.traces += [{**stems, **lower, "line": line}, {**dots, **lower}]
+    sheet.traces += [
+        {
+            **strokes(((at, 0), (at, value)) for at, value in enumerate(values)),
+            **lower,
+            "line": {"color": blend(theme.second, theme.paper, 0.4), "width": 4},
+        },
+        {**dots, **lower},
+    ]
     top = 1.12 * max([1.0, *(value for value in values if value is not None)])
-    upright = {"domain": [0, height], "anchor": "x", "range": [0, top], "nticks": 4}
-    sheet.layout["yaxis2"] = axis(theme, "surprisal, nats", **upright)
+    sheet.layout["yaxis2"] = axis(
+        theme, "surprisal, nats", domain=[0, height], anchor="x", range=[0, top], nticks=4
+    )
 
 
 def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) -> None:
@@ -198,7 +196,7 @@ def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) ->
         _point_at_last(sheet, len(positions) - 1, frame)
     used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
     sheet.explain(f"{sheet.theme.hue} of a cell: the model's probability")
-    add_key(sheet, [used, "✓ the guess was right, else the rank"], GRID_LEFT)
+    sheet.key = [used, "✓ the guess was right, else the rank"]
 
 
 def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:
@@ -231,9 +229,14 @@ def prompt_reading_data(
     everything = prompt.positions if prompt else ()
     generated = trace.token_steps[0] if trace.token_steps else None
     shown = window_of(everything, first, columns or len(everything))
-    records = [_record(one, _following(one, everything, generated)) for one in shown]
-    frame = pd.DataFrame(records, columns=_COLUMNS)
-    return frame.astype({"guess_id": "Int64", "next_id": "Int64", "next_rank": "Int64"})
+    records = [_record(position, _following(position, everything, generated)) for position in shown]
+    return pd.DataFrame(
+        records,
+        columns=(
+            "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
+            "next_is_generated surprisal entropy"
+        ).split(),
+    ).astype({"guess_id": "Int64", "next_id": "Int64", "next_rank": "Int64"})
 
 
 def _record(position: PromptPosition, following: Candidate | None) -> dict[str, object]:

@@ -43,11 +43,11 @@ def shown_stages(step: TokenStep) -> list[Stage]:
 def draw_order(step: TokenStep) -> list[int]:
     """Places of the candidates in the order of the draw: by falling probability, ties by id; those
     that were removed follow by rank."""
-    found = range(len(step.candidates))
+    places = range(len(step.candidates))
     if step.draw.interval is None:
-        return list(found)
+        return list(places)
     keys = [(-c.prob, c.token_id if c.prob else c.rank) for c in step.candidates]
-    return sorted(found, key=keys.__getitem__)
+    return sorted(places, key=keys.__getitem__)
 
 
 def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
@@ -85,21 +85,33 @@ def _others_before(step: TokenStep, order: Sequence[int]) -> tuple[int, float]:
 
 def segment_bars(segments: Sequence[Segment], width: float = BAR) -> Properties:
     """Level bars of these segments, each in its row."""
-    rows = [segment.row for segment in segments]
-    lows = [segment.low for segment in segments]
-    return level_bars(rows, lows, [segment.share for segment in segments], width)
+    return level_bars(
+        [segment.row for segment in segments],
+        [segment.low for segment in segments],
+        [segment.share for segment in segments],
+        width,
+    )
 
 
 def frame_chosen(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
     """A frame around each segment of the chosen token."""
-    for one in segments:
-        if one.candidate is not None and step.candidates[one.candidate].token_id == step.token_id:
-            ends, down = (one.low, one.low + one.share), (one.row - BAR / 2, one.row + BAR / 2)
-            add_frame(sheet, "chosen", ends, down, sheet.theme.accent, FRAME)
+    for segment in segments:
+        if (
+            segment.candidate is not None
+            and step.candidates[segment.candidate].token_id == step.token_id
+        ):
+            add_frame(
+                sheet,
+                "chosen",
+                (segment.low, segment.low + segment.share),
+                (segment.row - BAR / 2, segment.row + BAR / 2),
+                sheet.theme.accent,
+                FRAME,
+            )
 
 
 def others_name(step: TokenStep, trace: Trace) -> str:
-    """What the tokens are that are no candidates."""
+    """Name of the tokens that are no candidates."""
     if trace.known is not None and trace.known <= len(step.candidates):
         return "unknown tokens"
     return "other tokens"
@@ -107,9 +119,11 @@ def others_name(step: TokenStep, trace: Trace) -> str:
 
 def hatched(theme: Theme) -> Properties:
     """The marker of the segments of all other tokens."""
-    pattern = {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15}
-    line = {"color": theme.paper, "width": 0.8}
-    return {"color": theme.panel, "line": line, "pattern": pattern}
+    return {
+        "color": theme.panel,
+        "line": {"color": theme.paper, "width": 0.8},
+        "pattern": {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15},
+    }
 
 
 def across(theme: Theme, title: str) -> Properties:
@@ -129,8 +143,16 @@ def step_stages_data(
     for stage in step.stages:
         counts = (stage.kept, stage.removed_mass)
         for candidate, prob in zip(step.candidates, stage.probs, strict=True):
-            who = (candidate.token_id, table_text(candidate.text), candidate.rank)
-            records.append((nth(step.index), stage.name, *who, prob, *counts))
+            records.append(
+                (
+                    nth(step.index),
+                    stage.name,
+                    candidate.token_id,
+                    table_text(candidate.text),
+                    candidate.rank,
+                    prob,
+                    *counts,
+                )
+            )
         records.append((nth(step.index), stage.name, None, None, None, stage.tail_mass, *counts))
-    frame = pd.DataFrame(records, columns=names)
-    return frame.astype({"token_id": "Int64", "rank": "Int64"})
+    return pd.DataFrame(records, columns=names).astype({"token_id": "Int64", "rank": "Int64"})

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.record.trace import Candidate, Stage, TokenStep, Trace
 from core.figures.base.axes import bare_axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import with_alpha
 from core.figures.base.labels import (
     NBSP,
@@ -30,7 +31,7 @@ from core.figures.base.marks import (
     overlaid,
 )
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
 from core.figures.decode.stage_bars import (
@@ -45,7 +46,6 @@ from core.figures.decode.stage_bars import (
     stage_segments,
 )
 
-_TITLE = "From probabilities to a token"
 _ROW = 60
 _SIDE = 16
 _GAP = 66
@@ -63,12 +63,16 @@ def step_stages(
     A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
     hands over `customdata = [step index, token id]`.
     """
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
+    canvas = Canvas(theme, paper, "From probabilities to a token", settings_caption(trace, paper))
     if step is None or not step.stages:
         return canvas.sentence("No step is selected, or it holds no stages.")
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
+    segments = [
+        segment for row, stage in enumerate(stages) for segment in stage_segments(row, stage, step)
+    ]
+    segments += drawn_segments(step, len(stages))
     sheet = canvas.lay_out(
         subtitle=f"Step {nth(step.index)}. {_subtitle(trace, theme)}",
         alt=_alt(step, stages),
@@ -76,18 +80,25 @@ def step_stages(
         left=_SIDE,
         right=_SIDE + 6,
         below=44,
+        layout={
+            "xaxis": {**across(theme, "share of all probability"), "anchor": "y"},
+            "yaxis": bare_axis(
+                theme,
+                range=[upper / _ROW - 0.5 - 0.17, -0.5 - 0.17],
+                domain=[lower / (upper + lower), 1],
+            ),
+        },
     )
-    segments = [one for row, stage in enumerate(stages) for one in stage_segments(row, stage, step)]
-    segments += drawn_segments(step, len(stages))
-    others = others_name(step, trace)
-    _add_segments(sheet, step, stages, segments, others)
+    _add_segments(sheet, step, stages, segments, others_name(step, trace))
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
-        _label_stage(sheet, step, trace, row, stage, last=row == len(stages) - 1)
+        name = escaped(stage_setting(stage.name, trace.config))
+        note = ", the model's own" if row == 0 else " → final" if (row == len(stages) - 1) else ""
+        removal = _removed(step, stage, row)
+        if trace.known is not None and row == 0:
+            removal = f"{trace.known:,} of {removal} named"
+        label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", removal, yshift=1, clear=True)
     _label_draw(sheet, step, len(stages))
-    ends, domain = [upper / _ROW - 0.5 - 0.17, -0.5 - 0.17], [lower / (upper + lower), 1]
-    sheet.layout["xaxis"] = {**across(theme, "share of all probability"), "anchor": "y"}
-    sheet.layout["yaxis"] = bare_axis(theme, range=ends, domain=domain)
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
     return sheet.figure()
@@ -107,24 +118,32 @@ def _add_segments(
     others: str,
 ) -> None:
     theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
-    own = [segment for segment in segments if segment.candidate is not None and segment.share]
-    drawn = [step.candidates[segment.candidate or 0] for segment in own]
+    visible = [segment for segment in segments if segment.candidate is not None and segment.share]
+    drawn = [step.candidates[segment.candidate or 0] for segment in visible]
     colors = [theme.token_color(candidate.rank) for candidate in drawn]
-    inks = [theme.text_on(color) for color in colors]
-    widths = [0.3 if color == theme.unnamed else 0.8 for color in colors]
     texts = [
         # In the draw's row it is named beside the bar; the mark of the draw would cross it.
         "" if s.row == len(stages) and c.token_id == step.token_id else _segment_text(c, s.share)
-        for s, c in zip(own, drawn, strict=True)
+        for s, c in zip(visible, drawn, strict=True)
     ]
-    hovers = [_hover(c, names[s.row], s.share) for s, c in zip(own, drawn, strict=True)]
+    hovers = [_hover(c, names[s.row], s.share) for s, c in zip(visible, drawn, strict=True)]
     sheet.traces.append(
         {
-            **segment_bars(own),
+            **segment_bars(visible),
             "name": "segments",
             "text": texts,
-            "textfont": {"family": theme.mono, "size": 12, "color": inks},
-            "marker": {"color": colors, "line": {"color": theme.paper, "width": widths}},
+            "textfont": {
+                "family": theme.mono,
+                "size": 12,
+                "color": [theme.text_on(color) for color in colors],
+            },
+            "marker": {
+                "color": colors,
+                "line": {
+                    "color": theme.paper,
+                    "width": [0.3 if color == theme.unnamed else 0.8 for color in colors],
+                },
+            },
             **hover_texts(hovers),
             "customdata": [[step.index, candidate.token_id] for candidate in drawn],
         }
@@ -142,19 +161,23 @@ def _others(
     words: str,
 ) -> Properties:
     """The tokens that are no candidates, hatched."""
-    own = [segment for segment in segments if segment.candidate is None]
-    stages = [escaped(stage_name(names[segment.row])) for segment in own]
+    hidden = [segment for segment in segments if segment.candidate is None]
+    stages = [escaped(stage_name(names[segment.row])) for segment in hidden]
     # Cut in two by the chosen token, they are told as one.
-    shares = [sum(o.share for o in own if o.row == s.row) for s in own]
-    pairs = zip(stages, shares, strict=True)
+    shares = [sum(o.share for o in hidden if o.row == s.row) for s in hidden]
     return {
-        **segment_bars(own),
+        **segment_bars(hidden),
         "name": words,
-        "text": [words] * len(own),
+        "text": [words] * len(hidden),
         "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
         "marker": hatched(theme),
-        **hover_texts([f"<b>{words}</b><br>{name} {percent(share)}" for name, share in pairs]),
-        "customdata": [[step.index, -1]] * len(own),
+        **hover_texts(
+            [
+                f"<b>{words}</b><br>{name} {percent(share)}"
+                for name, share in zip(stages, shares, strict=True)
+            ]
+        ),
+        "customdata": [[step.index, -1]] * len(hidden),
     }
 
 
@@ -175,17 +198,6 @@ def _hover(candidate: Candidate, stage: str, share: float) -> str:
     return "<br>".join(lines)
 
 
-def _label_stage(
-    sheet: Sheet, step: TokenStep, trace: Trace, row: int, stage: Stage, *, last: bool
-) -> None:
-    name = escaped(stage_setting(stage.name, trace.config))
-    note = ", the model's own" if row == 0 else " → final" if last else ""
-    said = _removed(step, stage, row)
-    if trace.known is not None and row == 0:
-        said = f"{trace.known:,} of {said} named"
-    label_pair(sheet, row - BAR / 2, f"<b>{name}</b>{note}", said, yshift=1, clear=True)
-
-
 def _label(sheet: Sheet, row: int, text: str) -> None:
     label_bar(sheet, row - BAR / 2, text, yshift=1, clear=True)
 
@@ -195,17 +207,16 @@ def _removed(step: TokenStep, stage: Stage, row: int) -> str:
         return f"{stage.kept:,} tokens"
     if stage.name == "server":
         return _SERVER
-    everything, before = step.stages[0].kept, step.stages[row - 1].kept
-    if stage.removed_mass <= 0 and stage.kept == before:
+    if stage.removed_mass <= 0 and stage.kept == step.stages[row - 1].kept:
         return "nothing removed"
-    return f"{percent(stage.removed_mass)} removed, {stage.kept:,} of {everything:,} kept"
+    return f"{percent(stage.removed_mass)} removed, {stage.kept:,} of {step.stages[0].kept:,} kept"
 
 
 def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
     """Shapes that join the chosen token's segments from bar to bar."""
     places = [c.token_id for c in step.candidates]
-    own = [s for s in segments if s.candidate == places.index(step.token_id)]
-    for upper, lower in pairwise(own):
+    chosen = [s for s in segments if s.candidate == places.index(step.token_id)]
+    for upper, lower in pairwise(chosen):
         top, bottom = upper.row + BAR / 2, lower.row - BAR / 2
         corners = (
             (upper.low, top),
@@ -240,13 +251,19 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     if step.origin == "forced":
         _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
     elif step.draw.interval is not None:
-        said = f"{uniform:.4f} falls on {token}"
-        label_pair(sheet, row - BAR / 2, "<b>draw</b>", said, yshift=1, clear=True)
+        label_pair(
+            sheet,
+            row - BAR / 2,
+            "<b>draw</b>",
+            f"{uniform:.4f} falls on {token}",
+            yshift=1,
+            clear=True,
+        )
         if uniform is not None:
             mark_uniform(sheet, uniform, row)
             where = {"yanchor": "top", "yshift": 1, "borderpad": 0}
-            low, ink = row + BAR / 2, sheet.theme.ink
-            add_note(sheet, "uniform", "▲", uniform, low, size=11, color=ink, **where)
+            ink = sheet.theme.ink
+            add_note(sheet, "uniform", "▲", uniform, row + BAR / 2, size=11, color=ink, **where)
     elif step.origin == "server":
         _label(sheet, row, f"<b>draw</b>: the server takes {token}, with its own dice")
     elif step.draw.method == "argmax":
@@ -258,7 +275,7 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
 
 
 def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
-    told = "; ".join(
+    removals = "; ".join(
         f"{stage_name(stage.name)}: {_SERVER}"
         if stage.name == "server"
         else f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
@@ -269,7 +286,7 @@ def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
     how = "Drawn by the server, with its own dice" if step.origin == "server" else how
     text = (
-        f"The stages of step {nth(step.index)} as bars of 100 percent. {told}. "
+        f"The stages of step {nth(step.index)} as bars of 100 percent. {removals}. "
         f"{how}: {visible_token(chosen.text, 24)}, "
         f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
     )

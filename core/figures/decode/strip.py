@@ -12,12 +12,10 @@ By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]
 
 # Fixed tops, so that a colour means the same in every run.
 _TOP_ENTROPY = 5.0
-_TOP_SURPRISAL = 8.0
-_TOP_RANK = 1000
 
 
 class Legend(NamedTuple):
-    """What a strip's colours mean: names of both ends, and the colours between them.
+    """Meaning of a strip's colours: names of both ends, and the colours between them.
 
     The more colour, the less the token was expected.
     """
@@ -39,9 +37,9 @@ def token_share(step: TokenStep, by: By) -> float:
     elif by == "entropy":
         value = step.entropy / _TOP_ENTROPY
     elif by == "surprisal":
-        value = step.surprisal / _TOP_SURPRISAL
+        value = step.surprisal / 8.0
     else:
-        value = math.log(step.chosen.rank) / math.log(_TOP_RANK)
+        value = math.log(step.chosen.rank) / math.log(1000)
     return min(max(value, 0.0), 1.0)
 
 

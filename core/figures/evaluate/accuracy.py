@@ -10,16 +10,16 @@ import plotly.graph_objects as go
 from core.evaluation.plan.statistics import WayResult, results
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.axes import PERCENT_TICKS, axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import label_bar
 from core.figures.base.measure import fitted, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 from core.figures.reasoning.words import share_bars, share_record, share_words, strong_words
 
-_TITLE = "Right answers by way"
 _NAME, _SHARE = 50, 60
 # From the middle of a row, px: the lower edges of its name and costs, the bar and its height.
 _NAMED, _COSTS, _BAR, _THICK = -9.0, 32.5, 4.5, 19.0
@@ -34,42 +34,52 @@ def evaluate_accuracy(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance below."""
-    found = results(evaluation)
-    canvas = Canvas(theme, paper, _TITLE, caption(evaluation))
-    if not found:
+    ways = results(evaluation)
+    canvas = Canvas(theme, paper, "Right answers by way", caption(evaluation))
+    if not ways:
         return canvas.sentence(NOTHING_YET)
     room = paper.width - 2 * EDGE
-    costs = [wrapped_markup(cost_words(one), room, _COST_SIZE) for one in found]
-    more = _LINE * (max(map(len, costs)) - 1)
-    row = _ROW + more
+    costs = [wrapped_markup(cost_words(way), room, _COST_SIZE) for way in ways]
+    row = _ROW + (_LINE * (max(map(len, costs)) - 1))
+    words = "; ".join(
+        f"{plain_name(way.way, _NAME)} {way.correct.percent:g} % "
+        f"({way.correct.hits} of {way.correct.total})"
+        for way in ways
+    )
     sheet = canvas.lay_out(
-        subtitle=f"The line is the 95{NBSP}% interval.{strong_words([o.correct for o in found])} "
+        subtitle=f"The line is the 95{NBSP}% interval.{strong_words([o.correct for o in ways])} "
         "Below each bar: what a run costs on average, and how much of its draft was accepted."
         f"{so_far(evaluation)}",
-        alt=_alt(found),
-        plot_height=row * len(found) + 6,
+        alt=f"Right answers by way of decoding: {words}.",
+        plot_height=row * len(ways) + 6,
         left=EDGE,
         right=EDGE,
         below=44,
+        traces=[_bars(ways, theme, row)],
+        layout={
+            "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "yaxis": axis(
+                theme,
+                range=[len(ways) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row],
+                visible=False,
+            ),
+        },
     )
-    sheet.traces = [_bars(found, theme, row)]
-    for at, (one, lines) in enumerate(zip(found, costs, strict=True)):
-        name = fitted(plain_name(one.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
+    for at, (way, lines) in enumerate(zip(ways, costs, strict=True)):
+        name = fitted(plain_name(way.way, 2 * _NAME), room - _SHARE, 12, "sans bold")
         label_bar(sheet, at + _NAMED / row, f"<b>{escaped(name)}</b>")
-        share = f"<b>{one.correct.percent:g}{NBSP}%</b>"
-        label_bar(sheet, at + _NAMED / row, share, right=True)
-        low = at + (_COSTS + _LINE * (len(lines) - 1)) / row
-        label_bar(sheet, low, "<br>".join(lines), size=_COST_SIZE)
-    ends = [len(found) - 1 + (row - _ROW / 2 + 6) / row, -_ROW / 2 / row]
-    sheet.layout |= {
-        "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
-        "yaxis": axis(theme, range=ends, visible=False),
-    }
+        label_bar(sheet, at + _NAMED / row, f"<b>{way.correct.percent:g}{NBSP}%</b>", right=True)
+        label_bar(
+            sheet,
+            at + (_COSTS + _LINE * (len(lines) - 1)) / row,
+            "<br>".join(lines),
+            size=_COST_SIZE,
+        )
     return sheet.figure()
 
 
 def cost_words(one: WayResult) -> str:
-    """What a run of a way costs, its acceptance and its leaks."""
+    """Cost of a run of a way, its acceptance and its leaks."""
     parts = [f"{one.forwards:.1f}{NBSP}target{NBSP}forwards"]
     if one.draft_forwards:
         parts.append(f"{one.draft_forwards:.1f} of the draft")
@@ -83,38 +93,35 @@ def cost_words(one: WayResult) -> str:
 
 def _bars(found: Sequence[WayResult], theme: Theme, row: float) -> Properties:
     texts = [
-        f"<b>{escaped(plain_name(one.way, _NAME))}</b><br>{share_words(one.correct)}"
-        f"<br>{cost_words(one)}"
-        for one in found
+        f"<b>{escaped(plain_name(way.way, _NAME))}</b><br>{share_words(way.correct)}"
+        f"<br>{cost_words(way)}"
+        for way in found
     ]
-    shares = [one.correct for one in found]
-    return share_bars(shares, texts, theme, name="ways", below=_BAR / row, width=_THICK / row)
-
-
-def _alt(found: Sequence[WayResult]) -> str:
-    words = "; ".join(
-        f"{plain_name(one.way, _NAME)} {one.correct.percent:g} % "
-        f"({one.correct.hits} of {one.correct.total})"
-        for one in found
+    return share_bars(
+        [way.correct for way in found],
+        texts,
+        theme,
+        name="ways",
+        below=_BAR / row,
+        width=_THICK / row,
     )
-    return f"Right answers by way of decoding: {words}."
 
 
 def evaluate_accuracy_data(evaluation: Evaluation) -> pd.DataFrame:
     """One row for each way; tokens, forwards and seconds are means a run."""
     records = [
         (
-            table_text(one.way),
-            *share_record(one.correct),
-            one.f1,
-            one.tokens,
-            one.forwards,
-            one.draft_forwards,
-            one.seconds,
-            one.acceptance,
-            one.reference_logprob,
-            one.leaks,
+            table_text(way.way),
+            *share_record(way.correct),
+            way.f1,
+            way.tokens,
+            way.forwards,
+            way.draft_forwards,
+            way.seconds,
+            way.acceptance,
+            way.reference_logprob,
+            way.leaks,
         )
-        for one in results(evaluation)
+        for way in results(evaluation)
     ]
     return pd.DataFrame(records, columns=COLUMNS.split())

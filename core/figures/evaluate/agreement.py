@@ -1,4 +1,4 @@
-"""How often two ways give the very same reply."""
+"""Agreement: the share of questions to which two ways give the very same reply."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import plotly.graph_objects as go
 from core.evaluation.plan.statistics import agreement, compared_ways
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.types import Share
-from core.figures.base.axes import add_key, axis
+from core.figures.base.axes import axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
-_TITLE = "Agreement between ways"
-_NAME, _CELL, _KEY, _LINE = 56, 34, 18, 16
+_NAME, _KEY, _LINE = 56, 18, 16
 # A cell is no wider, px.
 _WIDEST = 90
 # What a number needs with its sign, and without; px.
@@ -33,28 +33,31 @@ def evaluate_agreement(
     """A matrix: the share of questions that two ways answer with the same text."""
     shares = agreement(evaluation)
     ways = [way.name for way in compared_ways(evaluation)]
-    canvas = Canvas(theme, paper, _TITLE, caption(evaluation))
+    canvas = Canvas(theme, paper, "Agreement between ways", caption(evaluation))
     if not any(share.total for share in shares.values()):
         return canvas.sentence(NOTHING_YET)
-    sheet = canvas.lay_out(
+    end = min(1.0, _WIDEST * len(ways) / (paper.width - 2 * EDGE - _KEY))
+    names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
+    words = "; ".join(
+        f"{plain_name(name, _NAME)} {shares[ways[0], name].hits} of {shares[ways[0], name].total}"
+        for name in ways[1:]
+    )
+    return canvas.draw(
         subtitle="Questions that two ways answer with the same text, in percent. A lossless rule "
         f"agrees with its target on all of them.{so_far(evaluation)}",
-        alt=_alt(ways, shares),
-        plot_height=max(90, _CELL * len(ways)),
+        alt=f"Questions answered with the same text as {plain_name(ways[0], _NAME)}: {words}.",
+        plot_height=max(90, 34 * len(ways)),
         left=EDGE + _KEY,
         right=EDGE,
         above=_KEY,
         below=_LINE * len(ways) + 12,
+        traces=[_cells(ways, shares, theme, end * (paper.width - 2 * EDGE - _KEY) / len(ways))],
+        key=names,
+        layout={
+            "xaxis": axis(theme, type="category", side="top", showgrid=False, domain=[0, end]),
+            "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
+        },
     )
-    end = min(1.0, _WIDEST * len(ways) / sheet.room(EDGE + _KEY))
-    sheet.traces = [_cells(ways, shares, theme, end * sheet.room(EDGE + _KEY) / len(ways))]
-    names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
-    add_key(sheet, names, EDGE + _KEY)
-    sheet.layout |= {
-        "xaxis": axis(theme, type="category", side="top", showgrid=False, domain=[0, end]),
-        "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
-    }
-    return sheet.figure()
 
 
 def _short(name: str, paper: Paper) -> str:
@@ -67,9 +70,8 @@ def _cells(
     ways: Sequence[str], shares: Mapping[tuple[str, str], Share], theme: Theme, room: float
 ) -> Properties:
     """The matrix itself; a cell of so many px has its number, or none."""
-    number = f"%{{text}}{NBSP}%" if room >= _NUMBER else "%{text}" if room >= _BARE_NUMBER else ""
     numbers = [str(at) for at in range(1, len(ways) + 1)]
-    rows = [[shares[one, other].value for other in ways] for one in ways]
+    rows = [[shares[row_way, way].value for way in ways] for row_way in ways]
     return {
         "type": "heatmap",
         "name": "agreement",
@@ -83,9 +85,11 @@ def _cells(
         "showscale": False,
         "colorscale": [[0, theme.panel], [1, blend(theme.first, theme.paper, 0.4)]],
         "text": [[f"{100 * value:.0f}" for value in row] for row in rows],
-        "texttemplate": number,
+        "texttemplate": (
+            f"%{{text}}{NBSP}%" if room >= _NUMBER else "%{text}" if room >= _BARE_NUMBER else ""
+        ),
         "textfont": {"size": 12 if room >= _NUMBER else SMALL, "color": theme.ink},
-        "hovertext": [[_hover(one, other, shares) for other in ways] for one in ways],
+        "hovertext": [[_hover(row_way, way, shares) for way in ways] for row_way in ways],
         "hovertemplate": "%{hovertext}<extra></extra>",
     }
 
@@ -96,18 +100,10 @@ def _hover(one: str, other: str, shares: Mapping[tuple[str, str], Share]) -> str
     return f"{names}<br><b>{share.hits} of {share.total}</b> the same"
 
 
-def _alt(ways: list[str], shares: dict[tuple[str, str], Share]) -> str:
-    words = "; ".join(
-        f"{plain_name(name, _NAME)} {shares[ways[0], name].hits} of {shares[ways[0], name].total}"
-        for name in ways[1:]
-    )
-    return f"Questions answered with the same text as {plain_name(ways[0], _NAME)}: {words}."
-
-
 def evaluate_agreement_data(evaluation: Evaluation) -> pd.DataFrame:
     """One row for each two ways."""
     records = [
-        (table_text(one), table_text(other), share.hits, share.total, share.value)
-        for (one, other), share in agreement(evaluation).items()
+        (table_text(first), table_text(second), share.hits, share.total, share.value)
+        for (first, second), share in agreement(evaluation).items()
     ]
     return pd.DataFrame(records, columns=["way", "other", "same", "questions", "share"])

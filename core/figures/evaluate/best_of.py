@@ -8,21 +8,20 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import counted
-from core.evaluation.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.evaluation.types import AnswerRule
-from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
+from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend, contrast
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import hover_texts, name_rows
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.compare import RULE_WORDS
 from core.figures.reasoning.words import share_errors, share_record, share_words
 
-_TITLE = "One answer out of N samples"
-_LEFT, _HEIGHT, _APART = 62, 250, 0.13
-_THIN = 1.9
+_APART = 0.13
 _MARKS: dict[AnswerRule, tuple[str, str, str]] = {
     "majority": ("blue", "circle", "●"),
     "best_of_n": ("orange", "square", "■"),
@@ -36,38 +35,40 @@ def best_of(
 ) -> go.Figure:
     """The share of right answers of each rule by the number of samples, with 95 % intervals."""
     points = by_samples(sampled)
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    canvas = Canvas(theme, paper, "One answer out of N samples", caption)
     if not points:
         return canvas.sentence("No question has several samples yet.")
-    sheet = canvas.lay_out(
+    rules = list(dict.fromkeys(point.rule for point in points))
+    sizes = sorted({point.samples for point in points})
+    ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
+    words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
+    return canvas.draw(
         subtitle="Every rule chooses among the same samples. The line is the "
         f"95{NBSP}% interval over questions.",
         alt=_alt(points),
-        plot_height=_HEIGHT,
-        left=_LEFT,
+        plot_height=250,
+        left=62,
         right=EDGE + 8,
         below=66,
+        traces=[
+            _line([p for p in points if p.rule == rule], at - (len(rules) - 1) / 2, theme)
+            for at, rule in enumerate(rules)
+        ],
+        rows="right answers",
+        key=["".join(words)],
+        key_offset=46,
+        layout={
+            "xaxis": axis(
+                theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks
+            ),
+            "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
+        },
     )
-    rules = list(dict.fromkeys(point.rule for point in points))
-    sizes = sorted({point.samples for point in points})
-    sheet.traces = [
-        _line([p for p in points if p.rule == rule], at - (len(rules) - 1) / 2, theme)
-        for at, rule in enumerate(rules)
-    ]
-    ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
-    sheet.layout |= {
-        "xaxis": axis(theme, "samples a question, N", 6, range=[-0.5, len(sizes) - 0.5], **ticks),
-        "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
-    }
-    words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
-    name_rows(sheet, "right answers", _LEFT)
-    add_key(sheet, ["".join(words)], _LEFT, offset=46)
-    return sheet.figure()
 
 
 def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties:
     """A rule's shares, set a little aside of the others."""
-    ink, symbol = _ink(points[0].rule, theme), _MARKS[points[0].rule][1]
+    ink = _ink(points[0].rule, theme)
     shares = [point.correct for point in points]
     texts = [
         f"<b>{RULE_WORDS[p.rule]}</b>, {counted(p.samples, 'sample')}<br>{share_words(p.correct)}"
@@ -80,7 +81,7 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
         "x": [SIZES.index(point.samples) + _APART * apart for point in points],
         "y": [share.value for share in shares],
         "line": {"color": ink, "width": 1.5},
-        "marker": {"color": ink, "size": 9, "symbol": symbol},
+        "marker": {"color": ink, "size": 9, "symbol": _MARKS[points[0].rule][1]},
         "error_y": {**share_errors(shares, ink), "width": 3},
         **hover_texts(texts),
         "cliponaxis": False,
@@ -90,7 +91,7 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
 def _ink(rule: AnswerRule, theme: Theme) -> str:
     """A rule's colour, dark enough for a line."""
     color = theme.named[_MARKS[rule][0]]
-    return blend(color, theme.ink, 0.4) if contrast(color, theme.paper) < _THIN else color
+    return blend(color, theme.ink, 0.4) if contrast(color, theme.paper) < 1.9 else color
 
 
 def _alt(points: Sequence[RulePoint]) -> str:
@@ -105,5 +106,6 @@ def _alt(points: Sequence[RulePoint]) -> str:
 def best_of_data(sampled: Sequence[Sampled]) -> pd.DataFrame:
     """A row for each rule and number of samples; trials are blocks of so many samples."""
     records = [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
-    columns = "rule samples right trials accuracy wilson_low wilson_high".split()
-    return pd.DataFrame(records, columns=columns)
+    return pd.DataFrame(
+        records, columns="rule samples right trials accuracy wilson_low wilson_high".split()
+    )

@@ -1,4 +1,4 @@
-"""What an evaluation was of, in words."""
+"""Models, questions and metrics of an evaluation, in words."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ def caption(evaluation: Evaluation) -> str:
     plan = evaluation.plan
     models = ", ".join(plain_name(name, 60) for name in plan.models)
     count = counted(len(plan.questions.questions), "question")
-    asked = f"{count}: {plain_name(plan.questions.name, 80)}"
-    return f"{models} · {asked} · right by {' or '.join(plan.metrics)}"
+    questions = f"{count}: {plain_name(plan.questions.name, 80)}"
+    return f"{models} · {questions} · right by {' or '.join(plan.metrics)}"
 
 
 def so_far(evaluation: Evaluation) -> str:
     """Markup on the questions and ways that a figure leaves out; empty where it shows all."""
     done = len({row.question for row in fair_rows(evaluation)})
     whole = len(evaluation.plan.questions.questions)
-    said = ""
+    text = ""
     if not evaluation.complete:
-        said = f" So far {done:,} of {whole:,} questions."
+        text = f" So far {done:,} of {whole:,} questions."
     elif done < whole:
-        said = f" {whole - done:,} of {whole:,} questions are left out, on which a way failed."
-    lost = [escaped(plain_name(one.way, 60)) for one in failures(evaluation) if one.whole]
+        text = f" {whole - done:,} of {whole:,} questions are left out, on which a way failed."
+    lost = [
+        escaped(plain_name(failure.way, 60)) for failure in failures(evaluation) if failure.whole
+    ]
     if lost:
         more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
-        said += f" Failed and left out: {', '.join(lost[:_NAMED])}{more}."
-    return said
+        text += f" Failed and left out: {', '.join(lost[:_NAMED])}{more}."
+    return text

@@ -1,4 +1,4 @@
-"""Where one token looks: its attention to all before, by layer and head."""
+"""Attention of one token to all before, by layer and head."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.inside.types import Attention
 from core.figures.base.axes import axis, top_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.marks import add_line
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window, numbered
+from core.figures.base.window import ShownPart, cut_window, numbered
 
-_TITLE = "Where this token looks"
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
 # Columns of text that fit a figure's width, px each.
 _COLUMN = 24
-_COLUMNS = "position token layer head looks_at looks_at_token weight".split()
 
 
 class _Line(NamedTuple):
@@ -61,9 +60,19 @@ def attention_map(
     first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
     places = range(first, min(first + count, len(attention.texts)))
     part = ShownPart("Positions", places.start, places.stop, len(attention.texts))
-    means = lines[0].head is None if lines else False
-    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
-        subtitle=part.sentence(paper) + _subtitle(attention, layer, means=means),
+    token = show_token(attention.texts[-1], 24)
+    who = (
+        "the mean of each layer's heads"
+        if (lines[0].head is None if lines else False)
+        else "each head"
+    )
+    where = "" if layer is None else f" of layer {nth(layer)}"
+    sheet = Canvas(theme, paper, "Where this token looks", caption).lay_out(
+        subtitle=part.sentence(paper)
+        + (
+            f"From position {nth(attention.position)}, {token}, to each position up to itself, by "
+            f"{who}{where}; a row adds up to 100&#160;%."
+        ),
         alt=_alt(attention, lines),
         plot_height=max(_ROW * len(lines), 4 * _ROW),
         left=_LEFT,
@@ -72,14 +81,13 @@ def attention_map(
     )
     sheet.traces.append(_heat(sheet, attention, lines, places))
     _axes(sheet, attention, lines, places, count)
-    add_least(sheet, attention_columns, len(places))
-    part.tell(sheet)
+    part.tell(sheet, attention_columns)
     sheet.explain(f"{theme.hue} of a cell: the weight")
     return sheet.figure()
 
 
 def attention_columns(width: float) -> int:
-    """So many positions a figure `width` px wide holds."""
+    """Number of positions in a figure `width` px wide."""
     return max(int((width - _LEFT - 14) / _COLUMN), 1)
 
 
@@ -96,13 +104,10 @@ def _mean(heads: Sequence[Sequence[float]]) -> list[float]:
     return [sum(column) / len(heads) for column in zip(*heads, strict=True)]
 
 
-def _name(line: _Line) -> str:
-    return f"{nth(line.layer)}" if line.head is None else f"{nth(line.layer)}.{nth(line.head)}"
-
-
 def _heat(
     sheet: Sheet, attention: Attention, lines: Sequence[_Line], places: Sequence[int]
 ) -> Properties:
+    bar = probability_bar(sheet, left=0)
     return {
         "type": "heatmap",
         "name": "attention",
@@ -116,14 +121,11 @@ def _heat(
         "ygap": 1,
         "text": [[_hover(attention, line, at) for at in places] for line in lines],
         "hovertemplate": "%{text}<extra></extra>",
-        "colorbar": _bar(sheet),
+        "colorbar": {
+            **bar,
+            "ticktext": [str(text).replace("probability", "weight") for text in bar["ticktext"]],
+        },
     }
-
-
-def _bar(sheet: Sheet) -> Properties:
-    bar = probability_bar(sheet, left=0)
-    return {**bar, "ticktext": [str(text).replace("probability", "weight")
-                                for text in bar["ticktext"]]}  # type: ignore[attr-defined]  # fmt: skip
 
 
 def _hover(attention: Attention, line: _Line, at: int) -> str:
@@ -138,10 +140,13 @@ def _axes(
 ) -> None:
     theme = sheet.theme
     names = [f"{show_token(attention.texts[at], 9)}" for at in places]
-    end = max(len(places), min(count, 8)) - 0.5
-    across = top_axis(theme, [-0.5, end], list(range(len(places))), names)
-    tokens = {"family": theme.mono, "size": 11, "color": theme.ink}
-    sheet.layout["xaxis"] = {**across, "tickangle": -90, "tickfont": tokens}
+    sheet.layout["xaxis"] = {
+        **top_axis(
+            theme, [-0.5, max(len(places), min(count, 8)) - 0.5], list(range(len(places))), names
+        ),
+        "tickangle": -90,
+        "tickfont": {"family": theme.mono, "size": 11, "color": theme.ink},
+    }
     means = bool(lines) and lines[0].head is None
     sheet.layout["yaxis"] = axis(
         theme,
@@ -152,22 +157,15 @@ def _axes(
         showline=False,
         tickmode="array",
         tickvals=list(range(len(lines))),
-        ticktext=[_name(line) for line in lines],
+        ticktext=[
+            (f"{nth(line.layer)}" if line.head is None else f"{nth(line.layer)}.{nth(line.head)}")
+            for line in lines
+        ],
         tickfont={"size": SMALL, "color": theme.muted},
     )
     for at, (above, below) in enumerate(pairwise(lines)):
         if not means and above.layer != below.layer:
             add_line(sheet, "layers", (-0.5, len(places) - 0.5), at + 0.5, theme.muted, 1)
-
-
-def _subtitle(attention: Attention, layer: int | None, *, means: bool) -> str:
-    token = show_token(attention.texts[-1], 24)
-    who = "the mean of each layer's heads" if means else "each head"
-    where = "" if layer is None else f" of layer {nth(layer)}"
-    return (
-        f"From position {nth(attention.position)}, {token}, to each position up to itself, by "
-        f"{who}{where}; a row adds up to 100&#160;%."
-    )
 
 
 def _alt(attention: Attention, lines: Sequence[_Line]) -> str:
@@ -201,4 +199,6 @@ def attention_map_data(
         for head, row in enumerate(heads)
         for at, weight in numbered(row, first, columns)
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(
+        rows, columns="position token layer head looks_at looks_at_token weight".split()
+    )

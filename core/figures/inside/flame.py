@@ -9,18 +9,18 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import counted, duration, nth
-from core.figures.base.axes import add_key, axis, bare_axis, key_entry
+from core.figures.base.axes import axis, bare_axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import escaped, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.data_path.steps import act_of, part_of, starts_step
 from core.traces.data_path.types import FunctionCall
 
-_TITLE = "The calls, over time"
-_ROW, _TEXT_SIZE = 22, 11
+_TEXT_SIZE = 11
 _DEEPEST, _MOST_MARKS = 16, 450
 # A call that is narrower, px, is left out.
 _NARROWEST = 0.75
@@ -38,7 +38,6 @@ ACTS = {
     "record": "recording of the step",
     "other": "what calls them",
 }
-_COLUMNS = "step depth act function file line start_ms ms in out".split()
 
 
 class _Mark(NamedTuple):
@@ -70,7 +69,7 @@ def flame_chart(
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
     caption = with_prompt(caption, prompt, paper)
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    canvas = Canvas(theme, paper, "The calls, over time", caption)
     if not calls:
         return canvas.sentence("Nothing was recorded here.")
     start = calls[0].start
@@ -82,16 +81,19 @@ def flame_chart(
     sheet = canvas.lay_out(
         subtitle=_subtitle(what, total, len(marks) - len(shown)),
         alt=_alt(marks, what, total),
-        plot_height=_ROW * depth,
+        plot_height=22 * depth,
         left=14,
         below=72,
+        key=_key({mark.act for mark in shown}, theme),
+        key_offset=40,
     )
     for act in ACTS:
         group = [mark for mark in shown if mark.act == act]
         if group:
             sheet.traces.append(_bars(group, act, start, total, paper.width, theme))
-    _axes(sheet, depth, total)
-    add_key(sheet, _key({mark.act for mark in shown}, theme), 14, offset=40)
+    sheet.layout |= overlaid(SMALL)
+    sheet.layout["xaxis"] = axis(sheet.theme, "ms", range=[0, 1e3 * total], nticks=7)
+    sheet.layout["yaxis"] = bare_axis(sheet.theme, range=[depth - 0.5, -0.5])
     return sheet.figure()
 
 
@@ -104,7 +106,7 @@ def _marks(calls: Iterable[FunctionCall], depth: int, around: str, step: int) ->
 
 
 def _shown(marks: list[_Mark], total: float, width: float) -> list[_Mark]:
-    """What is wide enough to be seen, at most so many, the longest first."""
+    """Calls that are wide enough to be seen, at most `_MOST_MARKS`, the longest first."""
     least = total * _NARROWEST / width
     seen = [m for m in marks if m.depth < _DEEPEST and (m.call.seconds >= least or m.depth == 0)]
     return sorted(seen, key=lambda mark: -mark.call.seconds)[:_MOST_MARKS]
@@ -119,16 +121,14 @@ def _color(act: str, theme: Theme) -> str:
         "draw": "yellow",
         "text": "vermillion",
     }
-    other = {"record": theme.categories[4], "other": theme.panel}
-    return theme.named[named[act]] if act in named else other[act]
+    special = {"record": theme.categories[4], "other": theme.panel}
+    return theme.named[named[act]] if act in named else special[act]
 
 
 def _bars(
     marks: list[_Mark], act: str, start: float, total: float, width: float, theme: Theme
 ) -> Properties:
     color = _color(act, theme)
-    ink = theme.text_on(color)
-    edge = theme.muted if act == "other" else theme.paper
     room = [(width - 28) * mark.call.seconds / total - _PADDING for mark in marks]
     return {
         "type": "bar",
@@ -142,8 +142,11 @@ def _bars(
         "insidetextanchor": "start",
         "textangle": 0,
         "text": [_label(mark.call, held) for mark, held in zip(marks, room, strict=True)],
-        "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": ink},
-        "marker": {"color": color, "line": {"color": edge, "width": 0.5}},
+        "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": theme.text_on(color)},
+        "marker": {
+            "color": color,
+            "line": {"color": (theme.muted if act == "other" else theme.paper), "width": 0.5},
+        },
         **hover_texts([_hover(mark) for mark in marks]),
         "customdata": [[mark.step] for mark in marks],
         "cliponaxis": True,
@@ -156,8 +159,8 @@ def _label(call: FunctionCall, room: float) -> str:
         return ""
     module = call.function.partition(" ")[2]
     # An object that is called has its class's name.
-    own = call.function.removesuffix(".__call__").rpartition(".")[2]
-    name = ".".join(module.split(".")[-2:]) if module else own
+    attribute = call.function.removesuffix(".__call__").rpartition(".")[2]
+    name = ".".join(module.split(".")[-2:]) if module else attribute
     return escaped(fitted(visible_token(name), room, _TEXT_SIZE, "mono"))
 
 
@@ -175,12 +178,6 @@ def _hover(mark: _Mark) -> str:
 
 def _short(text: str) -> str:
     return escaped(visible_token(text, _LONGEST).replace("␣", " "))
-
-
-def _axes(sheet: Sheet, depth: int, total: float) -> None:
-    sheet.layout |= overlaid(SMALL)
-    sheet.layout["xaxis"] = axis(sheet.theme, "ms", range=[0, 1e3 * total], nticks=7)
-    sheet.layout["yaxis"] = bare_axis(sheet.theme, range=[depth - 0.5, -0.5])
 
 
 def _key(acts: set[str], theme: Theme) -> list[str]:
@@ -221,4 +218,6 @@ def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -
         )
         for mark in _marks(calls, 0, "other", first_step)
     ]
-    return pd.DataFrame(rows, columns=_COLUMNS).astype({"step": "Int64"})
+    return pd.DataFrame(
+        rows, columns="step depth act function file line start_ms ms in out".split()
+    ).astype({"step": "Int64"})

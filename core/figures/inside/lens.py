@@ -10,37 +10,29 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.inside.types import Lens, LensCell, LensPosition
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
-    add_cells,
+    add_grid,
     frame_of,
-    grid_axes,
-    mark_column,
     wide_columns,
 )
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import Canvas
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window, numbered, window_of
+from core.figures.base.window import ShownPart, cut_window, numbered, window_of
 
 Content: TypeAlias = Literal["token", "rank"]
 
-_TITLE = "What each layer would say"
-_FEWEST_COLUMNS = 3
 _SUBTITLES = {
     "token": "Read upwards: the likeliest token if the model ended after that layer. {Hue}: its "
     "probability.",
     "rank": "Read upwards: the rank, after that layer, of the token that came out. {Hue}: the "
     "likeliest token's probability.",
 }
-_COLUMNS = (
-    "position token_id token layer likeliest_id likeliest probability came_out_id came_out "
-    "came_out_rank decided_here"
-).split()
 
 
 def lens_heatmap(
@@ -73,28 +65,26 @@ def lens_heatmap(
     positions = window_of(lens.positions, first, held)
     part = ShownPart("Positions", first, first + len(positions), count, lens.first)
     numbers = [lens.first + at for at in range(part.first, part.last)]
-    frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), _FEWEST_COLUMNS))
+    frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), 3))
     names = [*reversed(lens.layers), "token"]
-    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
+    cells = [
+        cell
+        for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
+        for cell in _cells(lens, position, column, at, show)
+    ]
+    ring = key_entry(theme.accent, "decided here", "<b>□</b>")
+    sheet = Canvas(theme, paper, "What each layer would say", caption).lay_out(
         subtitle=part.sentence(paper) + theme.in_words(_SUBTITLES[show]),
         alt=_alt(lens, positions, numbers),
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT + 14,
         above=24,
         below=40,
+        key=[ring],
     )
-    cells = [
-        cell
-        for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
-        for cell in _cells(lens, position, column, at, show)
-    ]
-    add_cells(sheet, cells, len(names), frame)
-    grid_axes(sheet, "position", "came out", names, numbers, frame, title="layer")
-    mark_column(sheet, numbers, selected, len(names), frame)
-    ring = key_entry(theme.accent, "decided here", "<b>□</b>")
-    add_key(sheet, [ring], GRID_LEFT + 14)
-    add_least(sheet, wide_columns, len(positions))
-    part.tell(sheet)
+    heads = ("position", "came out")
+    add_grid(sheet, cells, names, numbers, frame, selected, names=heads, title="layer")
+    part.tell(sheet, wide_columns)
     return sheet.figure()
 
 
@@ -105,10 +95,17 @@ def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Conte
         Cell(column, height, None, position.text, _hover(position, at, None, ""), key),
     ]
     for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True)):
-        text = cell.text if show == "token" else f"{cell.rank:,}"
-        hover = _hover(position, at, cell, name)
-        ringed = position.decided == layer
-        cells.append(Cell(column, height - 1 - layer, cell.prob, text, hover, key, ringed=ringed))
+        cells.append(
+            Cell(
+                column,
+                height - 1 - layer,
+                cell.prob,
+                cell.text if show == "token" else f"{cell.rank:,}",
+                _hover(position, at, cell, name),
+                key,
+                ringed=position.decided == layer,
+            )
+        )
     return cells
 
 
@@ -166,4 +163,10 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
         for at, position in numbered(lens.positions, first, columns)
         for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
     ]
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(
+        rows,
+        columns=(
+            "position token_id token layer likeliest_id likeliest probability came_out_id came_out "
+            "came_out_rank decided_here"
+        ).split(),
+    )

@@ -10,18 +10,16 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import counted, nth
 from core.decoding.inside.types import Forward, ModuleRun
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Canvas, Properties
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import LIGHT, Theme
 
-_TITLE = "The forward, module by module"
-_ROW, _LEFT = 34, 120
 # More layers than this are drawn as their mean.
 _MOST_LAYERS = 12
-_COLUMNS = "forward module class layer shape_in shape_out ms parameters".split()
 _PARTS = {"norm": "norms", "attention": "attention", "mlp": "MLP", "other": "other"}
 
 
@@ -54,24 +52,35 @@ def module_times(
     caption = with_prompt(caption, prompt, paper)
     tables = [(name, forward, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
-    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
-        subtitle=_subtitle(forwards),
-        alt=_alt(forwards),
-        plot_height=_ROW * len(names),
-        left=_LEFT,
-        right=70,
-        below=72,
-    )
     colors = (theme.second, theme.first)
     top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
-    for at, (name, _, rows) in enumerate(tables):
-        sheet.traces.append(_bars(name, rows, names, colors[at % 2], theme))
-    sheet.layout |= {"barmode": "group", "bargap": 0.25, "bargroupgap": 0.05}
-    sheet.layout["xaxis"] = axis(theme, "ms", range=[0, 1.12e3 * max(top, 1e-6)], nticks=7)
-    sheet.layout["yaxis"] = _names_axis(theme, names)
-    keys = [key_entry(colors[at % 2], escaped(name)) for at, (name, _) in enumerate(forwards)]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=40)
-    return sheet.figure()
+    colors = (theme.second, theme.first)
+    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
+    return Canvas(theme, paper, "The forward, module by module", caption).draw(
+        subtitle=_subtitle(forwards),
+        alt=_alt(forwards),
+        plot_height=34 * len(names),
+        left=120,
+        right=70,
+        below=72,
+        traces=[
+            _bars(name, rows, names, colors[at % 2], theme)
+            for at, (name, _, rows) in enumerate(tables)
+        ],
+        layout={
+            "barmode": "group",
+            "bargap": 0.25,
+            "bargroupgap": 0.05,
+            "xaxis": axis(theme, "ms", range=[0, 1.12e3 * max(top, 1e-6)], nticks=7),
+            "yaxis": _names_axis(theme, names),
+        },
+        key=[
+            "".join(
+                [key_entry(colors[at % 2], escaped(name)) for at, (name, _) in enumerate(forwards)]
+            )
+        ],
+        key_offset=40,
+    )
 
 
 def _rows(forward: Forward) -> list[_ModuleRow]:
@@ -85,11 +94,11 @@ def _rows(forward: Forward) -> list[_ModuleRow]:
     if len(layers) > _MOST_LAYERS:
         groups = [(-1, layers)]
     rows = []
-    for at, own in groups:
+    for at, group in groups:
         for part, word in _PARTS.items():
-            runs = tuple(r for r in forward.modules if r.layer in own and r.part == part)
+            runs = tuple(r for r in forward.modules if r.layer in group and r.part == part)
             name = f"layer {nth(at)} {word}" if at >= 0 else f"a layer's {word}"
-            rows += [_ModuleRow(name, runs, len(own))] if runs else []
+            rows += [_ModuleRow(name, runs, len(group))] if runs else []
     return [*first, *rows, *last]
 
 
@@ -123,7 +132,6 @@ def _names_axis(theme: Theme, names: Sequence[str]) -> Properties:
 
 
 def _hover(name: str, row: _ModuleRow) -> str:
-    first, last = row.modules[0], row.modules[-1]
     kinds = ", ".join(dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules))
     parameters = sum(run.parameters for run in row.modules) // row.layers
     many = f", mean of {row.layers} layers" if row.layers > 1 else ""
@@ -131,19 +139,19 @@ def _hover(name: str, row: _ModuleRow) -> str:
         [
             f"<b>{escaped(row.name)}</b>, {escaped(name)}{many}",
             kinds,
-            f"{shape(first.taken)} in, {shape(last.given)} out",
+            f"{shape(row.modules[0].taken)} in, {shape(row.modules[-1].given)} out",
             f"{milliseconds(row.seconds)}, {parameters:,} parameters",
         ]
     )
 
 
 def shape(sizes: Sequence[int]) -> str:
-    """As "[1, 4, 256]"."""
+    """Sizes in words, such as "[1, 4, 256]"."""
     return f"[{', '.join(map(str, sizes))}]"
 
 
 def kept(forward: Forward) -> str:
-    """What the key-value cache held before and after; plain text."""
+    """Content of the key-value cache before and after; plain text."""
     if not forward.after.bytes:
         return "no KV cache"
     before, after = forward.before, forward.after
@@ -166,11 +174,12 @@ def _subtitle(forwards: Sequence[tuple[str, Forward]]) -> str:
 
 
 def _alt(forwards: Sequence[tuple[str, Forward]]) -> str:
-    said = " ".join(
-        f"{name}: {counted(one.tokens, 'token')} in {1e3 * one.seconds:.1f} ms, {kept(one)}."
-        for name, one in forwards
+    times = " ".join(
+        f"{name}: {counted(forward.tokens, 'token')} in {1e3 * forward.seconds:.1f} ms, "
+        f"{kept(forward)}."
+        for name, forward in forwards
     )
-    return f"Bars of milliseconds, a row for each module. {said}"
+    return f"Bars of milliseconds, a row for each module. {times}"
 
 
 def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> pd.DataFrame:
@@ -189,4 +198,6 @@ def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> pd.DataFrame:
         for name, forward in forwards
         for run in forward.modules
     ]
-    return pd.DataFrame(rows, columns=_COLUMNS).astype({"layer": "Int64"})
+    return pd.DataFrame(
+        rows, columns="forward module class layer shape_in shape_out ms parameters".split()
+    ).astype({"layer": "Int64"})

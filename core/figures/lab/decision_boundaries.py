@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
 from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -31,12 +32,11 @@ from core.figures.base.marks import (
     overlaid,
 )
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Canvas, Sheet
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number, number_within
 
-_TITLE = "The same dice, other knobs"
-_ROW, _BAR = 56, 0.4
+_BAR = 0.4
 # Narrower intervals have no line around them, which would hide them.
 _SLIVER = 0.008
 # Of a track 360 px long: what keeps a word from the mark, and a character of it.
@@ -51,25 +51,34 @@ def lab_decision_boundaries(
     lab: LabStep, knobs: Sequence[KnobBoundaries], *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """One track a knob over its whole range; the mark is the knob's value."""
-    canvas = Canvas(theme, paper, _TITLE, lab_caption(lab, paper))
+    canvas = Canvas(theme, paper, "The same dice, other knobs", lab_caption(lab, paper))
     if not knobs:
         return canvas.sentence("Looking for the values at which the token flips.")
+    colors = {
+        candidate.token_id: theme.token_color(candidate.rank) for candidate in lab.step.candidates
+    }
+    sides = "; ".join(nearest_boundaries(knobs)) or "nothing else within these ranges"
+    chosen = visible_token(lab.step.chosen.text, 24)
     sheet = canvas.lay_out(
         subtitle=f"Each {theme.hue} is a token; framed is the one that is drawn now.",
-        alt=_alt(lab, knobs),
-        plot_height=_ROW * len(knobs),
+        alt=(
+            f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
+            f"would draw. Now it is {chosen}. It becomes: {sides}."
+        ).replace(NBSP, " "),
+        plot_height=56 * len(knobs),
         left=EDGE + 2,
         right=EDGE + 4,
         below=8,
+        layout={
+            **overlaid(SMALL),
+            "xaxis": axis(theme, range=[0, 1], visible=False),
+            "yaxis": axis(theme, range=[len(knobs) - 0.42, -0.58], visible=False),
+        },
     )
-    colors = {own.token_id: theme.token_color(own.rank) for own in lab.step.candidates}
     for row, knob in enumerate(knobs):
         _add_track(sheet, row, knob, colors, lab.step.token_id)
         name = f"<b>{escaped(stage_name(knob.name))}</b> {number(knob.value)}"
         label_pair(sheet, row - _BAR / 2, name, _nearest(knob, theme), size=11, yshift=3)
-    sheet.layout |= overlaid(SMALL)
-    sheet.layout["xaxis"] = axis(theme, range=[0, 1], visible=False)
-    sheet.layout["yaxis"] = axis(theme, range=[len(knobs) - 0.42, -0.58], visible=False)
     return sheet.figure()
 
 
@@ -78,14 +87,15 @@ def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
     pieces = knob.pieces
     if not pieces:
         return []
-    first, last = pieces[0].low, pieces[-1].high
-    span = max(last - first, 1e-12)
+    first = pieces[0].low
+    span = max(pieces[-1].high - first, 1e-12)
     inner = [((left.high + right.low) / 2 - first) / span for left, right in pairwise(pieces)]
     edges = [0.0, *inner, 1.0]
     placed: list[tuple[float, float, TokenInterval]] = []
     sliver = False
     for low, high, piece in zip(edges[:-1], edges[1:], pieces, strict=True):
-        before, sliver = sliver, high - low < _SLIVER and not piece.low <= knob.value <= piece.high
+        before = sliver
+        sliver = high - low < _SLIVER and not piece.low <= knob.value <= piece.high
         if sliver and before:
             start, _, merged = placed.pop()
             low, piece = start, TokenInterval(merged.low, piece.high, MANY, "many tokens")
@@ -99,26 +109,40 @@ def _add_track(
     """A knob's intervals in the colours of their tokens, its value and the ends of its range."""
     theme, placed = sheet.theme, _placed(knob)
     lows, lengths = [low for low, _, _ in placed], [high - low for low, high, _ in placed]
-    lines = [0.6 if length > _SLIVER else 0 for length in lengths]
-    own = [
+    fills = [
         theme.rest if piece.token_id == MANY else colors.get(piece.token_id, theme.unnamed)
         for _, _, piece in placed
     ]
-    inks = [theme.text_on(color) for color in own]
     sheet.traces.append(
         {
             **level_bars([row] * len(placed), lows, lengths, _BAR),
             "name": knob.name,
             "text": [_named(knob, *interval) for interval in placed],
-            "textfont": {"family": theme.mono, "size": 11, "color": inks},
+            "textfont": {
+                "family": theme.mono,
+                "size": 11,
+                "color": [theme.text_on(color) for color in fills],
+            },
             **hover_texts([_hover(knob, piece) for _, _, piece in placed]),
-            "marker": {"color": own, "line": {"color": theme.paper, "width": lines}},
+            "marker": {
+                "color": fills,
+                "line": {
+                    "color": theme.paper,
+                    "width": [0.6 if length > _SLIVER else 0 for length in lengths],
+                },
+            },
         }
     )
     for low, high, piece in placed:
         if piece.token_id == drawn:
-            down = (row - _BAR / 2, row + _BAR / 2)
-            add_frame(sheet, "drawn now", (low, high), down, theme.accent, FRAME)
+            add_frame(
+                sheet,
+                "drawn now",
+                (low, high),
+                (row - _BAR / 2, row + _BAR / 2),
+                theme.accent,
+                FRAME,
+            )
     if row == 0:
         sheet.explain(key_entry(theme.ink, "the knob's value", "┃"))
     if placed:
@@ -126,9 +150,9 @@ def _add_track(
 
 
 def _place(knob: KnobBoundaries) -> float:
-    """Where the knob's value is along its track, 0 to 1."""
-    low, high = knob.pieces[0].low, knob.pieces[-1].high
-    return min(max((knob.value - low) / max(high - low, 1e-12), 0.0), 1.0)
+    """Place of the knob's value along its track, 0 to 1."""
+    low = knob.pieces[0].low
+    return min(max((knob.value - low) / max(knob.pieces[-1].high - low, 1e-12), 0.0), 1.0)
 
 
 def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) -> str:
@@ -144,16 +168,16 @@ def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) 
 
 
 def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
-    low, high, at = knob.pieces[0].low, knob.pieces[-1].high, _place(knob)
+    at = _place(knob)
     # Below the track stand the ends of the range.
     below = 0.1 if _MARK < at < 1 - _MARK else 0.02
     ends = (row - _BAR / 2 - 0.04, row + _BAR / 2 + below)
     add_line(sheet, "value border", at, ends, sheet.theme.paper, 6)
     add_line(sheet, "value", at, ends, sheet.theme.ink, 2.5)
-    for x, side, value in ((0, "left", low), (1, "right", high)):
+    for x, side, value in ((0, "left", knob.pieces[0].low), (1, "right", knob.pieces[-1].high)):
         where = {"xanchor": side, "yanchor": "top", "borderpad": 0}
-        y, muted = row + _BAR / 2, sheet.theme.muted
-        add_note(sheet, "end", number(value), x, y, size=SMALL, color=muted, **where)
+        muted = sheet.theme.muted
+        add_note(sheet, "end", number(value), x, row + _BAR / 2, size=SMALL, color=muted, **where)
 
 
 def _hover(knob: KnobBoundaries, piece: TokenInterval) -> str:
@@ -195,22 +219,11 @@ def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
     return lines
 
 
-def _alt(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> str:
-    none = "nothing else within these ranges"
-    sides = "; ".join(nearest_boundaries(knobs)) or none
-    chosen = visible_token(lab.step.chosen.text, 24)
-    return (
-        f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} would "
-        f"draw. Now it is {chosen}. It becomes: {sides}."
-    ).replace(NBSP, " ")
-
-
 def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> pd.DataFrame:
     """Every interval of every knob's range, its ends as they were tried."""
-    names = "knob value from to token_id token drawn_now".split()
     records = []
     for knob in knobs:
-        for own in knob.pieces:
-            who = (own.token_id, table_text(own.text), own.token_id == lab.step.token_id)
-            records.append((knob.name, knob.value, own.low, own.high, *who))
-    return pd.DataFrame(records, columns=names)
+        for piece in knob.pieces:
+            who = (piece.token_id, table_text(piece.text), piece.token_id == lab.step.token_id)
+            records.append((knob.name, knob.value, piece.low, piece.high, *who))
+    return pd.DataFrame(records, columns="knob value from to token_id token drawn_now".split())

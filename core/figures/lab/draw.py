@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_pair, mono, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
 from core.figures.decode.stage_bars import (
@@ -33,7 +34,7 @@ _WIDE = 0.24
 
 
 def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
-    """How the token was drawn: by a number on the cumulative bar, or by a noisy score for each."""
+    """Draw of the token: by a number on the cumulative bar, or by a noisy score for each."""
     if lab.step.draw.method == "argmax":
         sentence = (
             "Temperature 0 draws nothing: the most probable token is taken, "
@@ -49,6 +50,9 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go
 
 def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step = lab.step
+    segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
+    rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
+    hidden = [segment for segment in segments if segment.candidate is None]
     sheet = Canvas(theme, paper, "Where the number falls", lab_caption(lab, paper)).lay_out(
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         alt=draw_alt(lab),
@@ -56,19 +60,31 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         left=EDGE + 2,
         right=EDGE + 8,
         below=42,
+        traces=[
+            _tokens(lab, segments, theme),
+            {
+                **segment_bars(hidden),
+                "name": "other tokens",
+                "text": ["other tokens"] * len(hidden),
+                "textfont": {"size": 12, "color": theme.muted},
+                **hover_texts(
+                    [f"<b>other tokens</b><br>{percent(segment.share)}" for segment in hidden]
+                ),
+                "marker": hatched(theme),
+            },
+        ],
+        layout={
+            **overlaid(SMALL),
+            "xaxis": across(theme, "cumulative probability"),
+            "yaxis": bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62]),
+        },
     )
-    segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
-    sheet.traces = [_tokens(lab, segments, theme), _others(segments, theme)]
     frame_chosen(sheet, step, segments)
-    rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     for row, (name, token) in enumerate(rows):
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
         label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
-    sheet.layout |= overlaid(SMALL)
-    sheet.layout["xaxis"] = across(theme, "cumulative probability")
-    sheet.layout["yaxis"] = bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62])
     return sheet.figure()
 
 
@@ -86,40 +102,31 @@ def _raw_segments(lab: LabStep) -> list[Segment]:
 
 def _tokens(lab: LabStep, segments: Sequence[Segment], theme: Theme) -> Properties:
     """The candidates' segments in both bars."""
-    own = [(one, one.candidate) for one in segments if one.candidate is not None]
-    tokens = [(lab.step.candidates[place].text, one) for one, place in own]
-    fills = [theme.token_color(lab.step.candidates[place].rank) for _, place in own]
-    inks = [theme.text_on(color) for color in fills]
+    named = [(segment, segment.candidate) for segment in segments if segment.candidate is not None]
+    tokens = [(lab.step.candidates[place].text, segment) for segment, place in named]
+    fills = [theme.token_color(lab.step.candidates[place].rank) for _, place in named]
     return {
-        **segment_bars([one for one, _ in own]),
+        **segment_bars([segment for segment, _ in named]),
         "name": "tokens",
-        "text": [_segment_text(lab, text, one) for text, one in tokens],
-        "textfont": {"family": theme.mono, "size": 12, "color": inks},
+        "text": [_segment_text(lab, text, segment) for text, segment in tokens],
+        "textfont": {
+            "family": theme.mono,
+            "size": 12,
+            "color": [theme.text_on(color) for color in fills],
+        },
         **hover_texts(
             [
-                f"<b>{show_token(text, 40)}</b><br>{percent(one.share)}, from {percent(one.low)}"
-                for text, one in tokens
+                f"<b>{show_token(text, 40)}</b><br>{percent(segment.share)}, "
+                f"from {percent(segment.low)}"
+                for text, segment in tokens
             ]
         ),
         "marker": {"color": fills, "line": {"color": theme.paper, "width": 0.8}},
     }
 
 
-def _others(segments: Sequence[Segment], theme: Theme) -> Properties:
-    """The segments of all other tokens, hatched."""
-    own = [one for one in segments if one.candidate is None]
-    return {
-        **segment_bars(own),
-        "name": "other tokens",
-        "text": ["other tokens"] * len(own),
-        "textfont": {"size": 12, "color": theme.muted},
-        **hover_texts([f"<b>other tokens</b><br>{percent(one.share)}" for one in own]),
-        "marker": hatched(theme),
-    }
-
-
 def _segment_text(lab: LabStep, text: str, one: Segment) -> str:
-    """What fits; nothing where the mark of the number would cross it: that is named beside."""
+    """Text that fits; none where the mark of the number would cross it: that is named beside."""
     number = lab.step.draw.uniform
     if number is not None and one.low <= number < one.low + one.share:
         return ""
@@ -140,19 +147,26 @@ def _mark_number(sheet: Sheet, number: float) -> None:
     elif number > 0.88:
         side, text, shift = "right", f"<b>{number:.4f} ▲</b>", 6
     where = {"xanchor": side, "yanchor": "top", "xshift": shift, "borderpad": 0}
-    low, ink = 1 + BAR / 2, sheet.theme.ink
-    add_note(sheet, "uniform", text, number, low, size=12, color=ink, **where)
+    ink = sheet.theme.ink
+    add_note(sheet, "uniform", text, number, 1 + BAR / 2, size=12, color=ink, **where)
 
 
 def lab_draw_data(lab: LabStep) -> pd.DataFrame:
     """Every candidate with its probabilities and what the noise gave it."""
     step = lab.step
-    scores = step.draw.scores or (None,) * len(step.candidates)
-    lows = {one.candidate: one.low for one in drawn_segments(step)}
+    lows = {segment.candidate: segment.low for segment in drawn_segments(step)}
     records = []
-    for place, (own, score) in enumerate(zip(step.candidates, scores, strict=True)):
-        chosen = own.token_id == step.token_id
-        head = (own.rank, own.token_id, table_text(own.text), chosen, own.raw_prob, own.prob)
+    for place, (candidate, score) in enumerate(
+        zip(step.candidates, step.draw.scores or (None,) * len(step.candidates), strict=True)
+    ):
+        head = (
+            candidate.rank,
+            candidate.token_id,
+            table_text(candidate.text),
+            candidate.token_id == step.token_id,
+            candidate.raw_prob,
+            candidate.prob,
+        )
         records.append((*head, lows.get(place), score, step.draw.uniform))
     names = "rank token_id token drawn raw_prob final_prob cumulative_from score uniform".split()
     return pd.DataFrame(records, columns=names)

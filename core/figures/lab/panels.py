@@ -1,4 +1,4 @@
-"""Where the panels of a step's stages are: in one row, or in as many as a phone needs."""
+"""Places of the panels of a step's stages: in one row, or in as many as a phone needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADS, _EDGE = 68, 10
 
 
 class Places(NamedTuple):
-    """Where the panels are: in rows of equally many, of a height each with its heads above.
+    """Places of the panels: in rows of equally many, of a height each with its heads above.
 
     Args:
         across: panels in a row.
@@ -30,7 +30,7 @@ class Places(NamedTuple):
 
     @property
     def height(self) -> int:
-        """Of the plotting area, px."""
+        """Height of the plotting area, px."""
         return self.rows * self.bars + (self.rows - 1) * self.heads
 
     def x(self, place: int) -> tuple[float, float]:
@@ -50,11 +50,11 @@ class Places(NamedTuple):
 
 
 def places_for(count: int, bars: int, paper: Paper) -> Places:
-    """As many rows as a phone needs, else one."""
+    """Places in as many rows as a phone needs, else in one."""
     rows = -(-count // FEW_PANELS) if is_narrow(paper) and not paper.printed else 1
     return Places(-(-count // rows), rows, bars, HEADS + _EDGE)
 
 
 def is_narrow(paper: Paper) -> bool:
-    """Whether it is a phone's screen."""
+    """Return whether it is a phone's screen."""
     return paper.width < SCREEN.width

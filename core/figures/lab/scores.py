@@ -9,17 +9,16 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, percent, show_token, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import Paper
 from core.figures.base.records import chosen_label
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import Theme
 from core.figures.decode.draw import Scored, scored
 from core.figures.lab.words import lab_caption
-
-_ROW, _LEFT = 30, 112
 
 
 def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
@@ -27,6 +26,17 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
     added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
     divided = "Every p is divided by an exponential number; the highest quotient is drawn."
+    candidates = [step.candidates[item.candidate] for item in items]
+    won = [candidate.token_id == step.token_id for candidate in candidates]
+    names = [show_token(candidate.text, 11) for candidate in candidates]
+    colors = [theme.token_color(candidate.rank) for candidate in candidates]
+    frames = [FRAME if first else 0 for first in won]
+    names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
+    keys = [
+        key_entry(theme.rest, "ln p" if gumbel else "p"),
+        key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
+        key_entry(theme.accent, "drawn", "<b>□</b>"),
+    ]
     sheet = Canvas(
         theme,
         paper,
@@ -35,28 +45,24 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
     ).lay_out(
         subtitle=added if gumbel else divided,
         alt=draw_alt(lab),
-        plot_height=_ROW * max(len(items), 1),
-        left=_LEFT,
+        plot_height=30 * max(len(items), 1),
+        left=112,
         right=EDGE + 52,
         below=66,
+        key=["".join(keys)],
+        key_offset=46,
+        layout={
+            "yaxis": named_axis(
+                theme,
+                [f"{name} " for name in names],
+                range=[len(items) - 0.5, -0.5],
+                showline=False,
+            ),
+            "barmode": "overlay",
+            "bargap": 0.35,
+        },
     )
-    candidates = [step.candidates[item.candidate] for item in items]
-    won = [candidate.token_id == step.token_id for candidate in candidates]
-    names = [show_token(candidate.text, 11) for candidate in candidates]
-    colors = [theme.token_color(candidate.rank) for candidate in candidates]
-    frames = [FRAME if first else 0 for first in won]
     (_add_sums if gumbel else _add_quotients)(sheet, items, colors, frames)
-    names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
-    sheet.layout["yaxis"] = named_axis(
-        theme, [f"{name} " for name in names], range=[len(items) - 0.5, -0.5], showline=False
-    )
-    sheet.layout |= {"barmode": "overlay", "bargap": 0.35}
-    keys = [
-        key_entry(theme.rest, "ln p" if gumbel else "p"),
-        key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
-        key_entry(theme.accent, "drawn", "<b>□</b>"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=46)
     return sheet.figure()
 
 
@@ -88,8 +94,7 @@ def _add_sums(
         },
         _numbers(logs, sums, [f"{value:.2f}".replace("-", "−") for value in sums], theme),
     ]
-    ends = [floor, high]
-    sheet.layout["xaxis"] = axis(theme, "ln p and score, nats", range=ends, nticks=6)
+    sheet.layout["xaxis"] = axis(theme, "ln p and score, nats", range=[floor, high], nticks=6)
 
 
 def _add_quotients(
@@ -99,23 +104,24 @@ def _add_quotients(
     theme = sheet.theme
     probs = [math.exp(item.log_prob) for item in items]
     quotients = [math.exp(item.score) for item in items]
-    pairs = zip(probs, quotients, strict=True)
-    line = {"color": theme.paper, "width": 1}
     sheet.traces += [
         {
             **_bars("quotient", quotients, colors, _framed(frames, theme)),
-            **hover_texts([f"{p:.4f} ÷ {p / q:.4f} = {q:.4f}" for p, q in pairs]),
+            **hover_texts(
+                [f"{p:.4f} ÷ {p / q:.4f} = {q:.4f}" for p, q in zip(probs, quotients, strict=True)]
+            ),
         },
         {
             **_bars("p", probs, theme.rest),
             "width": 0.26,
-            "marker": {"color": theme.rest, "line": line},
+            "marker": {"color": theme.rest, "line": {"color": theme.paper, "width": 1}},
             **hover_texts([f"p {percent(p)}" for p in probs]),
         },
         _numbers(probs, quotients, [f"{q:.3g}" for q in quotients], theme),
     ]
-    ends = [0, max([*quotients, *probs], default=1.0)]
-    sheet.layout["xaxis"] = axis(theme, "p, and p ÷ E", range=ends, nticks=6)
+    sheet.layout["xaxis"] = axis(
+        theme, "p, and p ÷ E", range=[0, max([*quotients, *probs], default=1.0)], nticks=6
+    )
 
 
 def _framed(frames: Sequence[float], theme: Theme) -> Properties:
@@ -125,8 +131,14 @@ def _framed(frames: Sequence[float], theme: Theme) -> Properties:
 def _bars(
     name: str, lengths: Sequence[float], color: object, frame: Properties | None = None
 ) -> Properties:
-    bars = {"type": "bar", "orientation": "h", "name": name, "y": list(range(len(lengths)))}
-    return {**bars, "x": lengths, "marker": {"color": color, **(frame or {})}}
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "y": list(range(len(lengths))),
+        "x": lengths,
+        "marker": {"color": color, **(frame or {})},
+    }
 
 
 def _numbers(
@@ -139,7 +151,7 @@ def _numbers(
 
 
 def draw_alt(lab: LabStep) -> str:
-    """What a draw's figure shows, in words."""
+    """Alt text of a draw's figure."""
     chosen, raw = lab.step.chosen, lab.raw_pick
     number = lab.step.draw.uniform
     how = (

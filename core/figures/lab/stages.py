@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
 from core.decoding.record.trace import Candidate, Stage
-from core.figures.base.axes import add_key, bare_axis, key_entry, named_axis
+from core.figures.base.axes import bare_axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas, name_rows
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -27,18 +28,16 @@ from core.figures.base.marks import (
     add_line,
     add_note,
     hover_texts,
-    name_rows,
 )
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
-from core.figures.base.sheet import EDGE, Canvas, Sheet
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
 
-_TITLE = "What every stage leaves"
-_ROW, _LABEL_LIMIT = 25, 12
+_LABEL_LIMIT = 12
 # Of a panel's width what a bar's percentage needs.
 _PERCENT_WIDTH = 44
 # The narrowest that the page shows the panels at, px: few, and many.
@@ -76,33 +75,41 @@ def lab_stages(
         rows: so many tokens by rank; the chosen one and top-p's last one are added.
     """
     stages, shown = shown_stages(lab), shown_rows(lab, rows)
-    places = places_for(len(stages), _ROW * (len(shown) + 1), paper)
+    places = places_for(len(stages), 25 * (len(shown) + 1), paper)
     columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
-    left = 40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank))
-    sheet = Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).lay_out(
+    top = max(max(row.probs) for row in shown)
+    top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
+    names = [*_labels(lab, shown, theme), f"others{NBSP}"]
+    ends = [len(shown) + 0.5, -0.5]
+    keys = [
+        key_entry(theme.muted, f"in the token's {theme.hue}: can be drawn"),
+        key_entry(theme.accent, "drawn", "<b>□</b>"),
+    ]
+    if any(stage.removed_mass > 0 for stage in lab.step.stages):
+        keys.append(key_entry(theme.muted, "removed here, with what it had", "▨"))
+    sheet = Canvas(theme, paper, "What every stage leaves", lab_caption(lab, paper)).lay_out(
         subtitle=_subtitle(lab),
         alt=_alt(lab, stages),
         plot_height=places.height,
-        left=left,
+        left=40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank)),
         right=EDGE + 2,
         above=HEADS,
         below=34,
+        key=["".join(keys)],
+        layout={
+            "barmode": "overlay",
+            "bargap": 0.3,
+        },
     )
-    top = max(max(row.probs) for row in shown)
-    top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
     for place, stage in enumerate(stages):
         _add_panel(sheet, lab, place, stage, shown, places)
         _frame_panel(sheet, lab, place, stage, places, top)
     _mark_crossing(sheet, lab, stages, shown, places)
-    names = [*_labels(lab, shown, theme), f"others{NBSP}"]
-    ends = [len(shown) + 0.5, -0.5]
     for row in range(places.rows):
-        own = {"range": ends, "showline": False, "domain": list(places.y(row))}
-        own["anchor"] = f"x{row * places.across + 1}" if row else "x"
-        sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(theme, names, **own)
-    name_rows(sheet, "token and its rank", left)
-    sheet.layout |= {"barmode": "overlay", "bargap": 0.3}
-    add_key(sheet, _key(lab, theme), left, offset=8)
+        look = {"range": ends, "showline": False, "domain": list(places.y(row))}
+        look["anchor"] = f"x{row * places.across + 1}" if row else "x"
+        sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(theme, names, **look)
+    name_rows(sheet, "token and its rank")
     return sheet.figure()
 
 
@@ -125,15 +132,17 @@ def shown_rows(lab: LabStep, rows: int) -> list[StageRow]:
     """The likeliest tokens by rank, the chosen one and top-p's last one among them."""
     count = len(shown_stages(lab))
     step = lab.step
-    found = {
+    rows_by_id = {
         candidate.token_id: StageRow(candidate, tuple(s.probs[place] for s in step.stages[:count]))
         for place, candidate in enumerate(step.candidates)
         if place < max(rows, 1) or candidate.token_id == step.token_id
     }
     if lab.crossing is not None:
-        own = lab.crossing.candidate
-        found.setdefault(own.token_id, StageRow(own, lab.crossing.probs[:count]))
-    return sorted(found.values(), key=lambda row: row.candidate.rank)
+        candidate_at_p = lab.crossing.candidate
+        rows_by_id.setdefault(
+            candidate_at_p.token_id, StageRow(candidate_at_p, lab.crossing.probs[:count])
+        )
+    return sorted(rows_by_id.values(), key=lambda row: row.candidate.rank)
 
 
 def _others(place: int, stage: Stage, shown: Sequence[StageRow]) -> float:
@@ -153,20 +162,19 @@ def _add_panel(
     """A stage's bars: what every token has there, and what those had that it removed."""
     theme, chosen = sheet.theme, lab.step.token_id
     probs = [row.probs[place] for row in shown]
-    rest, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
+    mass, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
     colors = [theme.token_color(row.candidate.rank) for row in shown]
     frames = [
         FRAME if row.candidate.token_id == chosen and row.probs[place] > 0 else 0 for row in shown
     ]
     hovers = [_hover(row, stage, place) for row in shown]
     gone = [at for at, row in enumerate(shown) if row.removed_at == place]
-    pattern = {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25}
     left = {
         "name": stage.name,
-        "x": [*probs, rest],
+        "x": [*probs, mass],
         "y": list(range(len(shown) + 1)),
-        "text": [percent(p) if p > 0 else "" for p in probs] + [percent(rest) if others else ""],
-        **hover_texts([*hovers, f"<b>{others:,} other tokens</b><br>{percent(rest)}"]),
+        "text": [percent(p) if p > 0 else "" for p in probs] + [percent(mass) if others else ""],
+        **hover_texts([*hovers, f"<b>{others:,} other tokens</b><br>{percent(mass)}"]),
         "marker": {
             "color": [*colors, theme.rest],
             "line": {"color": theme.accent, "width": [*frames, 0]},
@@ -181,7 +189,7 @@ def _add_panel(
         **hover_texts([hovers[at] for at in gone]),
         "marker": {
             "color": theme.paper,
-            "pattern": pattern,
+            "pattern": {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25},
             "line": {"width": 1, "color": theme.muted},
         },
         "textfont": {"size": 11, "color": theme.muted},
@@ -210,13 +218,11 @@ def _frame_panel(
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
     width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
     if whole:
-        width = sheet.room(margin["l"], margin["r"])
+        width = sheet.room
     room = width / count - 6
-    most = 0.86 if whole else 0.6
-    share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), most)
+    share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
         theme, domain=list(domain), range=[0, top / (1 - share)], anchor=places.axis(place)
     )
@@ -266,25 +272,15 @@ def _mark_crossing(
 def _subtitle(lab: LabStep) -> str:
     if lab.crossing is None:
         return "One row a token, one panel a stage; all panels share one scale."
-    own = lab.crossing
+    crossing = lab.crossing
     return (
-        f"Top-p {setting('top_p', lab)} is reached at {show_token(own.candidate.text, 16)}: "
-        f"{100 * own.before:.2f} to {100 * own.after:.2f}{NBSP}% of all."
+        f"Top-p {setting('top_p', lab)} is reached at {show_token(crossing.candidate.text, 16)}: "
+        f"{100 * crossing.before:.2f} to {100 * crossing.after:.2f}{NBSP}% of all."
     )
 
 
-def _key(lab: LabStep, theme: Theme) -> list[str]:
-    keys = [
-        key_entry(theme.muted, f"in the token's {theme.hue}: can be drawn"),
-        key_entry(theme.accent, "drawn", "<b>□</b>"),
-    ]
-    if any(stage.removed_mass > 0 for stage in lab.step.stages):
-        keys.append(key_entry(theme.muted, "removed here, with what it had", "▨"))
-    return ["".join(keys)]
-
-
 def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
-    told = "; ".join(
+    removals = "; ".join(
         f"{stage_name(stage.name)} {setting(stage.name, lab)}: {percent(stage.removed_mass)} "
         f"removed, {stage.kept} tokens left"
         for stage in stages
@@ -292,7 +288,7 @@ def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
     chosen = lab.step.chosen
     text = (
         f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}. "
-        f"{told}. Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
+        f"{removals}. Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
         f"{percent(chosen.raw_prob)} at first, {percent(chosen.prob)} in the end."
     )
     return text.replace(NBSP, " ")
@@ -307,11 +303,16 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> pd.DataFrame:
         head = (stage.name, getattr(lab.config.shaping, stage.name, None))
         tail = (stage.kept, stage.removed_mass)
         for row in shown:
-            own = row.candidate
-            who = (own.rank, own.token_id, table_text(own.text), own.token_id == lab.step.token_id)
-            crossed = stage.name == "top_p" and own.token_id == last
+            candidate = row.candidate
+            who = (
+                candidate.rank,
+                candidate.token_id,
+                table_text(candidate.text),
+                candidate.token_id == lab.step.token_id,
+            )
+            crossed = stage.name == "top_p" and candidate.token_id == last
             records.append((*head, *who, row.probs[place], *tail, crossed))
-        rest = _others(place, stage, shown)
-        records.append((*head, None, None, None, False, rest, *tail, False))
-    frame = pd.DataFrame(records, columns=list(COLUMNS))
-    return frame.astype({"token_id": "Int64", "rank": "Int64"})
+        records.append((*head, None, None, None, False, _others(place, stage, shown), *tail, False))
+    return pd.DataFrame(records, columns=list(COLUMNS)).astype(
+        {"token_id": "Int64", "rank": "Int64"}
+    )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep, Sweep
-from core.figures.base.axes import add_key, axis, bare_axis, key_entry, named_axis
+from core.figures.base.axes import axis, bare_axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label, widest
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number
 
-_TITLE = "From cold to hot"
-_ROW, _LABEL_LIMIT = 24, 12
+_LABEL_LIMIT = 12
 _ENTROPY, _GAP = 96, 26
 
 
@@ -27,12 +25,13 @@ def lab_sweep(
     lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """Tokens down, temperature across, colour for the probability drawn from; entropy below."""
-    canvas = Canvas(theme, paper, _TITLE, lab_caption(lab, paper))
+    canvas = Canvas(theme, paper, "From cold to hot", lab_caption(lab, paper))
     if not sweep.temperatures:
         return canvas.sentence("No temperature was tried.")
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
-    height = _ROW * len(sweep.candidates) + _GAP + _ENTROPY
+    height = 24 * len(sweep.candidates) + _GAP + _ENTROPY
+    now = lab.config.shaping.temperature
     sheet = canvas.lay_out(
         subtitle=f"{theme.hue.capitalize()}: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",
@@ -41,13 +40,34 @@ def lab_sweep(
         left=left,
         right=EDGE + 6,
         below=66,
+        key=[key_entry(theme.ink, "the knob", "┃")],
+        key_offset=44,
+        layout={
+            **_axes(lab, sweep, height, theme),
+        },
     )
-    sheet.traces = [_heat(sheet, sweep), _line(sweep, theme)]
-    now = lab.config.shaping.temperature
+    sheet.traces = [
+        _heat(sheet, sweep),
+        {
+            "type": "scatter",
+            "name": "entropy",
+            "mode": "lines",
+            "x": list(sweep.temperatures),
+            "y": list(sweep.entropies),
+            "line": {"color": theme.second, "width": 2.5},
+            **hover_texts(
+                [
+                    f"temperature {t:g}<br>entropy {h:.3f} nats<br>{count:,} tokens can be drawn"
+                    for t, h, count in zip(
+                        sweep.temperatures, sweep.entropies, sweep.kept, strict=True
+                    )
+                ]
+            ),
+            "cliponaxis": False,
+        },
+    ]
     if sweep.temperatures[0] <= now <= sweep.temperatures[-1]:
         add_line(sheet, "now", now, (0, 1), theme.ink, 2, yref="paper")
-    sheet.layout |= _axes(lab, sweep, height, theme)
-    add_key(sheet, [key_entry(theme.ink, "the knob", "┃")], left, offset=44)
     return sheet.figure()
 
 
@@ -57,13 +77,24 @@ def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
     step = temperatures[1] - temperatures[0] if len(temperatures) > 1 else 1.0
     across = [temperatures[0] - step / 2, temperatures[-1] + step / 2]
     names = [_tick(lab, place, sweep, theme) for place in range(len(sweep.candidates))]
-    down = {"range": [len(names) - 0.5, -0.5], "domain": [(_ENTROPY + _GAP) / height, 1]}
-    up = {"range": [0, 1.08 * max(*sweep.entropies, 0.1)], "domain": [0, _ENTROPY / height]}
     return {
         "xaxis": axis(theme, "temperature", 12, range=across, nticks=9),
         "xaxis2": bare_axis(theme, range=across, anchor="y2"),
-        "yaxis2": named_axis(theme, names, anchor="x2", showline=False, **down),
-        "yaxis": axis(theme, "entropy, nats", nticks=4, **up),
+        "yaxis2": named_axis(
+            theme,
+            names,
+            anchor="x2",
+            showline=False,
+            range=[len(names) - 0.5, -0.5],
+            domain=[(_ENTROPY + _GAP) / height, 1],
+        ),
+        "yaxis": axis(
+            theme,
+            "entropy, nats",
+            nticks=4,
+            range=[0, 1.08 * max(*sweep.entropies, 0.1)],
+            domain=[0, _ENTROPY / height],
+        ),
     }
 
 
@@ -100,24 +131,6 @@ def _hover(place: int, at: int, sweep: Sweep) -> str:
     return f"<b>{token}</b><br>temperature {sweep.temperatures[at]:g}<br>{state}"
 
 
-def _line(sweep: Sweep, theme: Theme) -> Properties:
-    return {
-        "type": "scatter",
-        "name": "entropy",
-        "mode": "lines",
-        "x": list(sweep.temperatures),
-        "y": list(sweep.entropies),
-        "line": {"color": theme.second, "width": 2.5},
-        **hover_texts(
-            [
-                f"temperature {t:g}<br>entropy {h:.3f} nats<br>{kept:,} tokens can be drawn"
-                for t, h, kept in zip(sweep.temperatures, sweep.entropies, sweep.kept, strict=True)
-            ]
-        ),
-        "cliponaxis": False,
-    }
-
-
 def _tick(lab: LabStep, place: int, sweep: Sweep, theme: Theme) -> str:
     candidate = sweep.candidates[place]
     token = show_token(candidate.text, _LABEL_LIMIT)
@@ -126,11 +139,10 @@ def _tick(lab: LabStep, place: int, sweep: Sweep, theme: Theme) -> str:
 
 
 def _alt(sweep: Sweep) -> str:
-    ends: Sequence[int] = (0, len(sweep.temperatures) - 1)
     words = "; ".join(
         f"at {number(sweep.temperatures[at])} the entropy is {sweep.entropies[at]:.2f} nats and "
         f"{sweep.kept[at]} tokens can be drawn"
-        for at in ends
+        for at in (0, len(sweep.temperatures) - 1)
     )
     top = visible_token(sweep.candidates[0].text, 24)
     return (
@@ -141,10 +153,20 @@ def _alt(sweep: Sweep) -> str:
 
 def lab_sweep_data(sweep: Sweep) -> pd.DataFrame:
     """A row for each temperature and token."""
-    names = "temperature entropy tokens_left rank token_id token prob".split()
     records = []
     for at, value in enumerate(sweep.temperatures):
-        for own, probs in zip(sweep.candidates, sweep.probs, strict=True):
-            who = (own.rank, own.token_id, table_text(own.text))
-            records.append((value, sweep.entropies[at], sweep.kept[at], *who, probs[at]))
-    return pd.DataFrame(records, columns=names)
+        for candidate, probs in zip(sweep.candidates, sweep.probs, strict=True):
+            records.append(
+                (
+                    value,
+                    sweep.entropies[at],
+                    sweep.kept[at],
+                    candidate.rank,
+                    candidate.token_id,
+                    table_text(candidate.text),
+                    probs[at],
+                )
+            )
+    return pd.DataFrame(
+        records, columns="temperature entropy tokens_left rank token_id token prob".split()
+    )

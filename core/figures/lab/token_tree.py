@@ -99,7 +99,7 @@ def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> TreeLayo
 
 
 def _drawn_steps(tree: nx.DiGraph, longest: int) -> int:
-    """So many steps that at most `MOST_NODES` nodes are drawn."""
+    """Number of steps that draw at most `MOST_NODES` nodes."""
     depths = [tree.nodes[node]["depth"] for node in tree if node]
     steps = longest
     while steps > 1 and sum(depth < steps for depth in depths) > MOST_NODES:
@@ -140,18 +140,25 @@ def _add_cells(
 ) -> None:
     """Append the cells of a node's children, and theirs."""
     for child in tree.successors(node):
-        own = tree.nodes[child]
-        if own["depth"] >= steps:
+        node_data = tree.nodes[child]
+        if node_data["depth"] >= steps:
             continue
-        run, last = [own["token"]], child
+        run, last = [node_data["token"]], child
         while fold and (after := _only_child(tree, last)) is not None:
             if tree.nodes[after]["depth"] >= steps:
                 break
             run.append(tree.nodes[after]["token"])
             last = after
-        first = min(lanes[place] for place in own["rows"])
-        through = bool(greedy & set(own["rows"]))
-        cells.append(TreeCell(own["depth"], first, len(own["rows"]), tuple(run), through, parent))
+        cells.append(
+            TreeCell(
+                node_data["depth"],
+                min(lanes[place] for place in node_data["rows"]),
+                len(node_data["rows"]),
+                tuple(run),
+                bool(greedy & set(node_data["rows"])),
+                parent,
+            )
+        )
         _add_cells(tree, last, len(cells) - 1, lanes, steps, fold, greedy, cells)
 
 

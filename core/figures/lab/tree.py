@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuation, Continuations
-from core.figures.base.axes import add_key, key_entry, named_axis, top_axis
+from core.figures.base.axes import key_entry, named_axis, top_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import (
     NBSP,
@@ -22,14 +23,13 @@ from core.figures.base.labels import (
 from core.figures.base.marks import add_frame, add_note, cell_bars, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, numbered
 from core.figures.lab.token_tree import TreeCell, TreeLayout, lay_out_tree
 from core.figures.lab.words import continuations_caption
 
-_TITLE = "Many ways on"
-_LANE, _LEFT, _WIDTH = 34, 64, 800.0
+_LEFT, _WIDTH = 64, 800.0
 _PADDING = 8
 # In print a step has so much room at least, px; further steps stand in a row of steps of their own.
 _STEP = 46
@@ -45,44 +45,54 @@ def lab_tree(
     Args:
         fold: a run of tokens that no row leaves is one cell, coloured by the geometric mean.
     """
-    layout, caption = lay_out_tree(grown.rows, fold=fold), continuations_caption(grown, paper)
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    layout = lay_out_tree(grown.rows, fold=fold)
+    canvas = Canvas(theme, paper, "Many ways on", continuations_caption(grown, paper))
     if not layout.cells:
         return canvas.sentence("No token was drawn yet.")
     across = _steps_across(layout.steps, paper)
-    starts = range(0, layout.steps, across)
     lanes = len(layout.lanes) + _APART
-    height = lanes * len(starts) - _APART
+    height = lanes * len(range(0, layout.steps, across)) - _APART
     shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
     part = "" if shown.whole else f" {shown.words}."
+    pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = canvas.lay_out(
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,
         alt=_alt(grown, layout),
-        plot_height=round(_LANE * height),
+        plot_height=round(34 * height),
         left=_LEFT,
         right=EDGE,
         above=22,
         below=40,
+        key=[key_entry(theme.ink, "greedy", "<b>□</b>")],
+        layout={
+            **overlaid(SMALL),
+        },
     )
-    room = (sheet.room(_LEFT) if paper.printed else _WIDTH) / across
-    pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
-    sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room)]
+    sheet.traces = [
+        _scale(sheet),
+        _cells(pieces, layout, theme, across, (sheet.room if paper.printed else _WIDTH) / across),
+    ]
     for cell in pieces:
         if cell.greedy:
             x, y = _place(cell, across, lanes)
-            ends, down = (x + 0.02, x + len(cell.tokens) - 0.02), (y + 0.04, y + cell.lanes - 0.04)
-            add_frame(sheet, "greedy", ends, down, theme.ink, 1.6)
-    sheet.layout |= overlaid(SMALL)
+            add_frame(
+                sheet,
+                "greedy",
+                (x + 0.02, x + len(cell.tokens) - 0.02),
+                (y + 0.04, y + cell.lanes - 0.04),
+                theme.ink,
+                1.6,
+            )
     _add_axes(sheet, layout, across, height)
-    add_key(sheet, [key_entry(theme.ink, "greedy", "<b>□</b>")], _LEFT)
+    sheet.add_key()
     sheet.explain(f"{theme.hue} of a cell: the model's own probability")
     shown.tell(sheet)
     return sheet.figure()
 
 
 def _steps_across(steps: int, paper: Paper) -> int:
-    """How many steps a row of them holds: all of them on a page."""
+    """Number of steps in a row of them: all of them on a page."""
     if not paper.printed:
         return steps
     most = max(int((paper.width - _LEFT - EDGE) / _STEP), 3)
@@ -94,8 +104,7 @@ def _pieces(cell: TreeCell, across: int) -> Iterator[TreeCell]:
     start = cell.depth
     while start < cell.depth + len(cell.tokens):
         end = min(cell.depth + len(cell.tokens), (start // across + 1) * across)
-        tokens = cell.tokens[start - cell.depth : end - cell.depth]
-        yield cell._replace(depth=start, tokens=tokens)
+        yield cell._replace(depth=start, tokens=cell.tokens[start - cell.depth : end - cell.depth])
         start = end
 
 
@@ -108,13 +117,16 @@ def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float) -> N
     """Steps over each row of them, and the names of the lanes before it."""
     theme, lanes = sheet.theme, len(layout.lanes) + _APART
     every = 1 if across <= 24 else 5
-    starts = range(0, layout.steps, across)
-    rows = [range(start, min(start + across, layout.steps)) for start in starts]
+    rows = [
+        range(start, min(start + across, layout.steps)) for start in range(0, layout.steps, across)
+    ]
     ticks = [[step for step in row if step % every == 0 or step == row[0]] for row in rows]
-    middles, names = [step + 0.5 for step in ticks[0]], [str(nth(step)) for step in ticks[0]]
-    sheet.layout["xaxis"] = top_axis(theme, [0, across], middles, names)
-    tops = [lanes * at for at in range(len(rows))]
-    sheet.layout["yaxis"] = _lane_axis(layout, theme, tops, height)
+    sheet.layout["xaxis"] = top_axis(
+        theme, [0, across], [step + 0.5 for step in ticks[0]], [str(nth(step)) for step in ticks[0]]
+    )
+    sheet.layout["yaxis"] = _lane_axis(
+        layout, theme, [lanes * at for at in range(len(rows))], height
+    )
     for at, shown in enumerate(ticks[1:], start=1):
         for step in shown:
             where = {"yanchor": "bottom", "yshift": -1}
@@ -132,10 +144,14 @@ def _lane_axis(
         else f"{_name(row)} "
         for row in layout.lanes
     ]
-    middles = [top + lane + 0.5 for top in tops for lane in range(len(names))]
-    quiet = {"tickfont": {"size": 11, "color": theme.muted}, "showline": False}
-    ends = [height, 0.0]
-    return named_axis(theme, names * len(tops), range=ends, **quiet, tickvals=middles)
+    return named_axis(
+        theme,
+        names * len(tops),
+        range=[height, 0.0],
+        tickfont={"size": 11, "color": theme.muted},
+        showline=False,
+        tickvals=[top + lane + 0.5 for top in tops for lane in range(len(names))],
+    )
 
 
 def _scale(sheet: Sheet) -> Properties:
@@ -161,23 +177,27 @@ def _cells(
     """The cells of all rows of steps; `room` is that of a step, px."""
     lanes = len(layout.lanes) + _APART
     colors = [theme.probability_color(cell.prob) for cell in cells]
-    inks = [theme.text_on(color) for color in colors]
-    places = [_place(cell, across, lanes) for cell in cells]
-    corners = [(x + len(c.tokens) / 2, y) for c, (x, y) in zip(cells, places, strict=True)]
-    widths, heights = [len(cell.tokens) for cell in cells], [cell.lanes for cell in cells]
+    corners = [
+        (x + len(c.tokens) / 2, y)
+        for c, (x, y) in zip(cells, [_place(cell, across, lanes) for cell in cells], strict=True)
+    ]
     return {
-        **cell_bars(corners, widths, heights),
+        **cell_bars(corners, [len(cell.tokens) for cell in cells], [cell.lanes for cell in cells]),
         "name": "tokens",
         "text": [_text(cell, room) for cell in cells],
         "textangle": 0,
-        "textfont": {"family": theme.mono, "size": 12, "color": inks},
+        "textfont": {
+            "family": theme.mono,
+            "size": 12,
+            "color": [theme.text_on(color) for color in colors],
+        },
         **hover_texts([_hover(cell, layout) for cell in cells]),
         "marker": {"color": colors, "line": {"color": theme.paper, "width": 1.5}},
     }
 
 
 def _text(cell: TreeCell, room: float) -> str:
-    """What of a cell's text fits, where a step has so many px."""
+    """Part of a cell's text that fits, where a step has `room` px."""
     room, whole = len(cell.tokens) * room - _PADDING, visible_token(cell.text)
     shown = fitted(whole, room, 12, "mono")
     return escaped(shown) if shown == whole or len(shown) > 2 else ""
@@ -214,29 +234,39 @@ def lab_tree_data(
         first: the first step.
         columns: so many steps at most; all of them by default.
     """
-    names = "row seed step token_id token raw_prob prob".split()
     records = [
         (
             _name(row),
             row.seed,
             nth(step),
-            own.token_id,
-            table_text(own.text),
-            own.raw_prob,
-            own.prob,
+            token.token_id,
+            table_text(token.text),
+            token.raw_prob,
+            token.prob,
         )
         for row in grown.rows
-        for step, own in numbered(row.tokens, first, columns)
+        for step, token in numbered(row.tokens, first, columns)
     ]
-    return pd.DataFrame(records, columns=names).astype({"seed": "Int64"})
+    return pd.DataFrame(
+        records, columns="row seed step token_id token raw_prob prob".split()
+    ).astype({"seed": "Int64"})
 
 
 def rows_data(rows: Sequence[Continuation]) -> pd.DataFrame:
     """A row for each continuation: its text, and how varied and how probable it is."""
-    names = ["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"]
     records = []
     for row in rows:
-        varied = (row.mean_logprob, row.distinct(1), row.distinct(2))
-        head = (_name(row), table_text(row.text), len(row.tokens))
-        records.append((*head, *varied, row.finish_reason))
-    return pd.DataFrame(records, columns=names)
+        records.append(
+            (
+                _name(row),
+                table_text(row.text),
+                len(row.tokens),
+                row.mean_logprob,
+                row.distinct(1),
+                row.distinct(2),
+                row.finish_reason,
+            )
+        )
+    return pd.DataFrame(
+        records, columns=["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"]
+    )

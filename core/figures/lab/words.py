@@ -1,4 +1,4 @@
-"""What the lab's figures write: stages in few letters, captions, values of knobs."""
+"""Words of the lab's figures: stages in few letters, captions, values of knobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _plain(text: str) -> str:
 
 
 def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
-    """As `number`, of an end of an interval: rounded to its inside, with more digits if needed."""
+    """An end of an interval as `number`, rounded to its inside, with more digits if needed."""
     if edge == int(edge):
         return number(edge)
     for more in range(digits, 17):
@@ -51,13 +51,14 @@ def setting(stage: str, lab: LabStep) -> str:
 
 
 def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
-    """What made a step of the lab: model, settings, order, seed and draw number; plain text.
+    """Origin of a step of the lab: model, settings, order, seed and draw number; plain text.
 
     A setting that the order's library doesn't have is left out.
     """
     off = {name: SETTINGS[name].off for name in lab.skipped}
-    shaping = replace(lab.config.shaping, **off)
-    made = replace(lab.trace, config=replace(lab.config, shaping=shaping))
+    made = replace(
+        lab.trace, config=replace(lab.config, shaping=replace(lab.config.shaping, **off))
+    )
     return f"{settings_caption(made, paper)} · throw {nth(lab.throw)} · order of {lab.order.label}"
 
 
@@ -66,19 +67,21 @@ def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
     config = grown.config
     seeds = [row.seed for row in grown.sampled if row.seed is not None]
     span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {config.seed}"
-    parts = [plain_name(grown.model_id, 80), "sampling", *_knobs(config)]
+    shaping = config.shaping
+    parts = [
+        plain_name(grown.model_id, 80),
+        "sampling",
+        *[
+            f"{stage_name(name)} {number(getattr(shaping, name))}"
+            for name in shaping.active(SETTINGS)
+        ],
+    ]
     if config.draw != Sampling().draw:
         parts.append(f"draw {config.draw}")
-    dice = f"{span}, each from throw 1"
-    said = " · ".join([*parts, f"{config.max_new_tokens} tokens at most", dice])
-    return with_prompt(said, grown.text_before, paper)
-
-
-def _knobs(config: Sampling) -> list[str]:
-    shaping = config.shaping
-    return [
-        f"{stage_name(name)} {number(getattr(shaping, name))}" for name in shaping.active(SETTINGS)
-    ]
+    caption = " · ".join(
+        [*parts, f"{config.max_new_tokens} tokens at most", f"{span}, each from throw 1"]
+    )
+    return with_prompt(caption, grown.text_before, paper)
 
 
 def shown_stages(lab: LabStep) -> tuple[Stage, ...]:

@@ -10,11 +10,12 @@ import plotly.graph_objects as go
 from core.evaluation.sweep.curves import BudgetPoint, curve
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
-from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
-from core.figures.base.marks import add_line, add_note, hover_texts, name_rows
+from core.figures.base.marks import add_line, add_note, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -27,7 +28,6 @@ from core.figures.reasoning.words import (
     sweep_caption,
 )
 
-_TITLE = "Accuracy against the budget"
 LEFT, _HEIGHT = 62, 260
 # The ends of an axis of shares, with room for the marks at both.
 SHARES = [-0.02, 1.04]
@@ -45,11 +45,14 @@ def reason_accuracy(
         marked: the budget that the page is set to; drawn where the axis holds it, else said.
     """
     marked = marked if paper.selection else None
-    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    points = curve(fair_rows(sweep))
+    canvas = Canvas(theme, paper, "Accuracy against the budget", sweep_caption(sweep.plan))
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 100)
     plan = sweep.plan
+    ends = reach(plan.budgets)
+    where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
+    words = [key_entry(theme.first, "right answers", "●")]
     sheet = canvas.lay_out(
         subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
         alt=_alt(points),
@@ -58,28 +61,29 @@ def reason_accuracy(
         right=EDGE + 8,
         above=18,
         below=66,
+        traces=[band(points, theme), line(points, theme)],
+        rows="right answers",
+        layout={
+            "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
+            "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
+        },
     )
-    sheet.traces = [band(points, theme), line(points, theme)]
-    ends = reach(plan.budgets)
-    sheet.layout |= {
-        "xaxis": axis(theme, BUDGET_WORDS[plan.budget_field], 6, range=ends, nticks=9),
-        "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
-    }
-    name_rows(sheet, "right answers", LEFT)
     sheet.explain(key_entry(theme.muted, "budgets that have a name", "┆"))
-    where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
     for name, budget in levels_within(plan.budgets, plan.budget_field).items():
         _add_upright(sheet, "level", budget, theme.muted, 1, dash="dot")
         add_note(sheet, "level", name, budget, 1, size=11, color=theme.muted, **where)
-    words = [key_entry(theme.first, "right answers", "●")]
     if marked is not None and ends[0] <= marked <= ends[1]:
         _add_upright(sheet, "now", marked, theme.accent, 2)
         words.append(key_entry(theme.accent, "the budget that is set", "┃"))
     elif marked is not None:
-        side = "▶" if marked > ends[1] else "◀"
-        beyond = f"the budget that is set, {marked:,}, lies beyond"
-        words.append(key_entry(theme.accent, beyond, side))
-    add_key(sheet, ["".join(words)], LEFT, offset=46)
+        words.append(
+            key_entry(
+                theme.accent,
+                f"the budget that is set, {marked:,}, lies beyond",
+                "▶" if marked > ends[1] else "◀",
+            )
+        )
+    sheet.key, sheet.key_offset = ["".join(words)], 46
     return sheet.figure()
 
 

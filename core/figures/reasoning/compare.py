@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 
 from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
 from core.figures.base.axes import PERCENT_TICKS, axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, config_caption, table_text
 from core.figures.base.marks import label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     problems_words,
@@ -22,8 +23,6 @@ from core.figures.reasoning.words import (
     strong_words,
 )
 
-_TITLE = "The same bound, other ways"
-_ROW = 62
 RULE_WORDS: dict[AnswerRule, str] = {
     "greedy": "single, greedy",
     "single": "single, drawn",
@@ -37,74 +36,70 @@ COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high 
 
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Accuracy of each strategy with Wilson's 95 % interval, and what it really spent."""
-    caption, rivals = _caption(rivalry), rivalry.rivals
-    canvas = Canvas(theme, paper, _TITLE, caption)
-    if not rivals:
-        return canvas.sentence("Nothing was compared yet.")
-    sheet = canvas.lay_out(
-        subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
-        "problem at most. At the right: what it really spent. "
-        f"The line is the 95{NBSP}% interval."
-        f"{strong_words([rival.correct for rival in rivals])}",
-        alt=_alt(rivalry),
-        plot_height=_ROW * len(rivals),
-        left=EDGE,
-        right=EDGE,
-        below=44,
-    )
-    sheet.traces = [_bars(rivals, theme)]
-    for at, rival in enumerate(rivals):
-        label_pair(sheet, at - 0.04, _label(rival), _spent(rival))
-    sheet.layout |= {
-        "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
-        "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
-    }
-    return sheet.figure()
-
-
-def _caption(rivalry: Rivalry) -> str:
-    """Model, settings, total and problems; plain text."""
+    rivals = rivalry.rivals
     bounds = ("max_thinking_tokens", "max_new_tokens")
     parts = [f"at most {rivalry.total_tokens:,} tokens a problem", problems_words(rivalry.problems)]
     if rivalry.config is not None:
         parts.insert(0, config_caption(rivalry.model_id, rivalry.config, bounds))
-    return " · ".join(parts)
-
-
-def vote_caption(vote: Vote) -> str:
-    """What the samples of a vote were drawn with; plain text, empty where nobody knows."""
-    if vote.config is None:
-        return ""
-    return f"{config_caption(vote.model_id, vote.config)} · {len(vote.attempts)} samples"
-
-
-def _bars(rivals: Sequence[StrategyResult], theme: Theme) -> Properties:
+    canvas = Canvas(theme, paper, "The same bound, other ways", " · ".join(parts))
+    if not rivals:
+        return canvas.sentence("Nothing was compared yet.")
     texts = [
         f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
         for rival in rivals
     ]
-    shares = [rival.correct for rival in rivals]
-    return share_bars(shares, texts, theme, name="rivals", below=0.15, width=0.32)
-
-
-def _label(rival: StrategyResult) -> str:
-    share = f"{rival.correct.percent:g}{NBSP}%"
-    size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
-    return f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}"
-
-
-def _spent(rival: StrategyResult) -> str:
-    return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
-
-
-def _alt(rivalry: Rivalry) -> str:
     words = "; ".join(
         f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
         f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
         f"{r.tokens:,.0f} tokens spent"
         for r in rivalry.rivals
     )
-    return f"Right answers at {rivalry.total_tokens:,} tokens at most a problem: {words}."
+    sheet = canvas.lay_out(
+        subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
+        "problem at most. At the right: what it really spent. "
+        f"The line is the 95{NBSP}% interval."
+        f"{strong_words([rival.correct for rival in rivals])}",
+        alt=f"Right answers at {rivalry.total_tokens:,} tokens at most a problem: {words}.",
+        plot_height=62 * len(rivals),
+        left=EDGE,
+        right=EDGE,
+        below=44,
+        traces=[
+            share_bars(
+                [rival.correct for rival in rivals],
+                texts,
+                theme,
+                name="rivals",
+                below=0.15,
+                width=0.32,
+            )
+        ],
+        layout={
+            "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
+            "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),
+        },
+    )
+    for at, rival in enumerate(rivals):
+        share = f"{rival.correct.percent:g}{NBSP}%"
+        size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
+        label_pair(
+            sheet,
+            at - 0.04,
+            f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}",
+            _spent(rival),
+        )
+    return sheet.figure()
+
+
+def vote_caption(vote: Vote) -> str:
+    """Settings of the samples of a vote; plain text, empty where nobody knows."""
+    if vote.config is None:
+        return ""
+    return f"{config_caption(vote.model_id, vote.config)} · {len(vote.attempts)} samples"
+
+
+def _spent(rival: StrategyResult) -> str:
+    return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
 
 
 def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:
@@ -123,11 +118,16 @@ def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
     records = []
     for vote in votes:
         known = bool(vote.problem.answer)
-        answers = [vote.answer_by(rule) for rule in RULES]
-        right = [vote.is_right(rule) if known else None for rule in RULES]
         who = (table_text(vote.problem.key), vote.problem.steps, vote.problem.answer)
         records.append(
-            (*who, ballot_words(vote), vote.margin, vote_caption(vote), *answers, *right)
+            (
+                *who,
+                ballot_words(vote),
+                vote.margin,
+                vote_caption(vote),
+                *[vote.answer_by(rule) for rule in RULES],
+                *[vote.is_right(rule) if known else None for rule in RULES],
+            )
         )
     return pd.DataFrame(records, columns=names).astype({"steps": "Int64"})
 

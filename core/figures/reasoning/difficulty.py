@@ -9,10 +9,11 @@ from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
+from core.figures.base.canvas import Canvas, name_rows
 from core.figures.base.labels import NBSP
-from core.figures.base.marks import PAPER, add_note, name_rows
+from core.figures.base.marks import PAPER, add_note
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Sheet
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.accuracy import LEFT, SHARES, band, frame, line, reach
 from core.figures.reasoning.words import (
@@ -23,7 +24,6 @@ from core.figures.reasoning.words import (
     sweep_caption,
 )
 
-_TITLE = "The harder, the more it needs"
 # In px, but for the gap beside a panel, which is a share of its width.
 _COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
 
@@ -32,13 +32,15 @@ def reason_difficulty(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
-    panels, caption = _panels(sweep), sweep_caption(sweep.plan)
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    panels = _panels(sweep)
+    canvas = Canvas(theme, paper, "The harder, the more it needs", sweep_caption(sweep.plan))
     if not panels:
         unsaid = "These problems don't say how many steps they take."
         return canvas.sentence(unsaid if fair_rows(sweep) else NOTHING_YET)
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
+    words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
+    shift = {"yshift": -24, "borderpad": 0}
     sheet = canvas.lay_out(
         subtitle=f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}"
         + so_far(sweep),
@@ -52,16 +54,17 @@ def reason_difficulty(
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
     # One title for the axes of all panels, below them and beside them.
-    name_rows(sheet, "right answers", LEFT)
-    words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
-    shift = {"yshift": -24, "borderpad": 0}
+    name_rows(sheet, "right answers")
     add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where, **shift)
     return sheet.figure()
 
 
 def _panels(sweep: BudgetSweep) -> dict[int, tuple[BudgetPoint, ...]]:
-    by_steps = curves_by_steps(fair_rows(sweep))
-    return {steps: points for steps, points in by_steps.items() if steps is not None}
+    return {
+        steps: points
+        for steps, points in curves_by_steps(fair_rows(sweep)).items()
+        if steps is not None
+    }
 
 
 def _add_panel(
@@ -73,19 +76,31 @@ def _add_panel(
     height: int,
 ) -> None:
     """A panel in its place: axes, band, line and its number of steps as a heading."""
-    theme, ends = sheet.theme, reach(sweep.plan.budgets)
+    theme = sheet.theme
     row, column = divmod(at, _COLUMNS)
     end = "" if at == 0 else str(at + 1)
     width = 1 / (_COLUMNS + _SIDE_GAP * (_COLUMNS - 1))
     left, top = column * width * (1 + _SIDE_GAP), 1 - row * (_PANEL + _PANEL_GAP) / height
     drawn = band(points, theme, f"interval {steps}"), line(points, theme, f"steps {steps}")
-    sheet.traces += [{**one, "xaxis": f"x{end}", "yaxis": f"y{end}"} for one in drawn]
-    ticks = {"tickvals": [0, 0.5, 1], "ticktext": [f"{n}{NBSP}%" for n in (0, 50, 100)]}
-    across = {"domain": [left, left + width], "anchor": f"y{end}", "range": ends, "nticks": 3}
-    upright = {"domain": [top - _PANEL / height, top], "anchor": f"x{end}", "range": SHARES}
-    named = {"showticklabels": column == 0, "tickmode": "array", **ticks}
-    sheet.layout[f"xaxis{end}"] = axis(theme, tickangle=0, **across)
-    sheet.layout[f"yaxis{end}"] = axis(theme, **upright, **named)
+    sheet.traces += [{**trace, "xaxis": f"x{end}", "yaxis": f"y{end}"} for trace in drawn]
+    sheet.layout[f"xaxis{end}"] = axis(
+        theme,
+        tickangle=0,
+        domain=[left, left + width],
+        anchor=f"y{end}",
+        range=reach(sweep.plan.budgets),
+        nticks=3,
+    )
+    sheet.layout[f"yaxis{end}"] = axis(
+        theme,
+        domain=[top - _PANEL / height, top],
+        anchor=f"x{end}",
+        range=SHARES,
+        showticklabels=column == 0,
+        tickmode="array",
+        tickvals=[0, 0.5, 1],
+        ticktext=[f"{n}{NBSP}%" for n in (0, 50, 100)],
+    )
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 3, "borderpad": 0}
     heading = f"<b>{_steps_words(steps)}</b>"
     add_note(sheet, "panel", heading, left, top, size=12, color=theme.ink, **where)

@@ -1,4 +1,4 @@
-"""What became of every run, and what it cost: outcomes, tokens and seconds by budget."""
+"""Outcomes of the runs and their costs: tokens and seconds by budget."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import OUTCOMES, AttemptOutcome
-from core.figures.base.axes import PERCENT_TICKS, add_key, axis, key_entry
+from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, table_text
-from core.figures.base.marks import hover_texts, name_rows
+from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -27,7 +28,6 @@ from core.figures.reasoning.words import (
     sweep_caption,
 )
 
-_TITLE, _SPENT_TITLE = "How the runs ended", "What the budget costs"
 _LEFT = 62
 _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP
@@ -38,36 +38,36 @@ def reason_outcomes(
 ) -> go.Figure:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
     points = curve(fair_rows(sweep))
-    canvas = Canvas(theme, paper, _TITLE, sweep_caption(sweep.plan))
+    canvas = Canvas(theme, paper, "How the runs ended", sweep_caption(sweep.plan))
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
-    sheet = canvas.lay_out(
+    entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
+    return canvas.draw(
         subtitle="How the runs ended, at each budget." + so_far(sweep),
         alt=_alt(points),
         plot_height=_HEIGHT,
         left=_LEFT,
         above=8,  # Half of the highest tick's label.
         below=82,
+        traces=[_bars(points, outcome, theme) for outcome in OUTCOMES],
+        rows="share of the runs",
+        key=["".join(entries[:2]), "".join(entries[2:])],
+        key_offset=46,
+        layout={
+            "barmode": "stack",
+            "bargap": 0.15,
+            "xaxis": _budgets(points, sweep, theme),
+            "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
+        },
     )
-    sheet.traces = [_bars(points, outcome, theme) for outcome in OUTCOMES]
-    sheet.layout |= {
-        "barmode": "stack",
-        "bargap": 0.15,
-        "xaxis": _budgets(points, sweep, theme),
-        "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
-    }
-    name_rows(sheet, "share of the runs", _LEFT)
-    entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
-    add_key(sheet, ["".join(entries[:2]), "".join(entries[2:])], _LEFT, offset=46)
-    return sheet.figure()
 
 
 def _bars(points: Sequence[BudgetPoint], outcome: AttemptOutcome, theme: Theme) -> Properties:
-    found = [(point, point.outcomes[outcome], point.correct.total) for point in points]
-    shares = [count / total for _, count, total in found]
+    counts = [(point, point.outcomes[outcome], point.correct.total) for point in points]
+    shares = [count / total for _, count, total in counts]
     hovers = [
         f"<b>budget {point.budget}</b><br>{OUTCOME_WORDS[outcome]}: {count} of {total}"
-        for point, count, total in found
+        for point, count, total in counts
     ]
     return _budget_bars(outcome, shares, outcome_color(outcome, theme), hovers)
 
@@ -76,8 +76,7 @@ def _budgets(
     points: Sequence[BudgetPoint], sweep: BudgetSweep, theme: Theme, **properties: object
 ) -> Properties:
     """An axis with a place for each budget."""
-    every = -(-len(points) // 9)
-    named = range(0, len(points), every)
+    named = range(0, len(points), -(-len(points) // 9))
     return axis(
         theme,
         BUDGET_WORDS[sweep.plan.budget_field],
@@ -93,8 +92,8 @@ def _budgets(
 
 def _alt(points: Sequence[BudgetPoint]) -> str:
     def words(point: BudgetPoint) -> str:
-        found = point.outcomes
-        named = ", ".join(f"{found[o]} {OUTCOME_WORDS[o]}" for o in OUTCOMES if found[o])
+        outcomes = point.outcomes
+        named = ", ".join(f"{outcomes[o]} {OUTCOME_WORDS[o]}" for o in OUTCOMES if outcomes[o])
         return f"at {point.budget} tokens {named}"
 
     return f"Outcomes of the runs by budget: {'; '.join(map(words, points))}."
@@ -102,41 +101,47 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
 
 def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
-    points, caption = curve(fair_rows(sweep)), sweep_caption(sweep.plan)
-    canvas = Canvas(theme, paper, _SPENT_TITLE, caption)
+    points = curve(fair_rows(sweep))
+    canvas = Canvas(theme, paper, "What the budget costs", sweep_caption(sweep.plan))
     if not points:
         return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
-    sheet = canvas.lay_out(
-        subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
-        alt=_spent_alt(points),
-        plot_height=_HEIGHT,
-        left=_LEFT,
-        right=EDGE,
-        below=66,
-    )
-    sheet.traces = _spent_traces(points, theme)
     split = _PANEL / _HEIGHT
     upright = {"nticks": 4, "rangemode": "tozero"}
-    sheet.layout |= {
-        "barmode": "stack",
-        "bargap": 0.15,
-        "xaxis": _budgets(points, sweep, theme, anchor="y2"),
-        "yaxis": axis(theme, "tokens", 6, domain=[1 - split, 1], **upright),
-        "yaxis2": axis(theme, "seconds", 6, domain=[0, split], anchor="x", **upright),
-    }
     words = [
         key_entry(theme.first, "thinking"),
         key_entry(quiet_color(theme), "marks and answer"),
         key_entry(theme.second, "seconds"),
     ]
-    add_key(sheet, ["".join(words)], _LEFT, offset=46)
-    return sheet.figure()
+    first = points[0]
+    ends = "; ".join(
+        f"at {point.budget} tokens of budget a run spends {point.tokens:.1f} tokens, "
+        f"{point.thinking_tokens:.1f} of them thinking, in {point.seconds:.3f} s"
+        for point in ((first, points[-1]) if len(points) > 1 else (first,))
+    )
+    return canvas.draw(
+        subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
+        alt=f"Mean tokens and seconds of a run by budget: {ends}.",
+        plot_height=_HEIGHT,
+        left=_LEFT,
+        right=EDGE,
+        below=66,
+        traces=_spent_traces(points, theme),
+        key=["".join(words)],
+        key_offset=46,
+        layout={
+            "barmode": "stack",
+            "bargap": 0.15,
+            "xaxis": _budgets(points, sweep, theme, anchor="y2"),
+            "yaxis": axis(theme, "tokens", 6, domain=[1 - split, 1], **upright),
+            "yaxis2": axis(theme, "seconds", 6, domain=[0, split], anchor="x", **upright),
+        },
+    )
 
 
 def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Properties]:
     """Thinking and all other tokens on each other, seconds in a panel of their own."""
     thinking = [point.thinking_tokens for point in points]
-    other = [point.tokens - own for point, own in zip(points, thinking, strict=True)]
+    answering = [point.tokens - thought for point, thought in zip(points, thinking, strict=True)]
     seconds = [point.seconds for point in points]
     hovers = [
         f"<b>budget {point.budget}</b><br>{point.tokens:.1f} tokens, "
@@ -145,7 +150,7 @@ def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Propertie
     ]
     return [
         _budget_bars("thinking", thinking, theme.first, hovers),
-        _budget_bars("answer", other, quiet_color(theme), hovers),
+        _budget_bars("answer", answering, quiet_color(theme), hovers),
         {**_budget_bars("seconds", seconds, theme.second, hovers), "yaxis": "y2"},
     ]
 
@@ -161,28 +166,37 @@ def _budget_bars(name: str, values: list[float], color: str, hovers: list[str]) 
     }
 
 
-def _spent_alt(points: Sequence[BudgetPoint]) -> str:
-    first, last = points[0], points[-1]
-    ends = "; ".join(
-        f"at {point.budget} tokens of budget a run spends {point.tokens:.1f} tokens, "
-        f"{point.thinking_tokens:.1f} of them thinking, in {point.seconds:.3f} s"
-        for point in ((first, last) if len(points) > 1 else (first,))
-    )
-    return f"Mean tokens and seconds of a run by budget: {ends}."
-
-
 def reason_rows_data(sweep: BudgetSweep) -> pd.DataFrame:
     """One row a run, as the sweep recorded it."""
-    frame = frame_of(sweep.rows).astype({"steps": "Int64"})
-    return frame.assign(problem=[table_text(row.problem) for row in sweep.rows])
+    return (
+        frame_of(sweep.rows)
+        .astype({"steps": "Int64"})
+        .assign(problem=[table_text(row.problem) for row in sweep.rows])
+    )
 
 
 def reason_spent_data(sweep: BudgetSweep) -> pd.DataFrame:
     """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
     records = []
     for point in curve(fair_rows(sweep)):
-        outcomes = [point.outcomes[outcome] for outcome in OUTCOMES]
-        means = (point.tokens, point.thinking_tokens, point.seconds)
-        records.append((point.budget, point.correct.total, *outcomes, *means))
-    names = ["mean_tokens", "mean_thinking_tokens", "mean_seconds"]
-    return pd.DataFrame(records, columns=["budget", "runs", *OUTCOMES, *names])
+        records.append(
+            (
+                point.budget,
+                point.correct.total,
+                *[point.outcomes[outcome] for outcome in OUTCOMES],
+                point.tokens,
+                point.thinking_tokens,
+                point.seconds,
+            )
+        )
+    return pd.DataFrame(
+        records,
+        columns=[
+            "budget",
+            "runs",
+            *OUTCOMES,
+            "mean_tokens",
+            "mean_thinking_tokens",
+            "mean_seconds",
+        ],
+    )

@@ -1,4 +1,4 @@
-"""Where it knew: the answer that the model would give if its thinking were stopped at each step."""
+"""Answers that the model would give if its thinking were stopped at each step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -20,13 +21,12 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties
+from core.figures.base.sheet import EDGE, Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
 
 _TITLE = "Where did it know?"
-_ROW, _MOST_ROWS = 40, 16
-_PIECE, _ANSWER = 30, 16
+_MOST_ROWS = 16
 COLUMNS = "stop thinking_tokens step answer_text answer outcome knew_from_here".split()
 
 
@@ -42,22 +42,22 @@ def reason_stops(
     """
     caption = with_prompt(caption, strip.problem.question, paper)
     if not strip.points:
-        told = "The thinking was not stopped anywhere yet."
-        return Canvas(theme, paper, _TITLE, caption).sentence(told)
+        return Canvas(theme, paper, _TITLE, caption).sentence(
+            "The thinking was not stopped anywhere yet."
+        )
     shown = _shown(strip)
     ends = " but the last" if strip.own_end else ""
     caption = f"{caption} · answers at the stops{ends} taken greedily"
     sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
         subtitle=_subtitle(strip, shown),
         alt=_alt(strip),
-        plot_height=_ROW * len(shown),
+        plot_height=40 * len(shown),
         left=EDGE,
         right=EDGE,
         below=66,
     )
     for row, at in enumerate(shown):
-        where, said = _where(at, strip.points[at]), _said(strip, at, theme)
-        label_pair(sheet, row - 0.02, where, said)
+        label_pair(sheet, row - 0.02, _where(at, strip.points[at]), _said(strip, at, theme))
     for row, (before, after) in enumerate(pairwise(shown)):
         if after > before + 1:
             gap = {"dash": "dash", "xref": "paper"}
@@ -72,18 +72,20 @@ def reason_stops(
     }
     present = [o for o in OUTCOMES if any(strip.points[at].outcome == o for at in shown)]
     if strip.problem.answer:
-        words = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present]
-        add_key(sheet, ["".join(words)], EDGE, offset=46)
+        sheet.key, sheet.key_offset = (
+            ["".join([key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present])],
+            46,
+        )
     return sheet.figure()
 
 
 def _shown(strip: StopStrip) -> list[int]:
     """The rows that are drawn: all, or the two ends and a window that holds the first right one."""
-    count, knew = len(strip.points), strip.knew_at
+    count = len(strip.points)
     if count <= _MOST_ROWS:
         return list(range(count))
     between = _MOST_ROWS - 2
-    first = min(max(1, (knew or 0) - between // 2), count - 1 - between)
+    first = min(max(1, (strip.knew_at or 0) - between // 2), count - 1 - between)
     return [0, *range(first, first + between), count - 1]
 
 
@@ -99,23 +101,23 @@ def _where(at: int, point: StopPoint) -> str:
     if not at:
         return "without thinking"
     text = " ".join(point.piece.split())
-    return escaped(plain_name(text, _PIECE)) if text else "an empty step"
+    return escaped(plain_name(text, 30)) if text else "an empty step"
 
 
 def _said(strip: StopStrip, at: int, theme: Theme) -> str:
     """The answer at a stop, with a mark that isn't colour alone; Plotly text."""
     point = strip.points[at]
-    given = show_token(point.answer, _ANSWER) if point.answer is not None else "no answer"
+    answer = show_token(point.answer, 16) if point.answer is not None else "no answer"
     if not strip.problem.answer:
-        return f"<b>{given}</b>"
+        return f"<b>{answer}</b>"
     if point.outcome == "correct":
         # Right at a later stop too only from there on: before it was no knowledge.
         known = strip.knew_at is not None and at >= strip.knew_at
         words = "" if known else f"{NBSP}but wrong again later"
         mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓{words}"
-        strong = f"<b>{given}{mark}</b>" if at == strip.knew_at else given + mark
+        strong = f"<b>{answer}{mark}</b>" if at == strip.knew_at else answer + mark
         return f'<span style="color:{theme.ink}">{strong}</span>'
-    return f"{given}{NBSP}✗"
+    return f"{answer}{NBSP}✗"
 
 
 def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> list[Properties]:
@@ -130,20 +132,24 @@ def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> list[Properti
         "marker": {"color": _colors(points, theme, judged), "line": {"width": 0}},
     }
     empty = [(row, point) for row, point in enumerate(points) if not point.tokens]
-    colors = _colors([point for _, point in empty], theme, judged)
     zeros = {
         **_marks(empty, judged),
         "type": "scatter",
         "name": "no tokens",
         "mode": "markers",
-        "marker": {"symbol": "line-ns-open", "size": 8, "color": colors, "line": {"width": 3}},
+        "marker": {
+            "symbol": "line-ns-open",
+            "size": 8,
+            "color": _colors([point for _, point in empty], theme, judged),
+            "line": {"width": 3},
+        },
         "cliponaxis": False,
     }
     return [bars, zeros]
 
 
 def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
-    """What marks of stops in their rows have in common."""
+    """Properties that all marks of stops in their rows share."""
     return {
         "x": [point.tokens for _, point in points],
         "y": [row + 0.17 for row, _ in points],
@@ -157,8 +163,8 @@ def _colors(points: Sequence[StopPoint], theme: Theme, judged: bool) -> list[str
 
 
 def _hover(point: StopPoint, judged: bool) -> str:
-    said = show_token(point.answer_text.strip(), 60)
-    lines = [f"<b>{point.tokens} thinking tokens</b>", f"it answers: {said}"]
+    answer = show_token(point.answer_text.strip(), 60)
+    lines = [f"<b>{point.tokens} thinking tokens</b>", f"it answers: {answer}"]
     return "<br>".join(lines + [OUTCOME_WORDS[point.outcome]] * judged)
 
 
@@ -180,8 +186,17 @@ def _alt(strip: StopStrip) -> str:
 def reason_stops_data(strip: StopStrip) -> pd.DataFrame:
     """A row for each stop; texts are raw."""
     records = []
-    for at, own in enumerate(strip.points):
-        outcome = own.outcome if strip.problem.answer else None
-        texts = (table_text(own.piece), table_text(own.answer_text), own.answer)
-        records.append((at, own.tokens, *texts, outcome, at == strip.knew_at))
+    for at, point in enumerate(strip.points):
+        outcome = point.outcome if strip.problem.answer else None
+        records.append(
+            (
+                at,
+                point.tokens,
+                table_text(point.piece),
+                table_text(point.answer_text),
+                point.answer,
+                outcome,
+                at == strip.knew_at,
+            )
+        )
     return pd.DataFrame(records, columns=COLUMNS)

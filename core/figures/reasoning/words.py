@@ -48,20 +48,20 @@ def sweep_caption(plan: SweepPlan) -> str:
 
 
 def problems_words(problems: ProblemSet) -> str:
-    """How many problems and where they come from; plain text."""
+    """Number of problems and their source; plain text."""
     count = len(problems.problems)
     noun = "problem" if count == 1 else "problems"
     return f"{count} {noun}: {plain_name(problems.name, 80)}"
 
 
 def band_words(plan: SweepPlan) -> str:
-    """What the band of a curve is."""
+    """Meaning of a curve's band."""
     over = " over problems" if plan.samples > 1 else ""
     return f"the band is the 95{NBSP}% interval{over}."
 
 
 def so_far(sweep: BudgetSweep) -> str:
-    """What a figure of an unfinished sweep has to say; empty for a complete one."""
+    """Progress of an unfinished sweep; empty for a complete one."""
     if sweep.complete:
         return ""
     done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)

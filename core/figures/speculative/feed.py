@@ -1,4 +1,4 @@
-"""What each scoring method feeds to the target in one round."""
+"""Tokens that each scoring method feeds to the target in one round."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
-from core.figures.base.axes import add_key, axis, key_entry, top_axis
+from core.figures.base.axes import axis, key_entry, top_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     settings_caption,
@@ -30,16 +31,14 @@ from core.figures.base.marks import (
 )
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
-_TITLE = "What is fed to the target"
-_LEFT, _RIGHT, _ROW, _HEAD = 80, 70, 30, 1.0
+_LEFT, _RIGHT, _HEAD = 80, 70, 1.0
 # px of a row, and columns of a token, where the tokens stand upright in narrow cells.
 _UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
 # The cached part is one block, as wide as so many tokens.
 _BLOCK = 2
-_ID_COLUMNS = 11
 _NAMES = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
 
 
@@ -57,14 +56,17 @@ def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int]]:
-    """What a round scores: tokens in the cache, the one not read yet, the drafted ones."""
+    """Tokens that a round scores: those in the cache, the one not read yet, the drafted ones."""
     step = trace.rounds[at]
-    drafted = [token.token_id for token in step.drafted]
-    return step.target_cache.before, _pending(trace, at)[0], drafted
+    return (
+        step.target_cache.before,
+        _pending(trace, at)[0],
+        [token.token_id for token in step.drafted],
+    )
 
 
 def feed_words(trace: Trace, at: int) -> str:
-    """How much more this engine feeds in the round than the figure shows; plain text."""
+    """Tokens that this engine feeds in the round beyond those in the figure; plain text."""
     return fed_again(*_scored(trace, at)) if 0 <= at < len(trace.rounds) else ""
 
 
@@ -82,7 +84,7 @@ def _pending(trace: Trace, at: int) -> tuple[int, str]:
 
 def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
     """Both scoring methods on the round `at`, one under the other; positions across."""
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
+    canvas = Canvas(theme, paper, "What is fed to the target", settings_caption(trace, paper))
     if not 0 <= at < len(trace.rounds):
         return canvas.sentence(
             "There is no such round"
@@ -101,27 +103,28 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     limit = max(3, min(9, 70 // width))
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
     upright = longest + 4 > pitch
-    sheet = canvas.lay_out(
-        subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
-        "feed them; marked ones are read.",
-        alt=_alt(groups, at),
-        plot_height=round((_UPRIGHT_ROW if upright else _ROW) * y),
-        left=_LEFT,
-        right=_RIGHT,
-        above=32,
-        below=34,
-    )
     names = [show_token(text, _UPRIGHT_LIMIT if upright else limit) for text in texts]
-    for scoring, lines in groups:
-        _add_group(sheet, scoring, lines, texts, names, upright=upright)
-    sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
     keys = [
         key_entry(theme.rest, "cached"),
         key_entry(_new_color(theme), "new"),
         key_entry(theme.muted, "fed by another sequence", "▨"),
         key_entry(theme.accent, "read", "●"),
     ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=10)
+    sheet = canvas.lay_out(
+        subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
+        "feed them; marked ones are read.",
+        alt=_alt(groups, at),
+        plot_height=round((_UPRIGHT_ROW if upright else 30) * y),
+        left=_LEFT,
+        right=_RIGHT,
+        above=32,
+        below=34,
+        key=["".join(keys)],
+        key_offset=10,
+    )
+    for scoring, lines in groups:
+        _add_group(sheet, scoring, lines, texts, names, upright=upright)
+    sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
     return sheet.figure()
 
 
@@ -142,21 +145,19 @@ def _add_group(
     theme, angle = sheet.theme, -90 if upright else 0
     label_bar(sheet, lines[0].y - 0.5, _heading(scoring, lines), yshift=1)
     cached = [line for line in lines if line.row.cached]
-    ink = theme.text_on(theme.rest)
     sheet.traces.append(
         {
             **cell_bars([(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached], _BLOCK),
             "name": "cached",
             "textangle": angle,
             "text": [f"{line.row.cached} cached" for line in cached],
-            "textfont": {"size": 11, "color": ink},
+            "textfont": {"size": 11, "color": theme.text_on(theme.rest)},
             "marker": {"color": theme.rest, "line": {"width": 1.5, "color": theme.paper}},
             "hoverinfo": "skip",
         }
     )
     for new in (True, False):
-        cells = _tokens(lines, texts, names, theme, new=new)
-        sheet.traces.append({**cells, "textangle": angle})
+        sheet.traces.append({**_tokens(lines, texts, names, theme, new=new), "textangle": angle})
     reads = [(line.row.shared + place, line.y) for line in lines for place in line.row.reads]
     sheet.traces.append(
         {
@@ -171,8 +172,8 @@ def _add_group(
     )
     where = {"xref": "paper", "xanchor": "left", "xshift": 6}
     for line in lines:
-        said = f"length {line.row.length}"
-        add_note(sheet, "length", said, 1, line.y, size=11, color=theme.muted, **where)
+        length = f"length {line.row.length}"
+        add_note(sheet, "length", length, 1, line.y, size=11, color=theme.muted, **where)
 
 
 def _heading(scoring: Scoring, lines: Sequence[_FedLine]) -> str:
@@ -190,23 +191,36 @@ def _tokens(
     *,
     new: bool,
 ) -> Properties:
-    found = [
+    places = [
         (place, line)
         for line in lines
         for place in range(line.row.shared + line.row.new)
         if (place >= line.row.shared) is new
     ]
     ground = _new_color(theme) if new else theme.panel
-    ink = theme.text_on(ground) if new else theme.muted
-    shape = {"shape": "/", "fgcolor": theme.muted, "bgcolor": ground, "size": 6, "solidity": 0.12}
     marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
     return {
-        **cell_bars([(place, line.y - 0.5) for place, line in found], 1),
+        **cell_bars([(place, line.y - 0.5) for place, line in places], 1),
         "name": "new" if new else "shared",
-        "text": [names[place] for place, _ in found],
-        "textfont": {"family": theme.mono, "size": 11, "color": ink},
-        **hover_texts([_hover(line, place, texts[place], new=new) for place, line in found]),
-        "marker": marker if new else {**marker, "pattern": shape},
+        "text": [names[place] for place, _ in places],
+        "textfont": {
+            "family": theme.mono,
+            "size": 11,
+            "color": (theme.text_on(ground) if new else theme.muted),
+        },
+        **hover_texts([_hover(line, place, texts[place], new=new) for place, line in places]),
+        "marker": marker
+        if new
+        else {
+            **marker,
+            "pattern": {
+                "shape": "/",
+                "fgcolor": theme.muted,
+                "bgcolor": ground,
+                "size": 6,
+                "solidity": 0.12,
+            },
+        },
     }
 
 
@@ -225,13 +239,12 @@ def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
 def _axes(
     groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], width: int, height: float, sheet: Sheet
 ) -> Properties:
-    theme, lines = sheet.theme, [line for _, found in groups for line in found]
+    theme, lines = sheet.theme, [line for _, group in groups for line in group]
     row = lines[0].row
     # With narrow cells the ids are in the hover and in the table only.
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    pitch = sheet.room(margin["l"], margin["r"]) / (width + _BLOCK)
+    pitch = sheet.room / (width + _BLOCK)
     longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
-    ids = width <= _ID_COLUMNS and longest + 4 < pitch
+    ids = width <= 11 and longest + 4 < pitch
     # A position beside the word that names them all has no number where the two would overlap.
     free = (text_width("position", SMALL) + text_width("999", SMALL)) / 2 + 4
     first = 0 if ids else max(math.ceil(free / pitch - _BLOCK / 2 - 0.5), 0)
@@ -241,10 +254,9 @@ def _axes(
         f"{row.positions[p]}<br>id{NBSP}{row.token_ids[p]}" if ids else str(row.positions[p])
         for p in shown
     ]
-    places = [-_BLOCK / 2 - 0.5, *shown]
     titles = ["position<br>token" if ids else "position", *names]
     return {
-        "xaxis": top_axis(theme, [-_BLOCK - 0.5, width - 0.5], places, titles),
+        "xaxis": top_axis(theme, [-_BLOCK - 0.5, width - 0.5], [-_BLOCK / 2 - 0.5, *shown], titles),
         "yaxis": axis(
             theme,
             range=[height - 0.5, 0.5 - _HEAD],
@@ -268,7 +280,6 @@ def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
 
 def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
     """Every token that either method feeds in the round, one a row; positions count from 0."""
-    names = "scoring sequence length cached shared position token_id token read".split()
     records: list[tuple[object, ...]] = []
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
         texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
@@ -277,4 +288,7 @@ def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
             for place, token_id in enumerate(row.token_ids):
                 token = table_text(texts[row.shared + place])
                 records.append((*head, row.positions[place], token_id, token, place in row.reads))
-    return pd.DataFrame(records, columns=names)
+    return pd.DataFrame(
+        records,
+        columns="scoring sequence length cached shared position token_id token read".split(),
+    )

@@ -1,4 +1,4 @@
-"""Whether anything is lost: counted over many runs, and enumerated on three tokens."""
+"""Test of losslessness: counted over many runs, and enumerated on three tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, TextCount
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -24,11 +25,11 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import OUTSIDE, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Canvas, Properties
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_words
 
-_ROW, _LIMIT, _MOST = 30, 18, 12
+_MOST = 12
 # What a p-value has to fall below before chance is no explanation any more.
 DOUBT = 0.01
 
@@ -39,7 +40,7 @@ def p_words(p_value: float) -> str:
 
 
 def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> str:
-    """What the test says, in a sentence or two; plain text.
+    """Result of the test in a sentence or two; plain text.
 
     Args:
         rule: of the runs.
@@ -68,48 +69,46 @@ def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> st
 def spec_outcomes(
     found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> go.Figure:
-    """How often each short text came out of speculative and of target-only decoding."""
+    """Counts of each short text in speculative and in target-only decoding."""
     counted = f"{found.runs} runs each, first {found.tokens} tokens"
-    caption = f"{settings_caption(trace, paper)} · {counted}"
-    canvas = Canvas(theme, paper, "The same texts, as often?", caption)
+    canvas = Canvas(
+        theme, paper, "The same texts, as often?", f"{settings_caption(trace, paper)} · {counted}"
+    )
     shown = list(found.outcomes[:_MOST])
     if not shown:
         return canvas.sentence("No run was finished, so there is nothing to compare.")
     labels = [_label(outcome) for outcome in shown]
-    left = 24 + round(7.3 * max(map(text_columns, labels)))
-    sheet = canvas.lay_out(
-        subtitle=_outcome_subtitle(found),
-        alt=_outcome_alt(shown),
-        plot_height=_ROW * len(shown),
-        left=left,
-        right=40,
-        below=64,
-    )
     ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
-    sheet.traces = [
-        _outcome_bars("speculative", shown, ours, theme.first, -0.2),
-        _outcome_bars("target only", shown, alone, theme.rest, 0.2),
-    ]
-    names, ends = [f"{escaped(label)} " for label in labels], [len(shown) - 0.5, -0.5]
-    sheet.layout |= {
-        "barmode": "overlay",
-        "xaxis": axis(theme, "runs", range=[0, max(*ours, *alone) * 1.04], nticks=6),
-        "yaxis": named_axis(theme, names, range=ends),
-    }
     keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
-    add_key(sheet, [keys], left, offset=42)
-    return sheet.figure()
-
-
-def _outcome_subtitle(found: Losslessness) -> str:
     hidden = max(0, len(found.outcomes) - _MOST)
     more = f" {hidden} more outcomes are in the table." if hidden else ""
     p = "" if found.p_value is None else f"p-value {p_words(found.p_value)}."
-    return f"Outcomes too rare for the test are counted together. {p}{more}"
+    words = "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
+    return canvas.draw(
+        subtitle=f"Outcomes too rare for the test are counted together. {p}{more}",
+        alt=f"Bars of how often short texts came out, speculative and target-only: {words}.",
+        plot_height=30 * len(shown),
+        left=24 + round(7.3 * max(map(text_columns, labels))),
+        right=40,
+        below=64,
+        traces=[
+            _outcome_bars("speculative", shown, ours, theme.first, -0.2),
+            _outcome_bars("target only", shown, alone, theme.rest, 0.2),
+        ],
+        key=[keys],
+        key_offset=42,
+        layout={
+            "barmode": "overlay",
+            "xaxis": axis(theme, "runs", range=[0, max(*ours, *alone) * 1.04], nticks=6),
+            "yaxis": named_axis(
+                theme, [f"{escaped(label)} " for label in labels], range=[len(shown) - 0.5, -0.5]
+            ),
+        },
+    )
 
 
 def _label(outcome: TextCount) -> str:
-    return visible_token(outcome.text, _LIMIT) if outcome.token_ids else "all others"
+    return visible_token(outcome.text, 18) if outcome.token_ids else "all others"
 
 
 def _outcome_bars(
@@ -134,18 +133,14 @@ def _outcome_bars(
     }
 
 
-def _outcome_alt(shown: Sequence[TextCount]) -> str:
-    words = "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
-    return f"Bars of how often short texts came out, speculative and target-only: {words}."
-
-
 def spec_outcomes_data(found: Losslessness) -> pd.DataFrame:
     """A row for each outcome; those too rare for the test are the last one together."""
     records = []
-    for own in found.outcomes:
-        text = table_text(own.text) if own.token_ids else "all others"
-        ids = " ".join(map(str, own.token_ids))
-        records.append((ids, text, own.speculative, own.target_only))
+    for outcome in found.outcomes:
+        text = table_text(outcome.text) if outcome.token_ids else "all others"
+        records.append(
+            (" ".join(map(str, outcome.token_ids)), text, outcome.speculative, outcome.target_only)
+        )
     return pd.DataFrame(records, columns=["token_ids", "text", "speculative", "target_only"])
 
 
@@ -163,49 +158,56 @@ def spec_enumeration(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> go.Figure:
-    """What one verification emits for every token: accepted and recovered, against the target's."""
+    """Emitted probability of every token in one verification, against the target's."""
     rows = table.rows
-    sheet = Canvas(
-        theme,
-        paper,
-        "Emitted against the target",
-        f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
-    ).lay_out(
-        subtitle=enumeration_words(table),
-        alt=_enumeration_alt(table, names),
-        plot_height=210,
-        left=56,
-        right=20,
-        below=58,
-    )
     accepted, recovered = bar_color("accepted", theme), bar_color("recovered", theme)
-    sheet.traces = [
-        _stack("accepted", rows, [row.accepted for row in rows], accepted),
-        _stack("recovered", rows, [row.recovered for row in rows], recovered),
-        _level("target", [row.target_prob for row in rows], theme.ink, 4),
-        _level("draft", [row.draft_prob for row in rows], theme.second, 2),
-    ]
     top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
-    upright = {"range": [0, top * 1.08 or 1], **percent_ticks(max(top * 1.08, 0.01))}
-    font, ends = {"size": 13, "color": theme.ink}, [-0.5, len(rows) - 0.5]
-    shown = [show_token(name) for name in names]
-    sheet.layout |= {
-        "barmode": "stack",
-        "xaxis": named_axis(theme, shown, range=ends, tickfont=font),
-        "yaxis": axis(theme, "probability", **upright),
-    }
     keys = [
         key_entry(accepted, "accepted"),
         key_entry(recovered, "recovered"),
         key_entry(theme.ink, "target", "<b>━</b>"),
         key_entry(theme.second, "draft", "━"),
     ]
-    add_key(sheet, ["".join(keys)], 56, offset=30)
-    return sheet.figure()
+    return Canvas(
+        theme,
+        paper,
+        "Emitted against the target",
+        f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
+    ).draw(
+        subtitle=enumeration_words(table),
+        alt=_enumeration_alt(table, names),
+        plot_height=210,
+        left=56,
+        right=20,
+        below=58,
+        traces=[
+            _stack("accepted", rows, [row.accepted for row in rows], accepted),
+            _stack("recovered", rows, [row.recovered for row in rows], recovered),
+            _level("target", [row.target_prob for row in rows], theme.ink, 4),
+            _level("draft", [row.draft_prob for row in rows], theme.second, 2),
+        ],
+        key=["".join(keys)],
+        key_offset=30,
+        layout={
+            "barmode": "stack",
+            "xaxis": named_axis(
+                theme,
+                [show_token(name) for name in names],
+                range=[-0.5, len(rows) - 0.5],
+                tickfont={"size": 13, "color": theme.ink},
+            ),
+            "yaxis": axis(
+                theme,
+                "probability",
+                range=[0, top * 1.08 or 1],
+                **percent_ticks(max(top * 1.08, 0.01)),
+            ),
+        },
+    )
 
 
 def enumeration_words(table: AcceptanceTable) -> str:
-    """Whether what is emitted is the target's distribution; plain text."""
+    """Comparison of the emitted distribution with the target's; plain text."""
     lost = table.total_variation
     rejected = f"A drafted token is rejected with {percent(table.rejected)}."
     if lost < 1e-9:
@@ -235,9 +237,12 @@ def _stack(name: str, rows: Sequence[TableRow], values: Sequence[float], color: 
 
 def _level(name: str, values: Sequence[float], color: str, width: int) -> Properties:
     """A level line over each bar."""
-    lines = strokes(((at - 0.33, value), (at + 0.33, value)) for at, value in enumerate(values))
-    line = {"color": color, "width": width}
-    return {**lines, "name": name, "line": line, "cliponaxis": False}
+    return {
+        **strokes(((at - 0.33, value), (at + 0.33, value)) for at, value in enumerate(values)),
+        "name": name,
+        "line": {"color": color, "width": width},
+        "cliponaxis": False,
+    }
 
 
 def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:
@@ -250,6 +255,5 @@ def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:
 
 def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> pd.DataFrame:
     """A row for each token: how its emitted probability comes about."""
-    columns = ["token", *TableRow._fields, "emitted"]
     records = [(name, *row, row.emitted) for name, row in zip(names, table.rows, strict=True)]
-    return pd.DataFrame(records, columns=columns)
+    return pd.DataFrame(records, columns=["token", *TableRow._fields, "emitted"])

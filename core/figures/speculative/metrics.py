@@ -27,8 +27,6 @@ from core.figures.base.labels import milliseconds
 from core.figures.speculative.same import same_rounds_words
 from core.figures.speculative.words import rule_of
 
-_COLUMNS = ["metric", "value", "definition", "source"]
-_SCORED = ["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"]
 _LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
 MetricRow = tuple[str, str, str, str]
 # The rate that the paper's formulas take: name, definition and source. Of the other rules it is
@@ -59,30 +57,47 @@ def spec_metrics_data(
     trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
 ) -> pd.DataFrame:
     """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
-    rows = [*_counted(trace), *_rates(trace), *_expected(trace), *_stages(trace)]
+    tally = counts(trace.rounds)
+    here = "this trace"
+    times = vllm_stage_times(trace.rounds)
+    rows = [
+        *[
+            ("drafted", str(tally.drafted), "tokens that the draft proposed", here),
+            ("accepted", str(tally.accepted), "drafted tokens that were emitted", here),
+            ("recovered", str(tally.recovered), "drawn by the target after a rejection", here),
+            (
+                "bonus",
+                str(tally.bonus),
+                "drawn by the target after the last accepted token",
+                here,
+            ),
+            (
+                "emitted",
+                str(tally.emitted),
+                "tokens of the text: accepted, recovered, bonus",
+                here,
+            ),
+            (
+                "target forwards",
+                str(len(trace.rounds) + (trace.prompt_step is not None)),
+                "the prompt's, then one in each round",
+                here,
+            ),
+        ],
+        *_rates(trace),
+        *_expected(trace),
+        *[
+            (name, f"{value:.2f}", what, "vLLM v0, stage times")
+            for (name, value), what in zip(
+                times._asdict().items() if times else (), _STAGES, strict=False
+            )
+        ],
+    ]
     if comparison is not None:
         rows += _measured(trace, comparison)
     if sweep is not None:
         rows += _swept(sweep)
-    return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _counted(trace: Trace) -> list[MetricRow]:
-    found = counts(trace.rounds)
-    here = "this trace"
-    return [
-        ("drafted", str(found.drafted), "tokens that the draft proposed", here),
-        ("accepted", str(found.accepted), "drafted tokens that were emitted", here),
-        ("recovered", str(found.recovered), "drawn by the target after a rejection", here),
-        ("bonus", str(found.bonus), "drawn by the target after the last accepted token", here),
-        ("emitted", str(found.emitted), "tokens of the text: accepted, recovered, bonus", here),
-        ("target forwards", _forwards(trace), "the prompt's, then one in each round", here),
-    ]
-
-
-def _forwards(trace: Trace) -> str:
-    """Those of the target, the prompt's included, as every method's are counted."""
-    return str(len(trace.rounds) + (trace.prompt_step is not None))
+    return pd.DataFrame(rows, columns=["metric", "value", "definition", "source"])
 
 
 def _rates(trace: Trace) -> list[MetricRow]:
@@ -123,7 +138,7 @@ def _rates(trace: Trace) -> list[MetricRow]:
 
 
 def _expected(trace: Trace) -> list[MetricRow]:
-    """What the paper's formula gives for the rate at which this rule accepts."""
+    """Rows of the paper's formula for the rate at which this rule accepts."""
     rounds, rate = trace.rounds, alpha(trace.rounds, rule_of(trace))
     name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
     rows = [
@@ -153,17 +168,6 @@ _STAGES = (
 )
 
 
-def _stages(trace: Trace) -> list[MetricRow]:
-    """The stages' times under vLLM's names."""
-    times = vllm_stage_times(trace.rounds)
-    return [
-        (name, f"{value:.2f}", what, "vLLM v0, stage times")
-        for (name, value), what in zip(
-            times._asdict().items() if times else (), _STAGES, strict=False
-        )
-    ]
-
-
 def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
     costs, tally = found.costs, counts(trace.rounds)
     length = tally.drafted / tally.rounds if tally.rounds else 0.0
@@ -186,20 +190,19 @@ def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
     rate = alpha(trace.rounds, rule_of(trace))
     if rate is None:
         return rows
-    source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)[2]
     return [
         *rows,
         (
             "expected speed-up",
             f"{expected_speedup(rate, trace.rounds, costs):.2f}",
             "expected tokens a round / (k c + v), k as drafted in each round, v measured",
-            source.format("theorem 3.8"),
+            _RATE_OF.get(rule_of(trace), _OTHER_RATE)[2].format("theorem 3.8"),
         ),
     ]
 
 
 def _swept(found: LengthSweep) -> list[MetricRow]:
-    """Of the measured lengths alone: beyond them nothing is known."""
+    """Rows of the measured lengths alone: beyond them nothing is known."""
     if found.best is None:
         return []
     longest = found.points[-1].draft_length
@@ -235,7 +238,7 @@ def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
 
 
 def latency_words(comparison: Comparison) -> str:
-    """What the table of latencies counts; plain text."""
+    """Definition of the latencies in the table; plain text."""
     runs = len(comparison.speculative_latency.seconds)
     return (
         f"Latency from the prompt to the last token, {runs} timed runs of each in turns after a "
@@ -257,11 +260,14 @@ def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
         times = [1000 * median(seconds) for seconds in runs if seconds]
         spread = (median(times), min(times), max(times)) if times else (None, None, None)
         records.append((names[scoring], len(traces), sum(map(len, runs)), *spread))
-    return pd.DataFrame(records, columns=_SCORED)
+    return pd.DataFrame(
+        records,
+        columns=["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"],
+    )
 
 
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
-    """Which scoring method was faster, and whether both emitted the same; plain text."""
+    """Comparison of both scoring methods: times, and whether both emitted the same; plain text."""
     frame = spec_scoring_data(found)
     times = dict(zip(frame["way"], frame["score, ms a round"], strict=True))
     if not all(value and value > 0 for value in times.values()):

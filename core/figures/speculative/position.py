@@ -25,11 +25,14 @@ class VerifiedPosition:
     @property
     def residual_mass(self) -> float:
         """0 where the rule knows no residual."""
-        speculative = rule_of(self.trace) == "speculative"
-        return self.drafted.residual_mass if self.drafted and speculative else 0.0
+        return (
+            self.drafted.residual_mass
+            if self.drafted and (rule_of(self.trace) == "speculative")
+            else 0.0
+        )
 
     def kind_of(self, candidate: PairCandidate) -> Kind | None:
-        """What the token is here: the drafted one, the one that the target added, or neither."""
+        """Kind of the token here: the drafted one, the one that the target added, or neither."""
         if self.drafted is not None and candidate.token_id == self.drafted.token_id:
             return self.drafted.outcome
         if self.extra is not None and candidate.token_id == self.extra.token_id:
@@ -53,13 +56,13 @@ def position_at(trace: Trace, at: int, place: int) -> VerifiedPosition | None:
 
 def shown_candidates(found: VerifiedPosition, count: int) -> list[PairCandidate]:
     """The likeliest in either model, by falling target_prob."""
-    own = {token.token_id for token in (found.drafted, found.extra) if token is not None}
-    rest = sorted(
-        (c for c in found.candidates if c.token_id not in own),
+    named = {token.token_id for token in (found.drafted, found.extra) if token is not None}
+    others = sorted(
+        (c for c in found.candidates if c.token_id not in named),
         key=lambda c: -max(c.target_prob, c.draft_prob or 0.0),
     )
     # A probability of 0 in both has nothing to show.
-    rest = [c for c in rest if max(c.target_prob, c.draft_prob or 0.0) > 0]
-    keep = own | {c.token_id for c in rest[: max(0, count - len(own))]}
+    others = [c for c in others if max(c.target_prob, c.draft_prob or 0.0) > 0]
+    keep = named | {c.token_id for c in others[: max(0, count - len(named))]}
     chosen = [c for c in found.candidates if c.token_id in keep]
     return sorted(chosen, key=lambda c: (-c.target_prob, -(c.draft_prob or 0.0)))

@@ -1,4 +1,4 @@
-"""How often each draft position is accepted, and which draft length pays."""
+"""Acceptance by draft position, and speed-up by draft length."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
 from core.figures.base.marks import OUTSIDE, add_line, hover_texts
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Canvas, Properties
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_of
 
@@ -29,33 +30,42 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
     rates = acceptance_by_position(trace.rounds)
     if not rates:
         return canvas.sentence("Nothing was drafted in this run.")
+    drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
+    slot = (paper.width - _LEFT - 20) / max(len(rates), 4)
+    keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
+    words = "; ".join(
+        f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
+        for r in rates[:12]
+    )
     sheet = canvas.lay_out(
         subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
         "accepted. Of those reached it tells how hard the position itself is.",
-        alt=_positions_alt(rates),
+        alt=f"Bars of accepted tokens for each draft position. {words}.",
         plot_height=220,
         left=_LEFT,
         right=20,
         below=66,
+        traces=[
+            _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
+            _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
+        ],
+        key=[keys],
+        key_offset=44,
+        layout={
+            "barmode": "overlay",
+            "xaxis": axis(
+                theme,
+                "draft position",
+                range=[0.5, max(len(rates), 4) + 0.5],
+                showgrid=False,
+                tickmode="array",
+                tickvals=list(range(1, len(rates) + 1, 1 + len(rates) // 20)),
+            ),
+            "yaxis": axis(theme, "accepted", range=[0, 1.12], **percent_ticks(1.0, 2)),
+        },
     )
-    drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
-    sheet.traces = [
-        _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
-        _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
-    ]
-    slot = sheet.room(_LEFT, 20) / max(len(rates), 4)
     if 0.4 * slot < text_width(f"100{NBSP}%", SMALL) + 2:
         sheet.traces = [{**trace, "text": None} for trace in sheet.traces]
-    ends, ticks = [0.5, max(len(rates), 4) + 0.5], range(1, len(rates) + 1, 1 + len(rates) // 20)
-    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": list(ticks)}
-    upright = {"range": [0, 1.12], **percent_ticks(1.0, 2)}
-    sheet.layout |= {
-        "barmode": "overlay",
-        "xaxis": axis(theme, "draft position", **across),
-        "yaxis": axis(theme, "accepted", **upright),
-    }
-    keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
-    add_key(sheet, [keys], _LEFT, offset=44)
     return sheet.figure()
 
 
@@ -85,22 +95,15 @@ def _bars(
     }
 
 
-def _positions_alt(rates: Sequence[PositionRate]) -> str:
-    words = "; ".join(
-        f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
-        for r in rates[:12]
-    )
-    return f"Bars of accepted tokens for each draft position. {words}."
-
-
 def spec_positions_data(trace: Trace) -> pd.DataFrame:
     """Counts and rates, a row for each position."""
-    names = "position drafted reached accepted rate rate_when_reached".split()
     records = [
         (nth(rate.position), *rate[1:], rate.rate, rate.rate_when_reached)
         for rate in acceptance_by_position(trace.rounds)
     ]
-    return pd.DataFrame(records, columns=names)
+    return pd.DataFrame(
+        records, columns="position drafted reached accepted rate rate_when_reached".split()
+    )
 
 
 def spec_sweep(
@@ -111,6 +114,14 @@ def spec_sweep(
     if not sweep.points:
         return Canvas(theme, paper, title, caption).sentence("No draft length was measured.")
     points, caption = sweep.points, f"{caption} · every length measured with seeds of its own"
+    below = {"dash": "dot", "xref": "paper", "layer": "below"}
+    lengths = [point.draft_length for point in points]
+    top = max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points))
+    keys = [
+        key_entry(theme.first, "measured", "●"),
+        key_entry(theme.second, "predicted", "◆"),
+        key_entry(theme.muted, "target only", "┄"),
+    ]
     sheet = Canvas(theme, paper, title, caption).lay_out(
         subtitle=_sweep_subtitle(sweep, trace),
         alt=_sweep_alt(sweep, trace),
@@ -118,28 +129,28 @@ def spec_sweep(
         left=_LEFT,
         right=24,
         below=66,
+        traces=[
+            _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid")
+            | _whiskers(points, theme),
+            _line(
+                "predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"
+            ),
+        ],
+        key=["".join(keys)],
+        key_offset=44,
+        layout={
+            "xaxis": axis(
+                theme,
+                "draft length",
+                range=[lengths[0] - 0.5, lengths[-1] + 0.5],
+                showgrid=False,
+                tickmode="array",
+                tickvals=lengths,
+            ),
+            "yaxis": axis(theme, "times as fast", range=[0, top * 1.12], nticks=6),
+        },
     )
-    sheet.traces = [
-        _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid")
-        | _whiskers(points, theme),
-        _line("predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"),
-    ]
-    below = {"dash": "dot", "xref": "paper", "layer": "below"}
     add_line(sheet, "even", (0, 1), 1, theme.muted, 1.5, **below)
-    lengths = [point.draft_length for point in points]
-    ends, top = (
-        [lengths[0] - 0.5, lengths[-1] + 0.5],
-        max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points)),
-    )
-    across = {"range": ends, "showgrid": False, "tickmode": "array", "tickvals": lengths}
-    sheet.layout["xaxis"] = axis(theme, "draft length", **across)
-    sheet.layout["yaxis"] = axis(theme, "times as fast", range=[0, top * 1.12], nticks=6)
-    keys = [
-        key_entry(theme.first, "measured", "●"),
-        key_entry(theme.second, "predicted", "◆"),
-        key_entry(theme.muted, "target only", "┄"),
-    ]
-    add_key(sheet, ["".join(keys)], _LEFT, offset=44)
     return sheet.figure()
 
 
@@ -207,14 +218,14 @@ def _sweep_subtitle(sweep: LengthSweep, trace: Trace) -> str:
 
 
 def _disagreement(sweep: LengthSweep) -> list[str]:
-    """Where prediction and measurement lie farthest apart, of the lengths at which they do."""
-    found = [point for point in sweep.points if point.disagrees]
-    if not found:
+    """Sentence on the length at which prediction and measurement lie farthest apart."""
+    points = [point for point in sweep.points if point.disagrees]
+    if not points:
         return []
-    worst = max(found, key=lambda point: abs(point.predicted / point.measured - 1))
+    worst = max(points, key=lambda point: abs(point.predicted / point.measured - 1))
     return [
-        f"Prediction and measurement disagree at {len(found)} of {len(sweep.points)} lengths, most "
-        f"at {worst.draft_length}: {worst.predicted:.2f} against {worst.measured:.2f}."
+        f"Prediction and measurement disagree at {len(points)} of {len(sweep.points)} lengths, "
+        f"most at {worst.draft_length}: {worst.predicted:.2f} against {worst.measured:.2f}."
     ]
 
 
@@ -223,8 +234,8 @@ def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
         f"length {p.draft_length}: measured {p.measured:.2f}, predicted {p.predicted:.2f}"
         for p in sweep.points
     )
-    said = _sweep_subtitle(sweep, trace)
-    return f"Speed-up over target-only decoding by draft length. {words}. {said}"
+    subtitle = _sweep_subtitle(sweep, trace)
+    return f"Speed-up over target-only decoding by draft length. {words}. {subtitle}"
 
 
 def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
@@ -232,5 +243,6 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
     names = [name for name in SweepPoint._fields if name != "spread"]
     frame = pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))[names]
     spans = [point.spread or (None, None) for point in sweep.points]
-    low, high = [span[0] for span in spans], [span[1] for span in spans]
-    return frame.assign(measured_low=low, measured_high=high)
+    return frame.assign(
+        measured_low=[span[0] for span in spans], measured_high=[span[1] for span in spans]
+    )

@@ -1,4 +1,4 @@
-"""Whether two runs that must emit the same do, and if not, whether rounding can be why."""
+"""Comparison of two runs that must emit the same: rounding may explain a difference."""
 
 from __future__ import annotations
 
@@ -22,8 +22,14 @@ def identity_words(own: Trace, alone: Trace) -> str:
     Where they part, the two tokens and how far apart the target alone has them.
     """
     length = min(len(own.token_ids), len(alone.token_ids))
-    pairs = zip(own.token_ids, alone.token_ids, strict=False)
-    at = next((at for at, (a, b) in enumerate(pairs) if a != b), None)
+    at = next(
+        (
+            at
+            for at, (a, b) in enumerate(zip(own.token_ids, alone.token_ids, strict=False))
+            if a != b
+        ),
+        None,
+    )
     if at is None:
         # A run that was stopped has a beginning alone.
         if len(own.token_ids) != len(alone.token_ids) and own.finish_reason != "cancelled":
@@ -42,9 +48,9 @@ def identity_words(own: Trace, alone: Trace) -> str:
         )
     # Behind the penalties, before the one-hot stage and the final one.
     probs = step.stages[-3].probs
-    mine, other = ids.index(own.token_ids[at]), ids.index(alone.token_ids[at])
-    gap = _gap(probs[mine], probs[other])
-    texts = [visible_token(step.candidates[place].text, 30) for place in (mine, other)]
+    own_at, theirs_at = ids.index(own.token_ids[at]), ids.index(alone.token_ids[at])
+    gap = _gap(probs[own_at], probs[theirs_at])
+    texts = [visible_token(step.candidates[place].text, 30) for place in (own_at, theirs_at)]
     return (
         f"Token {nth(at)} differs: “{texts[0]}”, and “{texts[1]}” by the target alone, whose "
         f"logits for both are {gap:.2g} apart. {_excuse(gap, _tolerance(alone))}"
@@ -66,15 +72,15 @@ def _excuse(difference: float, tolerance: float) -> str:
 
 
 def same_rounds_words(a: Trace, b: Trace) -> str:
-    """Whether two runs of the same noise, scored by both methods, are the same; plain text."""
+    """Comparison of two runs of the same noise, scored by both methods; plain text."""
     if a.token_ids == b.token_ids:
         return "Both emitted the same tokens."
-    for at, (one, other) in enumerate(zip(a.rounds, b.rounds, strict=False)):
-        if _fates(one) != _fates(other):
-            apart = _apart(one, other)
+    for at, (first, second) in enumerate(zip(a.rounds, b.rounds, strict=False)):
+        if _fates(first) != _fates(second):
+            apart = _apart(first, second)
             return (
                 f"They emitted different tokens from round {nth(at)} on. "
-                f"{_choices(one, other)} What "
+                f"{_choices(first, second)} What "
                 f"the target gives the tokens there differs by up to {apart:.2g} nats. "
                 f"{_excuse(apart, _tolerance(a))}"
             )
@@ -82,8 +88,10 @@ def same_rounds_words(a: Trace, b: Trace) -> str:
 
 
 def _fates(step: DraftRound) -> tuple[object, ...]:
-    fates = [(token.token_id, token.outcome) for token in step.drafted]
-    return (*fates, step.extra.token_id if step.extra else None)
+    return (
+        *[(token.token_id, token.outcome) for token in step.drafted],
+        step.extra.token_id if step.extra else None,
+    )
 
 
 def _choices(one: DraftRound, other: DraftRound) -> str:
@@ -92,11 +100,10 @@ def _choices(one: DraftRound, other: DraftRound) -> str:
         [*(t.text for t in step.accepted), *([step.extra.text] if step.extra else [])]
         for step in (one, other)
     ]
-    pairs = zip(*names, strict=False)
-    found = next(((x, y) for x, y in pairs if x != y), None)
-    if found is None:
+    pair = next(((x, y) for x, y in zip(*names, strict=False) if x != y), None)
+    if pair is None:
         return ""
-    first, second = (visible_token(text, 30) for text in found)
+    first, second = (visible_token(text, 30) for text in pair)
     return f"There one has “{first}”, the other “{second}”."
 
 

@@ -9,16 +9,13 @@ import plotly.graph_objects as go
 
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.counting import nth
-from core.figures.base.axes import add_key, axis, key_entry
+from core.figures.base.axes import axis, key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Canvas, Properties
+from core.figures.base.sheet import Properties
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color
-
-_TITLE = "The server's speculation"
-_LEFT = 56
-_FEWEST = 8
 
 
 def server_speculation(
@@ -30,43 +27,50 @@ def server_speculation(
         caption: what the run was made with.
     """
     bars, of = (found.rounds, "round") if found.rounds else (found.positions, "draft position")
-    canvas = Canvas(theme, paper, _TITLE, caption)
+    canvas = Canvas(theme, paper, "The server's speculation", caption)
     if not bars:
         return canvas.sentence("The server counted its drafts, and not where they were accepted.")
-    sheet = canvas.lay_out(
+    accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
+    keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
+    rounds = "; ".join(
+        f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
+    )
+    return canvas.draw(
         subtitle=f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
         f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted.",
-        alt=_alt(found, bars, of),
+        alt=f"Accepted of {found.drafted} drafted tokens of the server's own speculation. "
+        f"{rounds}.",
         plot_height=220,
-        left=_LEFT,
+        left=56,
         right=20,
         below=66,
+        traces=[
+            _bars("accepted", bars, [bar.accepted for bar in bars], accepted, of),
+            _bars("rejected", bars, [bar.drafted - bar.accepted for bar in bars], rejected, of),
+        ],
+        key=[keys],
+        key_offset=44,
+        layout={
+            "barmode": "stack",
+            "xaxis": axis(
+                theme,
+                of,
+                range=[0.5, max(len(bars), 8 if found.rounds else 1) + 0.5],
+                showgrid=False,
+                tick0=1,
+                dtick=-(-len(bars) // 12) or 1,
+            ),
+            "yaxis": axis(theme, "drafted tokens", rangemode="tozero", tickformat="d", nticks=6),
+        },
     )
-    accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
-    ends = [0.5, max(len(bars), _FEWEST if found.rounds else 1) + 0.5]
-    sheet.traces = [
-        _bars("accepted", bars, [own.accepted for own in bars], accepted, of),
-        _bars("rejected", bars, [own.drafted - own.accepted for own in bars], rejected, of),
-    ]
-    whole = {"tickformat": "d", "nticks": 6}
-    sheet.layout |= {
-        "barmode": "stack",
-        "xaxis": axis(
-            theme, of, range=ends, showgrid=False, tick0=1, dtick=-(-len(bars) // 12) or 1
-        ),
-        "yaxis": axis(theme, "drafted tokens", rangemode="tozero", **whole),
-    }
-    keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
-    add_key(sheet, [keys], _LEFT, offset=44)
-    return sheet.figure()
 
 
 def _bars(
     name: str, bars: Sequence[ServerRound], values: Sequence[int], color: str, of: str
 ) -> Properties:
     texts = [
-        f"{of} {nth(at)}<br>{own.accepted:,} of {own.drafted:,} drafted accepted"
-        for at, own in enumerate(bars)
+        f"{of} {nth(at)}<br>{bar.accepted:,} of {bar.drafted:,} drafted accepted"
+        for at, bar in enumerate(bars)
     ]
     return {
         "type": "bar",
@@ -79,15 +83,8 @@ def _bars(
     }
 
 
-def _alt(found: ServerSpeculation, bars: Sequence[ServerRound], of: str) -> str:
-    told = "; ".join(
-        f"{of} {nth(at)}: {own.accepted} of {own.drafted}" for at, own in enumerate(bars[:12])
-    )
-    return f"Accepted of {found.drafted} drafted tokens of the server's own speculation. {told}."
-
-
 def server_speculation_data(found: ServerSpeculation) -> pd.DataFrame:
     """Drafted and accepted tokens, a row for each draft position and each round that is known."""
     parts = (("position", found.positions), ("round", found.rounds))
-    records = [(of, nth(at), *own) for of, rows in parts for at, own in enumerate(rows)]
+    records = [(of, nth(at), *bar) for of, rows in parts for at, bar in enumerate(rows)]
     return pd.DataFrame(records, columns=["of", "number", "drafted", "accepted"])

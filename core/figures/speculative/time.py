@@ -1,4 +1,4 @@
-"""Where the time of speculative decoding goes, and what target-only decoding takes."""
+"""Times of speculative decoding by stage, beside those of target-only decoding."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from core.decoding.speculative.report import (
     stage_shares,
 )
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import add_key, key_entry
+from core.figures.base.axes import key_entry
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.totals import (
     add_part,
@@ -31,9 +32,8 @@ from core.figures.base.totals import (
     total_axes,
 )
 
-_TITLE = "Where the time goes"
 _PARTS = ("propose", "score", "verify")
-_ROW, _ROUNDS, _GAP, _LEFT = 54, 190, 70, 62
+_ROUNDS, _GAP = 190, 70
 
 
 def spec_time(
@@ -50,45 +50,54 @@ def spec_time(
         comparison: its last speculative run is drawn instead of `trace`.
     """
     shown = trace if comparison is None else comparison.speculative
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(shown, paper))
+    canvas = Canvas(theme, paper, "Where the time goes", settings_caption(shown, paper))
     if not shown.rounds:
         return canvas.sentence("This run made no round, so there is nothing to time.")
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
-    upper = _ROW * len(rows)
+    upper = 54 * len(rows)
     height = upper + _GAP + _ROUNDS
+    totals = [1000 * sum(parts.values()) for _, parts in rows]
+    if comparison is not None:
+        totals += [1000 * max(times) for times in _runs(comparison)]
     sheet = canvas.lay_out(
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
         alt=_alt(shown, rows),
         plot_height=height,
-        left=_LEFT,
+        left=62,
         right=20,
         below=60,
+        key=[_key(theme, comparison is not None)],
+        key_offset=42,
+        layout={
+            **total_axes(theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)),
+            **step_axes(
+                theme,
+                ("round", "ms a round"),
+                len(shown.rounds),
+                _ROUNDS / height,
+                10,
+                range=[0, 1000 * slowest * 1.14 or 1],
+            ),
+            "barmode": "stack",
+        },
     )
     _add_totals(sheet, rows, comparison)
     _add_rounds(sheet, shown.rounds)
-    totals = [1000 * sum(parts.values()) for _, parts in rows]
-    if comparison is not None:
-        totals += [1000 * max(times) for times in _runs(comparison)]
-    lower, titles = _ROUNDS / height, ("round", "ms a round")
-    ends = [0, 1000 * slowest * 1.14 or 1]
-    sheet.layout |= total_axes(
-        theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)
-    )
-    sheet.layout |= step_axes(theme, titles, len(shown.rounds), lower, 10, range=ends)
-    sheet.layout["barmode"] = "stack"
-    add_key(sheet, [_key(theme, comparison is not None)], _LEFT, offset=42)
     return sheet.figure()
 
 
 def _key(theme: Theme, compared: bool) -> str:
     colors = _colors(theme)
-    entries = [key_entry(colors[part], part) for part in _PARTS]
-    return "".join(entries) + (key_entry(theme.rest, "target only") if compared else "")
+    return "".join([key_entry(colors[part], part) for part in _PARTS]) + (
+        key_entry(theme.rest, "target only") if compared else ""
+    )
 
 
 def _colors(theme: Theme) -> dict[str, str]:
-    names = ("yellow", "sky", "green")
-    colors = {part: theme.named[name] for part, name in zip(_PARTS, names, strict=True)}
+    colors = {
+        part: theme.named[name]
+        for part, name in zip(_PARTS, ("yellow", "sky", "green"), strict=True)
+    }
     return {**colors, "target only": theme.rest}
 
 
@@ -121,9 +130,9 @@ def _add_totals(
         for part, seconds in parts.items():
             trace = add_part(sheet, f"{name}: {part}", [at], [1000 * seconds], colors[part])
             trace |= hover_texts([f"{part} {milliseconds(seconds)} a token"])
-        own = runs[at] if runs else ()
-        name_total(sheet, at, name, f"{milliseconds(sum(parts.values()))} a token{of_runs(own)}")
-    add_whiskers(sheet, [[1000 * value for value in own] for own in runs])
+        times = runs[at] if runs else ()
+        name_total(sheet, at, name, f"{milliseconds(sum(parts.values()))} a token{of_runs(times)}")
+    add_whiskers(sheet, [[1000 * value for value in times] for times in runs])
 
 
 def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
@@ -180,14 +189,28 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.Dat
     first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run
     without a trace spends, stands behind it and is no part of it.
     """
-    names = "run part index drafted emitted propose_s score_s verify_s total_s record_s".split()
     shown = trace if comparison is None else comparison.speculative
     records: list[tuple[object, ...]] = []
     for at, step in enumerate(shown.rounds):
-        own = step.seconds
+        seconds = step.seconds
         head = ("speculative", "round", nth(at), len(step.drafted), len(step.token_ids))
-        records.append((*head, own.propose, own.score, own.verify, own.total, own.record))
+        records.append(
+            (*head, seconds.propose, seconds.score, seconds.verify, seconds.total, seconds.record)
+        )
     for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
-        times = (None, taken.forward, taken.shaping + taken.draw, taken.total, None)
-        records.append(("target only", "token", nth(at), 0, 1, *times))
+        records.append(
+            (
+                "target only",
+                "token",
+                nth(at),
+                0,
+                1,
+                None,
+                taken.forward,
+                taken.shaping + taken.draw,
+                taken.total,
+                None,
+            )
+        )
+    names = "run part index drafted emitted propose_s score_s verify_s total_s record_s".split()
     return pd.DataFrame(records, columns=names)

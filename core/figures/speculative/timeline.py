@@ -11,13 +11,14 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import add_key, axis, key_entry, top_axis
+from core.figures.base.axes import axis, key_entry, top_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Canvas, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.base.window import ShownPart, add_least, cut_window, numbered, window_of
+from core.figures.base.window import ShownPart, cut_window, numbered, window_of
 from core.figures.speculative.timeline_cells import (
     GAP,
     LEVEL,
@@ -29,7 +30,6 @@ from core.figures.speculative.timeline_cells import (
 from core.figures.speculative.words import (
     KINDS,
     SIGNS,
-    Kind,
     emitted,
     extra_kind,
     kind_color,
@@ -37,10 +37,8 @@ from core.figures.speculative.words import (
 )
 
 COLUMNS = 40
-_TITLE = "Rounds and their drafted tokens"
 _SUBTITLE = "A column is a round; its last row is the target’s own token."
-_NO_ROUND = "This run made no round, so there is nothing to show."
-_LEFT, _FEWEST = 92, 8
+_LEFT = 92
 # A phone's page shows so many.
 PHONE_COLUMNS = 5
 # On a page the rounds share so many px; a narrower column has no number of its own.
@@ -51,10 +49,6 @@ _UPRIGHT, _LEVEL = 19.5, 60.0
 _TALL_ROWS = 10
 # Upright tokens of up to so many rows have room for longer words.
 _HIGH_ROWS = 6
-_DATA = (
-    "round position outcome token_id token emitted draft_prob target_prob accept_prob uniform "
-    "residual_mass prob"
-).split()
 
 
 def spec_timeline(
@@ -77,19 +71,20 @@ def spec_timeline(
     A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
     ends, as a share of the plotting area, and what lies around that area in px.
     """
-    canvas = Canvas(theme, paper, _TITLE, settings_caption(trace, paper))
+    canvas = Canvas(theme, paper, "Rounds and their drafted tokens", settings_caption(trace, paper))
     if not trace.rounds:
-        return canvas.sentence(_NO_ROUND)
+        return canvas.sentence("This run made no round, so there is nothing to show.")
     depth = _depth(trace)
     held = rounds_for(paper.window, trace) if paper.printed else columns
     first, columns = cut_window(first, columns, held, selected[0] if selected else None)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = window_of(trace.rounds, first, columns)
     shown = ShownPart("Rounds", first, first + len(rounds), len(trace.rounds))
-    drawn = max(min(columns, len(trace.rounds)), min(columns, _FEWEST))
-    own = paper.printed or columns <= PHONE_COLUMNS
-    width = (paper.window - _LEFT - EDGE if own else _WIDTH) / drawn
+    drawn = max(min(columns, len(trace.rounds)), min(columns, 8))
+    fixed = paper.printed or columns <= PHONE_COLUMNS
+    width = (paper.window - _LEFT - EDGE if fixed else _WIDTH) / drawn
     height, flat = _row_height(width, depth), depth > _TALL_ROWS
+    cells = token_cells(rounds, first, depth)
     sheet = canvas.lay_out(
         subtitle=_SUBTITLE if shown.whole else f"{_SUBTITLE} {shown.words}.",
         alt=_alt(rounds, first),
@@ -97,17 +92,18 @@ def spec_timeline(
         left=_LEFT,
         above=24,
         below=34,
+        key=[_key(theme)],
+        key_offset=10,
+        layout={
+            **(overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}),
+        },
     )
-    cells = token_cells(rounds, first, depth)
     add_cells(sheet, cells, width, height, flat=flat)
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
-    sheet.layout |= overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}
     _count_rounds(sheet, first, len(rounds), drawn, width)
-    add_key(sheet, [_key(theme)], _LEFT, offset=10)
-    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)  # type: ignore[operator]
-    add_least(sheet, partial(rounds_for, trace=trace), len(rounds))
-    shown.tell(sheet)
+    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)
+    shown.tell(sheet, partial(rounds_for, trace=trace))
     return sheet.figure()
 
 
@@ -123,8 +119,9 @@ def _depth(trace: Trace) -> int:
 
 
 def _key(theme: Theme) -> str:
-    entries = (key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS)
-    return "".join(entries)
+    return "".join(
+        key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS
+    )
 
 
 def _count_rounds(sheet: Sheet, first: int, count: int, drawn: int, width: float) -> None:
@@ -132,8 +129,9 @@ def _count_rounds(sheet: Sheet, first: int, count: int, drawn: int, width: float
     theme, where = sheet.theme, {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4}
     every = 1 if width >= _NUMBER else 5
     shown = [at for at in range(count) if at == 0 or nth(first + at) % every == 0]
-    names = [str(nth(first + at)) for at in shown]
-    sheet.layout["xaxis"] = top_axis(theme, [-0.5, drawn - 0.5], shown, names)
+    sheet.layout["xaxis"] = top_axis(
+        theme, [-0.5, drawn - 0.5], shown, [str(nth(first + at)) for at in shown]
+    )
     add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, color=theme.muted, **where)
 
 
@@ -151,7 +149,7 @@ def _place_axis(depth: int, theme: Theme) -> Properties:
 
 
 def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
-    margin: dict[str, int] = sheet.layout["margin"]  # type: ignore[assignment]
+    margin = sheet.layout["margin"]
     return {
         "ends": [(at + 1) / drawn for at in range(count)],
         "first": first,
@@ -191,27 +189,56 @@ def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = No
         columns: so many rounds at most; all of them by default.
     """
     records: list[tuple[object, ...]] = []
-    out = {(found.round, found.place) for found in emitted(trace)}
+    out = {(token_out.round, token_out.place) for token_out in emitted(trace)}
     for at, step in numbered(trace.rounds, first, columns):
         for place, token in enumerate(step.drafted):
-            who = (kind_words(token.outcome), token.token_id, table_text(token.text))
-            probs = (token.draft_prob, token.target_prob, token.accept_prob)
-            tail = (token.uniform, token.residual_mass, None)
-            records.append((nth(at), nth(place), *who, (at, place) in out, *probs, *tail))
+            records.append(
+                (
+                    nth(at),
+                    nth(place),
+                    kind_words(token.outcome),
+                    token.token_id,
+                    table_text(token.text),
+                    (at, place) in out,
+                    token.draft_prob,
+                    token.target_prob,
+                    token.accept_prob,
+                    token.uniform,
+                    token.residual_mass,
+                    None,
+                )
+            )
         extra = step.extra
         if extra is not None:
-            own = (extra_kind(step), extra.token_id, table_text(extra.text), True)
             chances = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
-            records.append((nth(at), nth(len(step.accepted)), *own, *chances))
-    return pd.DataFrame(records, columns=_DATA)
+            records.append(
+                (
+                    nth(at),
+                    nth(len(step.accepted)),
+                    extra_kind(step),
+                    extra.token_id,
+                    table_text(extra.text),
+                    True,
+                    *chances,
+                )
+            )
+    return pd.DataFrame(
+        records,
+        columns=(
+            "round position outcome token_id token emitted draft_prob target_prob accept_prob "
+            "uniform residual_mass prob"
+        ).split(),
+    )
 
 
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:
     """Colour, kind and words of what is in the text, for a key beside it."""
-    shown: tuple[Kind, ...] = ("accepted", "recovered", "bonus")
     words = {
         "accepted": "drafted and accepted",
         "recovered": "recovered after a rejection",
         "bonus": "bonus",
     }
-    return [(kind_color(kind, theme), kind, escaped(words[kind])) for kind in shown]
+    return [
+        (kind_color(kind, theme), kind, escaped(words[kind]))
+        for kind in ("accepted", "recovered", "bonus")
+    ]

@@ -54,10 +54,20 @@ def token_cells(rounds: Sequence[DraftRound], first: int, depth: int) -> list[To
             hover = _draft_hover(at, place, step)
             cells.append(TokenCell(column, place, token.outcome, token.text, hover, (at, place)))
         if step.extra is not None:
-            hover = _extra_hover(at, step)
-            row = depth + GAP
+            extra = step.extra
+            assert extra is not None
+            hover = "<br>".join(
+                [
+                    f"<b>{show_token(extra.text, 40)}</b>",
+                    f"round {nth(at)} · {kind_words(extra_kind(step))}",
+                    f"drawn with {percent(extra.prob)}",
+                    f"target_prob {percent(extra.target_prob)}",
+                ]
+            )
             cells.append(
-                TokenCell(column, row, extra_kind(step), step.extra.text, hover, (at, EXTRA))
+                TokenCell(
+                    column, depth + GAP, extra_kind(step), step.extra.text, hover, (at, EXTRA)
+                )
             )
     return cells
 
@@ -74,19 +84,6 @@ def _draft_hover(at: int, place: int, step: DraftRound) -> str:
     if token.uniform is not None:
         lines.append(f"uniform number {number(token.uniform)}")
     return "<br>".join(lines)
-
-
-def _extra_hover(at: int, step: DraftRound) -> str:
-    extra = step.extra
-    assert extra is not None
-    return "<br>".join(
-        [
-            f"<b>{show_token(extra.text, 40)}</b>",
-            f"round {nth(at)} · {kind_words(extra_kind(step))}",
-            f"drawn with {percent(extra.prob)}",
-            f"target_prob {percent(extra.target_prob)}",
-        ]
-    )
 
 
 def add_cells(
@@ -106,32 +103,41 @@ def add_cells(
     turned: Properties = {"textangle": -90} if narrow else {}
     turned |= {"textangle": 0} if sheet.paper.printed and not narrow else {}
     for kind in KINDS:
-        own = [cell for cell in cells if cell.kind == kind]
-        if not own:
+        group = [cell for cell in cells if cell.kind == kind]
+        if not group:
             continue
         ground = soft_color(kind, theme)
-        ink = theme.muted if kind == "not_reached" else theme.text_on(ground)
         marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
         if kind == "not_reached":
-            shape = {"shape": "/", "fgcolor": theme.grid, "bgcolor": ground, "size": 7}
-            marker["pattern"] = {**shape, "solidity": 0.15}
+            marker["pattern"] = {
+                "shape": "/",
+                "fgcolor": theme.grid,
+                "bgcolor": ground,
+                "size": 7,
+                "solidity": 0.15,
+            }
         sheet.traces.append(
             {
-                **cell_bars([(cell.column, cell.row - 0.5) for cell in own], 1),
+                **cell_bars([(cell.column, cell.row - 0.5) for cell in group], 1),
                 "name": kind_words(kind),
-                "text": ["" if bare else _fitted(cell.text, longest, size) for cell in own],
+                "text": [
+                    ""
+                    if bare
+                    else escaped(fitted(visible_token(cell.text, 60), longest, size, "mono"))
+                    for cell in group
+                ],
                 "insidetextanchor": "middle" if flat else "end",
                 **turned,
-                "textfont": {"family": theme.mono, "size": size, "color": ink},
-                **hover_texts([cell.hover for cell in own]),
-                "customdata": [list(cell.key) for cell in own],
+                "textfont": {
+                    "family": theme.mono,
+                    "size": size,
+                    "color": (theme.muted if kind == "not_reached" else theme.text_on(ground)),
+                },
+                **hover_texts([cell.hover for cell in group]),
+                "customdata": [list(cell.key) for cell in group],
                 "marker": marker,
             }
         )
-
-
-def _fitted(text: str, room: float, size: float) -> str:
-    return escaped(fitted(visible_token(text, 60), room, size, "mono"))
 
 
 def add_marks(
@@ -164,6 +170,11 @@ def add_ring(sheet: Sheet, cells: Sequence[TokenCell], selected: tuple[int, int]
     """A ring around the selected token, if it is drawn."""
     for cell in cells:
         if cell.key == selected and sheet.paper.selection:
-            across = (cell.column - 0.48, cell.column + 0.48)
-            down = (cell.row - 0.47, cell.row + 0.47)
-            add_frame(sheet, "selected", across, down, sheet.theme.ink, 2.5)
+            add_frame(
+                sheet,
+                "selected",
+                (cell.column - 0.48, cell.column + 0.48),
+                (cell.row - 0.47, cell.row + 0.47),
+                sheet.theme.ink,
+                2.5,
+            )

@@ -1,4 +1,4 @@
-"""Whether speculation paid on this machine, and why, in sentences with their numbers."""
+"""Verdict on speculation on this machine, in sentences with their numbers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def verdict(found: Comparison) -> str:
 
 
 def runs_words(own: Sequence[float], alone: Sequence[float]) -> str:
-    """How many runs the medians are of, and how far the runs lie apart."""
+    """Number of runs behind the medians, and their spread."""
     if len(own) == 1:
         return "one run of each, so that its spread is not known"
     spans = [f"{milliseconds(min(times))} to {milliseconds(max(times))}" for times in (own, alone)]

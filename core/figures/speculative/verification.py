@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
-from core.figures.base.axes import add_key, axis, key_entry, named_axis
+from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -23,7 +24,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Canvas, Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
 from core.figures.speculative.verification_strip import add_strip
@@ -66,32 +67,40 @@ def spec_verification(
             rejected one.
         count: so many tokens are drawn at most, the drafted and the added one always among them.
     """
-    found, caption = position_at(trace, at, place), settings_caption(trace, paper)
-    if found is None:
+    verified, caption = position_at(trace, at, place), settings_caption(trace, paper)
+    if verified is None:
         canvas = Canvas(theme, paper, "The verification of a token", caption)
         return canvas.nothing_selected("token", "one in the timeline")
-    shown = shown_candidates(found, count)
+    shown = shown_candidates(verified, count)
     height = _STRIP + _GAP + _ROW * len(shown)
-    labels = [_tick(found, candidate, theme) for candidate in shown]
+    labels = [_tick(verified, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
-    title = f"Round {nth(at)}, {where_words(place)}"
-    sheet = Canvas(theme, paper, title, caption).lay_out(
-        subtitle=_subtitle(found),
-        alt=_alt(found, shown),
+    sheet = Canvas(theme, paper, f"Round {nth(at)}, {where_words(place)}", caption).lay_out(
+        subtitle=_subtitle(verified),
+        alt=_alt(verified, shown),
         plot_height=height,
         left=left,
         right=_RIGHT,
         above=20,
         below=70,
+        key=_key(verified, theme),
+        key_offset=44,
+        layout={
+            **_axes(
+                verified,
+                shown,
+                [text for _, text in labels],
+                _ROW * len(shown) / height,
+                _label_share(verified, shown, left),
+                theme,
+            ),
+            "barmode": "stack",
+        },
     )
-    rows_share = _ROW * len(shown) / height
-    add_strip(sheet, found, 1 - _STRIP / height)
-    _add_bars(sheet, found, shown)
-    behind = _label_share(found, shown, left)
-    sheet.layout |= _axes(found, shown, [text for _, text in labels], rows_share, behind, theme)
-    sheet.layout |= {"barmode": "stack"}
-    add_key(sheet, _key(found, theme), left, offset=44)
-    if found.drafted is not None:
+    add_strip(sheet, verified, 1 - _STRIP / height)
+    _add_bars(sheet, verified, shown)
+    sheet.add_key()
+    if verified.drafted is not None:
         sheet.explain("beside a bar: the target's probability | the draft's")
     return sheet.figure()
 
@@ -118,20 +127,25 @@ def _tick(found: VerifiedPosition, candidate: PairCandidate, theme: Theme) -> tu
 
 
 def _add_bars(sheet: Sheet, found: VerifiedPosition, shown: Sequence[PairCandidate]) -> None:
-    """What both models share, what only one gives, and in a panel of its own the residual."""
+    """Add the bars of both models' shared and single probabilities, and of the residual."""
     theme = sheet.theme
     shared = [min(c.target_prob, c.draft_prob or 0.0) for c in shown]
-    only_target = [c.target_prob - s for c, s in zip(shown, shared, strict=True)]
-    only_draft = [(c.draft_prob or 0.0) - s for c, s in zip(shown, shared, strict=True)]
-    shade = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
-    pattern = {"pattern": {**shade, "solidity": 0.25}}
     plain = {"line": {"width": 0}}
+    lines = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
     drawn: list[Properties] = [
-        {"name": "both", "x": shared, "marker": {**plain, "color": theme.rest, **pattern}},
-        {"name": "target only", "x": only_target, "marker": {**plain, "color": theme.first}},
+        {
+            "name": "both",
+            "x": shared,
+            "marker": {**plain, "color": theme.rest, "pattern": {**lines, "solidity": 0.25}},
+        },
+        {
+            "name": "target only",
+            "x": [c.target_prob - s for c, s in zip(shown, shared, strict=True)],
+            "marker": {**plain, "color": theme.first},
+        },
         {
             "name": "draft only",
-            "x": only_draft,
+            "x": [(c.draft_prob or 0.0) - s for c, s in zip(shown, shared, strict=True)],
             "marker": {**plain, "color": theme.second},
             "text": [_pair_text(found, c, theme) for c in shown],
             **OUTSIDE,
@@ -141,11 +155,16 @@ def _add_bars(sheet: Sheet, found: VerifiedPosition, shown: Sequence[PairCandida
     ]
     if found.residual_mass > 0:
         recovered = [found.kind_of(c) == "recovered" for c in shown]
-        colors = [kind_color("recovered", theme) if own else theme.first for own in recovered]
-        line = {"color": theme.ink, "width": [2 * own for own in recovered]}
-        shares = [c.excess / found.residual_mass for c in shown]
-        residual = {"name": "residual", "xaxis": "x2", "x": shares}
-        drawn.append({**residual, "marker": {"color": colors, "line": line}})
+        colors = [kind_color("recovered", theme) if hit else theme.first for hit in recovered]
+        widths = [2 * hit for hit in recovered]
+        drawn.append(
+            {
+                "name": "residual",
+                "xaxis": "x2",
+                "x": [c.excess / found.residual_mass for c in shown],
+                "marker": {"color": colors, "line": {"color": theme.ink, "width": widths}},
+            }
+        )
     common = {
         "type": "bar",
         "orientation": "h",
@@ -184,10 +203,10 @@ def _label_share(found: VerifiedPosition, shown: Sequence[PairCandidate], left: 
     """The share of the bars' panel that the numbers take where the figure is narrow."""
     panel = (_NARROW - left - _RIGHT) * (_SPLIT[0] if found.residual_mass > 0 else 1)
     longest = 0
-    for own in shown:
-        two = found.drafted is not None and own.draft_prob is not None
-        draft = f" | {percent(own.draft_prob or 0.0)}" if two else ""
-        longest = max(longest, len(percent(own.target_prob) + draft))
+    for candidate in shown:
+        two = found.drafted is not None and candidate.draft_prob is not None
+        draft = f" | {percent(candidate.draft_prob or 0.0)}" if two else ""
+        longest = max(longest, len(percent(candidate.target_prob) + draft))
     return min(0.65, (longest + 2) * _DIGIT / panel)
 
 
@@ -202,16 +221,28 @@ def _axes(
     """Args: `rows` is the bars' share of the height, `behind` the labels' share of the width."""
     top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
     two = found.residual_mass > 0
-    place = {"range": [0, top / (1 - behind)], "domain": [0, _SPLIT[0] if two else 1]}
-    ends = [len(shown) - 0.5, -0.5]
     axes: Properties = {
-        "xaxis": axis(theme, "probability", 6, **place, **percent_ticks(top, 3)),
-        "yaxis": named_axis(theme, labels, range=ends, domain=[0, rows]),
+        "xaxis": axis(
+            theme,
+            "probability",
+            6,
+            range=[0, top / (1 - behind)],
+            domain=[0, _SPLIT[0] if two else 1],
+            **percent_ticks(top, 3),
+        ),
+        "yaxis": named_axis(theme, labels, range=[len(shown) - 0.5, -0.5], domain=[0, rows]),
     }
     if two:
         most = max(*(c.excess / found.residual_mass for c in shown), 1e-9)
-        right = {"range": [0, most * 1.08], "domain": [_SPLIT[1], 1], **percent_ticks(most, 2)}
-        axes["xaxis2"] = axis(theme, "residual", 6, anchor="y", **right)
+        axes["xaxis2"] = axis(
+            theme,
+            "residual",
+            6,
+            anchor="y",
+            range=[0, most * 1.08],
+            domain=[_SPLIT[1], 1],
+            **percent_ticks(most, 2),
+        )
     return axes
 
 
@@ -224,8 +255,12 @@ def _key(found: VerifiedPosition, theme: Theme) -> list[str]:
             key_entry(theme.second, "draft only"),
         ]
     kinds = [kind for kind in map(found.kind_of, found.candidates) if kind is not None]
-    marks = [key_entry(kind_color(k, theme), kind_words(k), SIGNS[k]) for k in dict.fromkeys(kinds)]
-    return ["".join(keys), "".join(marks)]
+    return [
+        "".join(keys),
+        "".join(
+            [key_entry(kind_color(k, theme), kind_words(k), SIGNS[k]) for k in dict.fromkeys(kinds)]
+        ),
+    ]
 
 
 def _alt(found: VerifiedPosition, shown: Sequence[PairCandidate]) -> str:
@@ -249,24 +284,33 @@ def _alt(found: VerifiedPosition, shown: Sequence[PairCandidate]) -> str:
 
 def spec_verification_data(trace: Trace, at: int, place: int) -> pd.DataFrame:
     """Every recorded candidate of the position, one a row, with the tokens' raw text."""
-    found, records = position_at(trace, at, place), []
-    if found is None:
+    verified, records = position_at(trace, at, place), []
+    if verified is None:
         return pd.DataFrame([], columns=_DATA)
-    drafted, extra, mass = found.drafted, found.extra, found.residual_mass
-    for c in found.candidates:
+    drafted, extra, mass = verified.drafted, verified.extra, verified.residual_mass
+    for c in verified.candidates:
         both = c.draft_prob is not None
         here = drafted is not None and c.token_id == drafted.token_id
         added = extra is not None and c.token_id == extra.token_id
         who = (
             nth(at),
-            nth(found.position),
+            nth(verified.position),
             c.token_id,
             table_text(c.text),
             here,
             added,
         )
         shared = min(c.target_prob, c.draft_prob or 0.0) if both else None
-        rest = (c.excess if both else None, c.excess / mass if mass > 0 else None)
-        raw = (c.target_raw_prob, c.draft_raw_prob)
-        records.append((*who, c.target_prob, c.draft_prob, shared, *rest, *raw))
+        records.append(
+            (
+                *who,
+                c.target_prob,
+                c.draft_prob,
+                shared,
+                c.excess if both else None,
+                c.excess / mass if mass > 0 else None,
+                c.target_raw_prob,
+                c.draft_raw_prob,
+            )
+        )
     return pd.DataFrame(records, columns=_DATA)

@@ -62,14 +62,14 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
     base = [_StripPart(0, 1, theme.panel, "")]
     if extra is None or extra.interval is None or extra.uniform is None:
         return base, None, ""
-    own = [_hit_part(extra, extra_kind(found.step), extra.interval, theme)]
+    hits = [_hit_part(extra, extra_kind(found.step), extra.interval, theme)]
     if is_greedy(found.trace):
-        return [*base, *own], None, "greedy: nothing random"
-    return [*base, *own], extra.uniform, f"number {number(extra.uniform)}"
+        return [*base, *hits], None, "greedy: nothing random"
+    return [*base, *hits], extra.uniform, f"number {number(extra.uniform)}"
 
 
 def _hit(found: VerifiedPosition, theme: Theme) -> list[_StripPart]:
-    """Of exact match the share that the target's number hit: the drafted token's or another's."""
+    """Part of exact match that the target's number hit: the drafted token's or another's."""
     drafted, extra = found.drafted, found.extra
     if drafted is not None and drafted.interval is not None:
         return [_hit_part(drafted, "accepted", drafted.interval, theme)]
@@ -81,8 +81,9 @@ def _hit(found: VerifiedPosition, theme: Theme) -> list[_StripPart]:
 def _hit_part(
     token: DraftToken | ExtraToken, kind: Kind, interval: tuple[float, float], theme: Theme
 ) -> _StripPart:
-    words = show_token(token.text, _LIMIT)
-    return _StripPart(*interval, soft_color(kind, theme), words, kind_color(kind, theme))
+    return _StripPart(
+        *interval, soft_color(kind, theme), show_token(token.text, _LIMIT), kind_color(kind, theme)
+    )
 
 
 def _strip_title(found: VerifiedPosition) -> str:
@@ -117,8 +118,9 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     title = _strip_title(found)
     add_note(sheet, "strip", title, 0, 1, size=11, color=theme.ink, xanchor="left", **where)
     add_note(sheet, "strip", says, 1, 1, size=11, color=theme.muted, xanchor="right", **where)
-    level = {"range": [0, 1], "showgrid": False, "tickvals": [0, 0.5, 1], "showline": False}
-    sheet.layout["xaxis3"] = axis(theme, anchor="y3", **level)
+    sheet.layout["xaxis3"] = axis(
+        theme, anchor="y3", range=[0, 1], showgrid=False, tickvals=[0, 0.5, 1], showline=False
+    )
     sheet.layout["yaxis3"] = bare_axis(theme, range=[-0.5, 0.5], anchor="x3", domain=[bottom, 1])
 
 
@@ -127,10 +129,10 @@ def _inside(part: _StripPart, mark: float | None) -> bool:
 
 
 def _fits(part: _StripPart, mark: float | None, sheet: Sheet) -> bool:
-    """Whether the words have room in the part, on one side of the mark where it is in it."""
-    margin: dict[str, float] = sheet.layout["margin"]  # type: ignore[assignment]
-    room = (part.end - part.start) * sheet.room(margin["l"], margin["r"])
-    return markup_width(part.words, 11) + 8 < room / (1 + _inside(part, mark))
+    """Return whether the words have room in the part, beside the mark where it is in it."""
+    return markup_width(part.words, 11) + 8 < ((part.end - part.start) * sheet.room) / (
+        1 + _inside(part, mark)
+    )
 
 
 def _label_beside(sheet: Sheet, part: _StripPart) -> None:
@@ -144,12 +146,10 @@ def _label_beside(sheet: Sheet, part: _StripPart) -> None:
 
 
 def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
-    length, theme = part.end - part.start, sheet.theme
     # The words are on the side of the mark where they fit.
     anchor = "middle"
     if mark is not None and _inside(part, mark):
         anchor = "start" if mark > (part.start + part.end) / 2 else "end"
-    edge = {"width": 1.5, "color": part.hit} if part.hit else {"width": 0}
     return {
         "type": "bar",
         "name": "strip",
@@ -158,15 +158,18 @@ def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
         "yaxis": "y3",
         "y": [0],
         "base": [part.start],
-        "x": [length],
+        "x": [part.end - part.start],
         "width": [1],
         "text": [part.words if _fits(part, mark, sheet) else ""],
         "textposition": "inside",
         "textangle": 0,
         "constraintext": "none",
         "insidetextanchor": anchor,
-        "textfont": {"size": 11, "color": theme.ink},
-        "marker": {"color": part.color, "line": edge},
+        "textfont": {"size": 11, "color": sheet.theme.ink},
+        "marker": {
+            "color": part.color,
+            "line": ({"width": 1.5, "color": part.hit} if part.hit else {"width": 0}),
+        },
         "hoverinfo": "skip",
         "cliponaxis": False,
     }

@@ -1,4 +1,4 @@
-"""What becomes of the tokens of speculative decoding, in words, marks and colours."""
+"""Outcomes of the tokens of speculative decoding in words, marks and colours."""
 
 from __future__ import annotations
 
@@ -78,21 +78,22 @@ def soft_color(kind: Kind, theme: Theme = LIGHT) -> str:
 
 
 def extra_kind(step: DraftRound) -> Kind:
-    """Whether the target's own token was recovered or is a bonus."""
+    """Kind of the target's own token: recovered or a bonus."""
     return "recovered" if step.recovered is not None else "bonus"
 
 
 def emitted(trace: Trace) -> list[EmittedToken]:
     """The tokens of the text in their order."""
-    found = []
+    tokens = []
     for at, step in enumerate(trace.rounds):
         texts = iter(step.texts)
         for place, token in enumerate(step.accepted):
-            found.append(EmittedToken(at, place, "accepted", next(texts, ""), token.text))
+            tokens.append(EmittedToken(at, place, "accepted", next(texts, ""), token.text))
         if step.extra is not None:
-            kind = extra_kind(step)
-            found.append(EmittedToken(at, EXTRA, kind, next(texts, ""), step.extra.text))
-    return found
+            tokens.append(
+                EmittedToken(at, EXTRA, extra_kind(step), next(texts, ""), step.extra.text)
+            )
+    return tokens
 
 
 def where_words(place: int) -> str:
@@ -116,7 +117,7 @@ def rule_of(trace: Trace) -> Acceptance:
 
 
 def is_greedy(trace: Trace) -> bool:
-    """Whether nothing in a run is left to chance."""
+    """Return whether nothing in a run is left to chance."""
     return trace.config.shaping.temperature == 0
 
 
@@ -151,10 +152,10 @@ def verification_words(
         return f"{pair}: {it_is} the target's most probable token. Nothing here is random.{end}"
     thrown = f"the number thrown was {number(token.uniform or 0.0)}"
     if rule == "exact":
-        own = "the drafted token" if token.passed else "another token"
+        drawn = "the drafted token" if token.passed else "another token"
         if drew is not None:
-            own = f"{visible_token(drew.text, 24)}, with {percent(drew.prob)}, not this token"
-        return f"{pair}: {thrown}, with which the target drew {own}.{end}"
+            drawn = f"{visible_token(drew.text, 24)}, with {percent(drew.prob)}, not this token"
+        return f"{pair}: {thrown}, with which the target drew {drawn}.{end}"
     below = "below it" if token.passed else "not below it"
     return (
         f"{pair}: accepted with probability min(1,{NBSP}target_prob / draft_prob) = "
@@ -169,7 +170,7 @@ _UNREACHED = {
 
 
 def extra_words(step: DraftRound, rule: Acceptance, *, greedy: bool = False) -> str:
-    """Where the target's own token came from, in one sentence; plain text.
+    """Origin of the target's own token in one sentence; plain text.
 
     Args:
         greedy: nothing was left to chance.

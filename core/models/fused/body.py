@@ -26,11 +26,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 def activation_of(config: Any) -> str:
     """transformers' name of the function between the products of a feed-forward network."""
     names = ("hidden_activation", "hidden_act", "activation_function")
-    return str(next(found for name in names if (found := getattr(config, name, None))))
+    return str(next(value for name in names if (value := getattr(config, name, None))))
 
 
 class Body:
-    """What a step needs of a model."""
+    """Weights and settings of a model that a step needs."""
 
     def __init__(self, model: Any, layer_types: list[str]) -> None:
         config, body = model.config, model.base_model
@@ -62,9 +62,9 @@ class Body:
         self.most_length: int | None = config.sliding_window if sliding else None
 
     def matrices(self) -> list[Tensor]:
-        """What a step multiplies by, `[in, out]` each, in order: the least that it can cost."""
-        of_layers = [(one.qkv, one.out, one.gate_up, one.down) for one in self.layers]
-        return [*(matrix for own in of_layers for matrix in own), self.head]
+        """Return the matrices of a step, `[in, out]` each, in order: the least that it can cost."""
+        of_layers = [(layer.qkv, layer.out, layer.gate_up, layer.down) for layer in self.layers]
+        return [*(matrix for matrices in of_layers for matrix in matrices), self.head]
 
     def embedded(self, ids: Tensor, start: int) -> Tensor:
         """`[rows * n, width]`."""
@@ -73,8 +73,8 @@ class Body:
             hidden = hidden * self._embedding_scale
         if self._positions is not None:
             rows, added = ids.shape
-            own = self._positions[start : start + added]
-            hidden = (hidden.view(rows, added, -1) + own).view(rows * added, -1)
+            positions = self._positions[start : start + added]
+            hidden = (hidden.view(rows, added, -1) + positions).view(rows * added, -1)
         return hidden
 
     def logits(self, normed: Tensor) -> Tensor:

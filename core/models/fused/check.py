@@ -1,17 +1,15 @@
-"""Which models have a fused step: those whose logits it gave."""
+"""Choice of the models that have a fused step: those whose logits it gave."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
 
 import torch
 from transformers import PreTrainedModel
 
-from core.models.cache import GrowingCache
 from core.models.fused.body import ACTIVATIONS, activation_of
 from core.models.fused.families import FAMILIES
 from core.models.fused.step import FusedStep
+from core.models.running.cache import GrowingCache
+from core.models.running.window import rope_parameters
 
 # Position embeddings that depend on the position alone, not on how long the sequence is.
 _ROPE_TYPES = {"default", "linear", "llama3"}
@@ -24,33 +22,23 @@ def fused_step(model: PreTrainedModel, layer_types: list[str]) -> FusedStep | No
 
     Changes the strides of the model's weights, not their values.
     """
-    if not _can_be_fused(model, layer_types):
+    config = model.config
+    fits = (
+        type(model).__name__ in FAMILIES
+        and model.dtype is torch.float32
+        and bool(layer_types)
+        and _KINDS.issuperset(layer_types)
+        and activation_of(config) in ACTIVATIONS
+        and _ROPE_TYPES.issuperset(rope["rope_type"] for rope in rope_parameters(config))
+        and not getattr(config, "use_bidirectional_attention", None)
+    )
+    if not fits:
         return None
     try:
         step = FusedStep(model, layer_types)
         return step if _equals_transformers(step, model, layer_types) else None
     except (AttributeError, RuntimeError, StopIteration):  # Not what its class is known for.
         return None
-
-
-def _can_be_fused(model: PreTrainedModel, layer_types: list[str]) -> bool:
-    config = model.config
-    return (
-        type(model).__name__ in FAMILIES
-        and model.dtype is torch.float32
-        and bool(layer_types)
-        and _KINDS.issuperset(layer_types)
-        and activation_of(config) in ACTIVATIONS
-        and _ROPE_TYPES.issuperset(_rope_types(getattr(config, "rope_parameters", None) or {}))
-        and not getattr(config, "use_bidirectional_attention", None)
-    )
-
-
-def _rope_types(parameters: dict[str, Any]) -> Iterator[str]:
-    """Of all layers, or of each kind of layer."""
-    inner = [value for value in parameters.values() if isinstance(value, dict)]
-    for own in inner or [parameters]:
-        yield own.get("rope_type", "default")
 
 
 @torch.inference_mode()

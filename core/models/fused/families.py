@@ -1,4 +1,4 @@
-"""How the decoder layers of architectures differ from Llama's, as far as the fused step knows."""
+"""Differences of architectures' decoder layers from Llama's, as far as the fused step knows."""
 
 from __future__ import annotations
 

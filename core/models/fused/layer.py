@@ -77,7 +77,7 @@ class RootMeanSquare:
 
 
 def norm_of(norm: Any, family: Family, eps: float) -> Norm | None:
-    """What a module of transformers does, None where there is none."""
+    """Return the norm that a module of transformers computes; None where there is none."""
     if norm is None:
         return None
     weight: Tensor = norm.weight.detach()
@@ -103,7 +103,7 @@ def _join(module: Any, known: tuple[tuple[str, ...], ...]) -> tuple[Tensor, Tens
     matrices, biases = zip(*map(matrix_of, parts), strict=True)
     joined, start = torch.cat(matrices, dim=1).contiguous(), 0
     for part, matrix in zip(parts, matrices, strict=True):
-        own = joined[:, start : start + matrix.shape[1]]
-        part.weight.data = own.t() if isinstance(part, nn.Linear) else own
+        view = joined[:, start : start + matrix.shape[1]]
+        part.weight.data = view.t() if isinstance(part, nn.Linear) else view
         start += matrix.shape[1]
     return joined, None if biases[0] is None else torch.cat(biases)

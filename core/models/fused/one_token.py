@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.models.cache import GrowingCache
 from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm, RootMeanSquare
 from core.models.fused.products import add_product
+from core.models.running.cache import GrowingCache
 
 
 class OneToken:
@@ -40,10 +40,10 @@ class OneToken:
         # Query heads that share a key head attend as rows of one query.
         self._attending = {
             turns: (
-                own[:heads].view(1, keys, heads // keys, width),
-                own[heads:].view(1, keys, 1, width),
+                turning[:heads].view(1, keys, heads // keys, width),
+                turning[heads:].view(1, keys, 1, width),
             )
-            for turns, own in ((False, self._turning), (True, self._turned))
+            for turns, turning in ((False, self._turning), (True, self._turned))
         }
         cos = body.rotation(layer.kind, 0, 1)[0]
         turned = cos.shape[-1]
@@ -56,20 +56,22 @@ class OneToken:
 
     @staticmethod
     def fits(body: Body) -> bool:
-        """Whether this model's steps can be taken here."""
+        """Return True where this model's steps can be taken here."""
         return (
             body.embedding.device.type == "cpu"
             and not body.cap
             and body.turns
             and all(_is_plain(layer) for layer in body.layers)
-            and len({(one.qkv.shape, one.gate_up.shape) for one in body.layers}) == 1
+            and len({(layer.qkv.shape, layer.gate_up.shape) for layer in body.layers}) == 1
         )
 
     def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
-        """What the last layer gives `[1, width]` for a token `[1, 1]`, which the cache takes in."""
+        """Return the last layer's output `[1, width]` for one token, which the cache takes in."""
         body, start = self._body, cache.get_seq_length()
         hidden, place = body.embedded(ids, start), torch.tensor((start,))
-        self._turn_to(start)
+        cos, sin = body.rotation(body.layers[0].kind, start, 1)
+        # The matrix that a head is multiplied by at this position.
+        torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
             add_product(hidden, self._attend(layer, cached, place), layer.out, out=hidden)
@@ -77,11 +79,6 @@ class OneToken:
             inner = body.activation(self._gate).mul_(self._up)
             add_product(hidden, inner, layer.down, out=hidden)
         return hidden
-
-    def _turn_to(self, position: int) -> None:
-        """Make the matrix that a head is multiplied by at a position."""
-        cos, sin = self._body.rotation(self._body.layers[0].kind, position, 1)
-        torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
 
     def _product(
         self, hidden: Tensor, norm: Norm | None, matrix: Tensor, bias: Tensor | None, out: Tensor
@@ -109,7 +106,7 @@ class OneToken:
 
 
 def _is_plain(layer: Layer) -> bool:
-    """Whether a layer has norms by root mean square before its two parts, and adds plainly."""
+    """Return True for a layer that normalizes by root mean square first and adds plainly."""
     return (
         isinstance(layer.before, RootMeanSquare)
         and isinstance(layer.mlp_before, RootMeanSquare)

@@ -39,10 +39,10 @@ def add_product(
     parts = _parts(rows, matrix)
     if parts == 1:
         return torch.addmm(start, rows, matrix, beta=beta, alpha=alpha, out=out)
-    found = _product_of_parts(rows, matrix, parts)
+    summed = _product_of_parts(rows, matrix, parts)
     if beta == 0:
-        return torch.mul(found, alpha, out=out)
-    return torch.add(start, found, alpha=alpha, out=out)
+        return torch.mul(summed, alpha, out=out)
+    return torch.add(start, summed, alpha=alpha, out=out)
 
 
 def _parts(rows: Tensor, matrix: Tensor) -> int:

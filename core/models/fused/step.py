@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.models.cache import GrowingCache
 from core.models.fused.body import Body
 from core.models.fused.layer import Layer, Norm
 from core.models.fused.one_token import OneToken
 from core.models.fused.products import add_product, product
+from core.models.running.cache import GrowingCache
 
 # A whole draft of the greatest length, and the token before it.
 MOST_TOKENS = 65
@@ -44,18 +44,24 @@ class FusedStep:
         normed = _normed(self._hidden(ids, cache), self.body.norm).view(rows, added, -1)
         if last is not None:
             last.append(normed)
-        kept = normed[:, -keep:]
-        return self.body.logits(kept.flatten(0, 1)).view(rows, kept.shape[1], -1)
+        last_normed = normed[:, -keep:]
+        return self.body.logits(last_normed.flatten(0, 1)).view(rows, last_normed.shape[1], -1)
+
+    def takes(self, added: int, cache: GrowingCache) -> bool:
+        """Return True where the step can run so many tokens behind those of the cache."""
+        most = self.body.most_length
+        fits = most is None or cache.get_seq_length() + added <= most
+        return fits and added <= MOST_TOKENS
 
     def _hidden(self, ids: Tensor, cache: GrowingCache) -> Tensor:
-        """What the last layer gives, `[rows * n, width]`."""
-        own = self.one_token
-        if own is None or ids.numel() > 1 or not own.lock.acquire(blocking=False):
+        """Return the last layer's output, `[rows * n, width]`."""
+        one_token = self.one_token
+        if one_token is None or ids.numel() > 1 or not one_token.lock.acquire(blocking=False):
             return self._run(ids, cache)
         try:
-            return own(ids, cache)
+            return one_token(ids, cache)
         finally:
-            own.lock.release()
+            one_token.lock.release()
 
     def _run(self, ids: Tensor, cache: GrowingCache) -> Tensor:
         rows, added = ids.shape
@@ -131,11 +137,11 @@ class FusedStep:
         heads, keys, width = self.body.heads, self.body.kv_heads, self.body.head_dim
         if self.body.family.by_head:
             of_heads = joined.view(rows, added, heads, 3, width)
-            queries, own, values = of_heads.unbind(3)
-            return queries, of_heads.narrow(3, 0, 2), own, values
+            queries, keys_of_heads, values = of_heads.unbind(3)
+            return queries, of_heads.narrow(3, 0, 2), keys_of_heads, values
         of_heads = joined.view(rows, added, -1, width)
-        queries, own, values = of_heads.split_with_sizes([heads, keys, keys], dim=2)
-        return queries, of_heads.narrow(2, 0, heads + keys), own, values
+        queries, keys_of_heads, values = of_heads.split_with_sizes([heads, keys, keys], dim=2)
+        return queries, of_heads.narrow(2, 0, heads + keys), keys_of_heads, values
 
     def _mask(self, start: int, added: int) -> Tensor:
         """`[n * heads that share a key head, start + n]`: each position sees those up to it."""

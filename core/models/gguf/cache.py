@@ -1,4 +1,4 @@
-"""Where converted GGUF files are kept: a folder for each, under the user's cache directory.
+"""Cache of converted GGUF files: a folder for each, under the user's cache directory.
 
 A conversion is written beside its place and moved there when it is whole, so that half of one is
 never used.
@@ -18,7 +18,6 @@ from pathlib import Path
 
 from core.decoding.errors import ModelError
 from core.decoding.files import write_file
-from core.models.loading.memory import in_words
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.
@@ -30,7 +29,7 @@ _ABANDONED_SECONDS = 24 * 3600.0
 
 
 def user_cache() -> Path:
-    """What the project keeps for the user who runs it; it may not be there."""
+    """Return the project's cache folder of this user; it may not be there."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "decoding-explorer"
 
@@ -41,7 +40,7 @@ def cache_root() -> Path:
 
 
 def key_of(path: Path, dtype: str) -> str:
-    """What names a file's conversion: another file, or a changed one, has another key."""
+    """Return the key of a file's conversion: another file, or a changed one, has another key."""
     digest, state = hashlib.sha256(), path.stat()
     digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
     with path.open("rb") as file:
@@ -71,8 +70,8 @@ def moved(key: str, content: str, dtype: str) -> Path | None:
     root = cache_root()
     for folder in root.iterdir() if root.is_dir() else ():
         with suppress(OSError, ValueError, TypeError, KeyError):
-            said = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
-            if (said["sha256"], said["dtype"]) == (content, dtype) and not _begun(folder):
+            source = json.loads((folder / SOURCE_FILE).read_text(encoding="utf-8"))
+            if (source["sha256"], source["dtype"]) == (content, dtype) and not _begun(folder):
                 return folder.rename(root / key)
     return None
 
@@ -114,24 +113,8 @@ def being_converted(key: str) -> Iterator[Path]:
         shutil.rmtree(begun, ignore_errors=True)
 
 
-def check_room(name: str, needed: int) -> None:
-    """Refuse a conversion that the disk can't hold.
-
-    Raises:
-        ModelError: says both numbers.
-    """
-    root = cache_root()
-    existing = next(folder for folder in (root, *root.parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    if needed > free:
-        raise ModelError(
-            f"{name} takes {in_words(needed)} once it is converted, and {in_words(free)} are free "
-            "on the disk; make room, or use a smaller model."
-        )
-
-
 def cached_bytes() -> tuple[int, int]:
-    """How many conversions there are, and the bytes that they take with what was left over."""
+    """Count the conversions, and the bytes that they take with unfinished ones."""
     root = cache_root()
     folders = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
     whole = sum(not _begun(path) for path in folders)

@@ -59,7 +59,7 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
 
 
 def _part(name: str, part: str, loader: Any, file: Path, **options: Any) -> Any:
-    """What a class of transformers makes of the file."""
+    """Load a part of the file by a class of transformers."""
     try:
         return loader.from_pretrained(file.parent, gguf_file=file.name, **options, **_LOCAL)
     except MemoryError:
@@ -80,7 +80,7 @@ def _model(name: str, file: Path, config: PreTrainedConfig, dtype: torch.dtype) 
 
 
 def _save(model: PreTrainedModel, folder: Path) -> None:
-    """As a model that was never quantized."""
+    """Save a model as one that was never quantized."""
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
@@ -91,8 +91,8 @@ def _save(model: PreTrainedModel, folder: Path) -> None:
 def _replaced(module: Any, **others: Any) -> Iterator[None]:
     """A library's functions replaced by ours for a while."""
     originals = {name: getattr(module, name) for name in others}
-    for name, other in others.items():
-        setattr(module, name, other)
+    for name, replacement in others.items():
+        setattr(module, name, replacement)
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ _TEXT_LENGTH = struct.Struct("<Q")
 
 
 class GgufHeader(TypedDict):
-    """What a conversion must know of a file before it begins.
+    """Facts about a file that a conversion needs before it begins.
 
     Args:
         parameters: numbers in all tensors.

@@ -10,7 +10,6 @@ from core.decoding.errors import ModelError
 from core.models.gguf.cache import (
     being_converted,
     cache_root,
-    check_room,
     content_of,
     converted,
     key_of,
@@ -18,7 +17,7 @@ from core.models.gguf.cache import (
 )
 from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.loading.folder import CONFIG_FILE
-from core.models.loading.memory import check_memory, free_bytes, in_words, reserved
+from core.models.loading.memory import check_disk, check_memory, free_bytes, in_words, reserved
 from core.models.places import GGUF_SUFFIX
 from core.models.reporting import current_report
 from core.models.stopping import ShouldStop
@@ -80,7 +79,7 @@ def converted_folder(
         return folder
     needed = bytes_of_weights + _WHILE_CONVERTED * header["largest"]
     check_memory(model_id, needed)
-    check_room(name, bytes_of_weights)
+    check_disk(cache_root(), bytes_of_weights, f"{name} takes", " once it is converted")
     current_report()(
         f"Converting once: {header['parameters']:,} parameters take {in_words(needed)} of memory "
         f"({in_words(free_bytes())} are free) and {in_words(bytes_of_weights)} in {cache_root()}"

@@ -43,7 +43,7 @@ def write_chat(
 
 
 class _Writer(PreTrainedTokenizerBase):  # type: ignore[misc]
-    """As much of a tokenizer as a chat template has to do with; its ids are the text itself."""
+    """Part of a tokenizer that a chat template needs; its ids are the text itself."""
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ AVAILABLE = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What one request may take.
+    """Limits of one request.
 
     Args:
         cpu_seconds: of the processor.
@@ -221,7 +221,7 @@ def _value(reply: dict[str, Any]) -> Any:
 
 
 def _receive(channel: socket.socket, deadline: float, should_stop: ShouldStop, size: int) -> bytes:
-    """So many bytes, as soon as they are there."""
+    """Read so many bytes, as soon as they are there."""
     parts = []
     while size:
         if should_stop():

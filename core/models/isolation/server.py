@@ -68,7 +68,7 @@ def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
         send_message(channel, os.getpid())
         request = receive_message(lambda size: _exactly(channel, size))
         _bound(request["cpu_seconds"], request["memory_bytes"])
-        with reporting(lambda told: send_message(channel, {"told": told})):
+        with reporting(lambda text: send_message(channel, {"told": text})):
             reply = answer(tasks[request["task"]], request["arguments"])
         send_message(channel, reply)
     finally:
@@ -90,14 +90,10 @@ def answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:
-    parts = []
-    while size:
-        part = channel.recv(min(size, 2**20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+    raw = channel.recv(size, socket.MSG_WAITALL)
+    if len(raw) < size:
+        raise EOFError
+    return raw
 
 
 def _bound(cpu_seconds: int, memory_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""What can be asked of the process that foreign files are parsed in; it starts here."""
+"""Tasks of the process that parses foreign files, and its main function."""
 
 from __future__ import annotations
 

@@ -27,14 +27,14 @@ def from_transformers(
     Raises:
         ModelError: an argument has another type, the model is no decoder, or its first step fails.
     """
-    for part, given, kind in (
+    for part, argument, kind in (
         ("model", model, PreTrainedModel),
         ("tokenizer", tokenizer, PreTrainedTokenizerBase),
     ):
-        if not isinstance(given, kind):
+        if not isinstance(argument, kind):
             raise ModelError(
                 "from_transformers takes a model and its tokenizer, both of transformers; got the "
-                f"type {type(given).__name__} for the {part}."
+                f"type {type(argument).__name__} for the {part}."
             )
     name = model_id or model.name_or_path or type(model).__name__
     try:

@@ -87,13 +87,13 @@ def _fields(value: Any) -> Iterator[tuple[str, Any]]:
     """Every field at any depth, items of lists under the list's name."""
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
-        key, found = waiting.pop()
-        if isinstance(found, dict):
-            waiting.extend((str(name), item) for name, item in found.items())
-        elif isinstance(found, list):
-            waiting.extend((key, item) for item in found)
+        key, item_value = waiting.pop()
+        if isinstance(item_value, dict):
+            waiting.extend((str(name), item) for name, item in item_value.items())
+        elif isinstance(item_value, list):
+            waiting.extend((key, item) for item in item_value)
         if key:
-            yield key, found
+            yield key, item_value
 
 
 def _check_number(key: str, value: int, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Where a model computes, and in which numbers, by the names that a user gives."""
+"""Devices and number types, by the names that a user gives."""
 
 from __future__ import annotations
 

@@ -66,10 +66,10 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def explain(model_id: str, part: str, error: Exception) -> ModelError:
-    """What a library said about a `part` of the model, as one sentence of ours."""
-    said = f"{error} {type(error).__name__}".lower()
+    """Turn a library's error about a `part` of the model into one sentence."""
+    message = f"{error} {type(error).__name__}".lower()
     for signs, sentence in _KNOWN:
-        if any(sign in said for sign in signs):
+        if any(sign in message for sign in signs):
             return ModelError(sentence.format(model_id=model_id))
     reason = (
         shortened(" ".join(str(error).split()), _REASON_LENGTH).rstrip(".") or type(error).__name__

@@ -46,7 +46,7 @@ _DISTRIBUTED = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors")
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """What a folder that was checked holds.
+    """Configuration and weight files of a checked folder.
 
     Args:
         config: `config.json`.
@@ -100,15 +100,15 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def state_of(folder: Path) -> frozenset[tuple[str | int, ...]]:
-    """What tells whether a file of the folder, or what it links to, has become another one."""
-    found = set[tuple[str | int, ...]]()
+    """Return the state of each file, which changes when a file, or the target of a link, does."""
+    states = set[tuple[str | int, ...]]()
     with suppress(OSError):
         for path in islice(_walk(folder), _MOST_ENTRIES):
             with suppress(OSError):  # A link to nowhere.
                 it = path.stat()
                 whole = (it.st_mode, it.st_dev, it.st_ino, it.st_size, it.st_mtime_ns)
-                found.add((path.name, *whole))
-    return frozenset(found)
+                states.add((path.name, *whole))
+    return frozenset(states)
 
 
 def read_json(path: Path, name: str) -> dict[str, Any]:
@@ -117,9 +117,9 @@ def read_json(path: Path, name: str) -> dict[str, Any]:
     Raises:
         ModelError: it is no such thing.
     """
-    raw = _read_regular(path, _most_bytes(path.name) or 0, name)
+    raw = _read_regular(path, most_bytes(path.name) or 0, name)
     try:
-        found = json.loads(raw.decode("utf-8"))
+        value = json.loads(raw.decode("utf-8"))
     except RecursionError:
         raise ModelError(
             f"{path.name} of {name} is nested too deep; get the model's files again."
@@ -128,13 +128,13 @@ def read_json(path: Path, name: str) -> dict[str, Any]:
         raise ModelError(
             f"{path.name} of {name} is not JSON text; get the model's files again."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ModelError(f"{path.name} of {name} is no JSON object; get the files again.")
-    return found
+    return value
 
 
 def is_plain_name(text: object) -> bool:
-    """Whether `text` names a file of the same folder."""
+    """Return True for the name of a file in the same folder."""
     return isinstance(text, str) and text == os.path.basename(text) and "\\" not in text
 
 
@@ -158,23 +158,19 @@ def _entries(folder: Path, name: str) -> dict[str, Path]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    with os.scandir(folder) as found:
-        for entry in found:
-            yield Path(entry.path)
-    templates = folder / TEMPLATES_FOLDER
-    if templates.is_dir():
-        with os.scandir(templates) as found:
-            for entry in found:
-                yield Path(entry.path)
+    for place in (folder, folder / TEMPLATES_FOLDER):
+        if place.is_dir():
+            with os.scandir(place) as entries:  # Without reading a vast folder to its end.
+                yield from (Path(entry.path) for entry in entries)
 
 
-def _most_bytes(name: str) -> int | None:
-    """None for a file that is never parsed whole."""
+def most_bytes(name: str) -> int | None:
+    """Return the most bytes of a file that is parsed whole; None for other files."""
     return MOST_BYTES.get(name, MOST_BYTES.get(os.path.splitext(name)[1]))
 
 
 def _check_entry(path: Path, name: str) -> None:
-    most = _most_bytes(path.name)
+    most = most_bytes(path.name)
     weights = path.name.endswith(_WEIGHTS)
     if most is None and not weights:
         return
@@ -214,7 +210,12 @@ def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, .
             "elsewhere; merge the two and give the folder of the whole model."
         )
     if INDEX_FILE not in entries and not any(entry.endswith(_WEIGHTS) for entry in entries):
-        raise ModelError(_no_weights(entries, name))
+        if pickled := sorted(entry for entry in entries if entry.endswith(_PICKLED)):
+            raise ModelError(
+                f"The folder {name} holds pickled weights only ({pickled[0]}), which can run code "
+                "when opened; save the model as safetensors."
+            )
+        raise ModelError(f"The folder {name} holds no weights; put model.safetensors there.")
     if WEIGHTS_FILE in entries:
         names: list[str] = [WEIGHTS_FILE]
     elif INDEX_FILE in entries:
@@ -224,12 +225,12 @@ def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, .
             f"The folder {name} holds safetensors, but no model.safetensors; give the folder of a "
             "transformers model."
         )
-    for lacking in (found for found in names if found not in entries):
+    for lacking in (shard for shard in names if shard not in entries):
         raise ModelError(
             f"{INDEX_FILE} of {name} names {lacking}, which isn't there; get the model's files "
             "again."
         )
-    return tuple(folder / found for found in names)
+    return tuple(folder / shard for shard in names)
 
 
 def shard_names(index: dict[str, Any], name: str) -> list[str]:
@@ -246,23 +247,13 @@ def shard_names(index: dict[str, Any], name: str) -> list[str]:
             f"{INDEX_FILE} of {name} must name from 1 to {_MOST_SHARDS:,} weight files, not "
             f"{len(names):,}; get the model's files again."
         )
-    for found in names:
-        if not is_plain_name(found) or not found.endswith(_WEIGHTS):
+    for shard in names:
+        if not is_plain_name(shard) or not shard.endswith(_WEIGHTS):
             raise ModelError(
-                f"{INDEX_FILE} of {name} names {str(found)[:80]!r}, which is no weight file of the "
+                f"{INDEX_FILE} of {name} names {str(shard)[:80]!r}, which is no weight file of the "
                 "same folder; get the model's files again."
             )
     return names
-
-
-def _no_weights(entries: dict[str, Path], name: str) -> str:
-    pickled = sorted(entry for entry in entries if entry.endswith(_PICKLED))
-    if pickled:
-        return (
-            f"The folder {name} holds pickled weights only ({pickled[0]}), which can run code "
-            "when opened; save the model as safetensors."
-        )
-    return f"The folder {name} holds no weights; put model.safetensors there."
 
 
 def weights_digest(folder: Path) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,17 +18,17 @@ from core.models.loading.errors import explain
 from core.models.loading.folder import (
     CONFIG_FILE,
     INDEX_FILE,
-    MOST_BYTES,
     TEMPLATES_FOLDER,
     WEIGHTS_FILE,
+    most_bytes,
     read_json,
     shard_names,
 )
-from core.models.loading.memory import in_words
+from core.models.loading.memory import check_disk
 
 
 def hub_answers() -> bool:
-    """Whether the hub can be reached; asked first, because its client retries for 23 seconds."""
+    """Return True where the hub can be reached; its client would retry for 23 seconds."""
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
         return False
     if os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy"):
@@ -60,7 +59,13 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         plan = snapshot_download(repo, revision=revision, cache_dir=cache_dir, dry_run=True)
         sizes = {file.filename: file.file_size or 0 for file in plan if _is_wanted(file.filename)}
         commit = plan[0].commit_hash if plan else None
-        _check_sizes(model_id, sizes)
+        for name, size in sizes.items():
+            most = most_bytes(Path(name).name)
+            if most is not None and size > most:
+                raise ModelError(
+                    f"{name} of {model_id} has {size:,} bytes, more than the {most:,} that such a "
+                    "file may have; use another model."
+                )
         small = [name for name in sizes if not name.endswith(".safetensors")]
         folder = _download(repo, cache_dir, commit, small)
         if not weights:
@@ -69,7 +74,7 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         missing = (
             file.file_size or 0 for file in plan if file.filename in large and not file.is_cached
         )
-        _check_room(model_id, sum(missing), cache_dir)
+        check_disk(Path(cache_dir), sum(missing), f"The files of {model_id} take")
         return str(_download(repo, cache_dir, commit, large))
     except ModelError:
         raise
@@ -89,17 +94,7 @@ def _is_wanted(name: str) -> bool:
     folder, _, last = name.rpartition("/")
     if folder:
         return folder == TEMPLATES_FOLDER and last.endswith(".jinja")
-    return last.endswith(".safetensors") or last in MOST_BYTES or Path(last).suffix in MOST_BYTES
-
-
-def _check_sizes(model_id: str, sizes: dict[str, int]) -> None:
-    for name, size in sizes.items():
-        most = MOST_BYTES.get(name, MOST_BYTES.get(Path(name).suffix))
-        if most is not None and size > most:
-            raise ModelError(
-                f"{name} of {model_id} has {size:,} bytes, more than the {most:,} that such a file "
-                "may have; use another model."
-            )
+    return last.endswith(".safetensors") or most_bytes(last) is not None
 
 
 def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]:
@@ -111,23 +106,9 @@ def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]
     raise explain(model_id, "files", OSError(f"no file named {WEIGHTS_FILE}"))
 
 
-def _check_room(model_id: str, needed: int, cache_dir: str) -> None:
-    existing = next(path for path in (Path(cache_dir), *Path(cache_dir).parents) if path.exists())
-    free = shutil.disk_usage(existing).free
-    if needed > free:
-        raise ModelError(
-            f"The files of {model_id} take {in_words(needed)}, and {in_words(free)} are free on "
-            "the disk; make room, or use a smaller model."
-        )
-
-
 def _download(repo: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:
-    folder = snapshot_download(
-        repo, revision=commit, cache_dir=cache_dir, allow_patterns=[*map(_literal, names)]
+    # Each name as a pattern that only it matches.
+    patterns = [re.sub(r"([*?\[])", r"[\1]", name) for name in names]
+    return Path(
+        snapshot_download(repo, revision=commit, cache_dir=cache_dir, allow_patterns=patterns)
     )
-    return Path(folder)
-
-
-def _literal(name: str) -> str:
-    """A file's name as a pattern that only it matches."""
-    return re.sub(r"([*?\[])", r"[\1]", name)

@@ -45,7 +45,7 @@ AUTO: dict[Head, Any] = {
 
 
 class Inspected(TypedDict):
-    """What was found out: numbers in all weights, in the largest one, and bytes of buffers."""
+    """Sizes of a model: numbers in all weights, in the largest one, and bytes of buffers."""
 
     parameters: int
     largest: int
@@ -183,18 +183,16 @@ def _check_tensors(folder: Path, model_id: str, model: PreTrainedModel) -> None:
         for path in check_folder(folder, model_id).weights:
             with safe_open(path, framework="pt") as file:
                 for name in sorted(expected.keys() & set(file.keys())):
-                    _check_tensor(name, file.get_slice(name), expected[name], model_id)
+                    stored, weight = file.get_slice(name), expected[name]
+                    kind = stored.get_dtype()
+                    if weight.is_floating_point() and not kind.startswith(_FLOATING):
+                        raise ModelError(
+                            f"The weights of {model_id} hold {name} as {kind}, which is no "
+                            "floating-point type; get the model's files again."
+                        )
+                    if math.prod(stored.get_shape()) != weight.numel():
+                        raise explain(model_id, "weights", ValueError("ignore_mismatched_sizes"))
     except ModelError:
         raise
     except Exception as error:
         raise explain(model_id, "weights", error) from None
-
-
-def _check_tensor(name: str, stored: Any, expected: torch.Tensor, model_id: str) -> None:
-    if expected.is_floating_point() and not stored.get_dtype().startswith(_FLOATING):
-        raise ModelError(
-            f"The weights of {model_id} hold {name} as {stored.get_dtype()}, which is no "
-            "floating-point type; get the model's files again."
-        )
-    if math.prod(stored.get_shape()) != expected.numel():
-        raise explain(model_id, "weights", ValueError("ignore_mismatched_sizes"))

@@ -9,6 +9,7 @@ again, with weights of a size that is known.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
@@ -46,10 +47,10 @@ from core.models.loading.shared_state import hold_while_building
 from core.models.loading.surplus import left_out, surplus_of_another_model
 from core.models.places import embedded_folder
 from core.models.reporting import current_report
-from core.models.reward_model import RewardModel
+from core.models.rewards.reward_model import RewardModel
+from core.models.rewards.verifier import is_verifier, load_verifier
 from core.models.stopping import never, stoppable
 from core.models.transformers_model import TransformersModel
-from core.models.verifier import is_verifier, load_verifier
 
 T = TypeVar("T")
 Assemble: TypeAlias = Callable[
@@ -65,7 +66,7 @@ read_through_here()
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """Where a model comes from.
+    """Name and folder of a model.
 
     Args:
         model_id: as the user named it.
@@ -122,25 +123,27 @@ def _load_as(
 ) -> T:
     target = device_named(device)
     number_type = number_type_named(dtype, target)
-
-    def load(folder: Path, revision: str) -> T:
-        return _load(folder, source, number_type, target, should_stop, revision, head, assemble)
-
     if source.folder is None:
         hub_id(source.model_id)
-    with quiet():
+    with quiet(), ExitStack() as reservation:
         folder, revision = _folder_of(source, number_type, should_stop)
-        if source.trusted:
-            return load(folder, revision)
-        seen = state_of(folder)
-        needed = _inspect(folder, source, number_type, should_stop, head)
-        with reserved(source.model_id, needed, should_stop):
+        if not source.trusted:
+            seen = state_of(folder)
+            needed = _inspect(folder, source, number_type, should_stop, head)
+            reservation.enter_context(reserved(source.model_id, needed, should_stop))
             if state_of(folder) != seen:
                 raise ModelError(
                     f"The files of {_in_sentence(source)} changed while they were checked; load "
                     "the model again."
                 )
-            return load(folder, revision)
+        config = load_config(folder, source.model_id, head)
+        tokenizer = load_tokenizer(folder, source.model_id)
+        with stoppable(should_stop):
+            hf_model, note = _load_weights(folder, source.model_id, config, number_type, head)
+        if should_stop():
+            raise LoadingStoppedError
+        digest = revision or weights_digest(folder)
+        return assemble(hf_model, tokenizer, target, source, digest, note)
 
 
 def _folder_of(
@@ -194,39 +197,17 @@ def _inspect(
             "model_id": source.model_id,
             "head": head,
         }
-        found = cast("Inspected", ask("inspect", limits, should_stop, **arguments))
+        sizes = cast("Inspected", ask("inspect", limits, should_stop, **arguments))
     except LimitError as error:
         raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
     size = 2 if dtype == "auto" else dtype.itemsize
     # One weight more: the largest is held twice while it is laid out.
-    return size * (found["parameters"] + found["largest"]) + found["buffer_bytes"]
+    return size * (sizes["parameters"] + sizes["largest"]) + sizes["buffer_bytes"]
 
 
 def _in_sentence(source: ModelSource) -> str:
     """A folder as the user wrote it: not where `~` leads, nor where the hub's cache is."""
     return source.model_id if source.folder is None else str(Path(source.model_id))
-
-
-def _load(
-    folder: Path,
-    source: ModelSource,
-    dtype: torch.dtype | Literal["auto"],
-    device: torch.device,
-    should_stop: Callable[[], bool],
-    revision: str,
-    head: Head,
-    assemble: Assemble[T],
-) -> T:
-    """Read it; without a revision it is a digest of the weights."""
-    model_id = source.model_id
-    config = load_config(folder, model_id, head)
-    tokenizer = load_tokenizer(folder, model_id)
-    with stoppable(should_stop):
-        hf_model, told = _load_weights(folder, model_id, config, dtype, head)
-    if should_stop():
-        raise LoadingStoppedError
-    digest = revision or weights_digest(folder)
-    return assemble(hf_model, tokenizer, device, source, digest, told)
 
 
 def _load_weights(
@@ -265,7 +246,7 @@ def _load_weights(
 
 
 def _tensors(names: Collection[object], state: str) -> str:
-    """How many tensors are in this state, and the name of one."""
+    """Say how many tensors are in this state, and the name of one."""
     first, *others = sorted(str(name) for name in names)
     if not others:
         return f"the tensor {first} is {state}"
@@ -278,7 +259,7 @@ def _assemble(
     device: torch.device,
     source: ModelSource,
     revision: str,
-    told: str,
+    note: str,
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
     current_report()("Weights are read; trying a step")
@@ -289,7 +270,7 @@ def _assemble(
             model_id=source.model_id,
             revision=revision,
             isolate_templates=not source.trusted,
-            left_out=told,
+            left_out=note,
         )
         broken = bool(model.start([0]).logits.isnan().any())
     except ModelError:
@@ -310,11 +291,11 @@ def _assemble_scorer(
     device: torch.device,
     source: ModelSource,
     revision: str,
-    told: str,
+    note: str,
 ) -> RewardModel:
     """The model on its device, after it has scored something."""
     model = RewardModel(
-        hf_model.to(device).eval(), tokenizer, source.model_id, revision, not source.trusted, told
+        hf_model.to(device).eval(), tokenizer, source.model_id, revision, not source.trusted, note
     )
     try:
         model.score("a", ["b"])

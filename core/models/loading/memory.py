@@ -1,8 +1,9 @@
-"""How much memory is free, and who may take it."""
+"""Free memory, and reservations of it by loads."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,11 +26,11 @@ def free_bytes() -> int:
     Where the system doesn't tell what is free it is what the machine has.
     """
     limits = (*_of_control_groups(), *_of_address_space())
-    return max(min(_from_meminfo() or _of_machine(), *limits), 0)
+    return max(min(_of_machine(), *limits), 0)
 
 
 def _of_address_space() -> Iterator[int]:
-    """Of what is left under `ulimit -v` the half: beside weights their file is mapped."""
+    """Half of the memory left under `ulimit -v`: beside weights their file is mapped."""
     with suppress(ImportError, OSError, ValueError):  # Not on Windows; no /proc on macOS.
         import resource
 
@@ -40,7 +41,7 @@ def _of_address_space() -> Iterator[int]:
 
 
 def _of_control_groups() -> Iterator[int]:
-    """What is left of each limit; file pages that the kernel would drop count as free."""
+    """Yield the memory left of each limit; file pages that the kernel would drop count as free."""
     for folder, limit, used, dropped in _control_groups():
         with suppress(OSError, StopIteration, ValueError):  # "max" is no number.
             lines = (folder / "memory.stat").read_text().splitlines()
@@ -63,15 +64,11 @@ def _control_groups() -> Iterator[tuple[Path, str, str, str]]:
                     yield folder, *names
 
 
-def _from_meminfo() -> int:
+def _of_machine() -> int:
     with suppress(OSError):
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-    return 0
-
-
-def _of_machine() -> int:
     with suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return 2**63
@@ -88,6 +85,26 @@ def check_memory(model_id: str, needed: int) -> None:
         raise ModelError(
             f"{model_id} needs {in_words(needed)} of memory, and {in_words(free)} are free; use a "
             "smaller model, or dtype bfloat16."
+        )
+
+
+def check_disk(folder: Path, needed: int, subject: str, state: str = "") -> None:
+    """Refuse files that the disk of a folder can't hold.
+
+    Args:
+        folder: it may not be there yet.
+        subject: the sentence's beginning, to which the size is added.
+        state: what stands behind the size.
+
+    Raises:
+        ModelError: says both numbers.
+    """
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
+    if needed > free:
+        raise ModelError(
+            f"{subject} {in_words(needed)}{state}, and {in_words(free)} are free on the disk; make "
+            "room, or use a smaller model."
         )
 
 

@@ -12,7 +12,7 @@ from transformers.utils import logging
 
 
 class _Quiet:
-    """How many loads want the libraries silent, and what the last of them undoes."""
+    """Count of loads that silence the libraries, and the actions that the last of them undoes."""
 
     lock = Lock()
     loads = 0

@@ -25,9 +25,7 @@ _TELLING_SECONDS = 0.1
 
 
 def read_through_here() -> None:
-    """Make transformers read weights in this way; again it changes nothing."""
-    if getattr(PreTrainedModel, "_reads_stoppably", False):
-        return
+    """Make transformers read weights in this way; call it once a process."""
     load = PreTrainedModel._load_pretrained_model
 
     def load_stoppably(
@@ -44,11 +42,10 @@ def read_through_here() -> None:
             return load(model, tensors, files, *rest, **options)
 
     PreTrainedModel._load_pretrained_model = staticmethod(load_stoppably)
-    PreTrainedModel._reads_stoppably = True
 
 
 class _Progress:
-    """Of one load; its tensors are read by several threads, which know nothing of its own."""
+    """Progress of one load, whose tensors are read by several threads."""
 
     def __init__(self) -> None:
         self.should_stop = current()
@@ -57,11 +54,11 @@ class _Progress:
         self._told = time.monotonic()
 
     def expect(self, numbers: int) -> None:
-        """So many more are to be read."""
+        """Add numbers that are to be read."""
         self._all += numbers
 
     def advance(self, numbers: int) -> None:
-        """So many were read; a sum that two threads spoil is a report a moment late."""
+        """Count numbers that were read; a sum that two threads spoil is a report a moment late."""
         self._read += numbers
         now = time.monotonic()
         if now - self._told > _TELLING_SECONDS:
@@ -81,9 +78,9 @@ class _Tensor:
     def __getitem__(self, index: Any) -> Any:
         if self._progress.should_stop():
             raise LoadingStoppedError
-        found = self._stored[index]
+        part = self._stored[index]
         self._progress.advance(self._numbers)
-        return found
+        return part
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stored, name)

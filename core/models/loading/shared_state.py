@@ -17,9 +17,7 @@ _BUILDING = RLock()
 
 
 def hold_while_building() -> None:
-    """Make transformers hold the lock in the two places; again it changes nothing."""
-    if getattr(PreTrainedModel, "_holds_while_building", False):
-        return
+    """Make transformers hold the lock in the two places; call it once a process."""
     contexts = PreTrainedModel.get_init_context.__func__
     finish = PreTrainedModel._finalize_model_loading
 
@@ -32,4 +30,3 @@ def hold_while_building() -> None:
 
     PreTrainedModel.get_init_context = classmethod(get_init_context)
     PreTrainedModel._finalize_model_loading = staticmethod(finalize)
-    PreTrainedModel._holds_while_building = True

@@ -20,13 +20,13 @@ def surplus_of_another_model(model: PreTrainedModel, surplus: Set[str]) -> set[s
     rotary frequencies that were stored, a value head, a layer that predicts several tokens) are
     left out by transformers too.
     """
-    own = set(model.state_dict())
-    kinds = {_NUMBER.sub("", name) for name in own}
+    names = set(model.state_dict())
+    kinds = {_NUMBER.sub("", name) for name in names}
     prefix = f"{model.base_model_prefix}."
 
     def belongs(name: str) -> bool:
         weight = name.removesuffix("bias") + "weight"
-        return _NUMBER.sub("", name) in kinds or (name.endswith(".bias") and weight in own)
+        return _NUMBER.sub("", name) in kinds or (name.endswith(".bias") and weight in names)
 
     return {name for name in surplus if belongs(name) or belongs(prefix + name)}
 

@@ -1,4 +1,4 @@
-"""How much text a tokenizer may make of a little: its steps are a stranger's program.
+"""Bound on the text that a tokenizer makes of a little: its steps are a stranger's program.
 
 Two replacements of a character by a hundred make ten thousand of it, and eight make more than any
 machine holds: by a prompt that no test of the tokenizer has seen.
@@ -64,7 +64,7 @@ def _steps(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
     while waiting:
         step = waiting.pop()
         inner = [step.get(name) for name in ("normalizers", "pretokenizers", "decoders")]
-        waiting.extend(one for found in inner for one in found or ())
+        waiting.extend(inner_step for steps in inner for inner_step in steps or ())
         yield step
 
 
@@ -75,15 +75,12 @@ def _factor(step: dict[str, Any]) -> float:
         case {"type": "Replace", "content": content}:  # It may match between any two characters.
             return len(content) + 1
         case {"type": "Precompiled", "precompiled_charsmap": charsmap}:
-            return _longest_replacement(base64.b64decode(charsmap or ""))
+            # SentencePiece's table: a trie, its length first, then texts that end in a zero.
+            table = base64.b64decode(charsmap or "")
+            texts = table[4 + int.from_bytes(table[:4], "little") :]
+            return max(map(len, texts.split(b"\0")))
         case {"type": "ByteLevel"}:
             return 2  # Characters for the bytes of one that takes two; the next finds those.
         case {"type": "Prepend", "prepend": text}:
             return len(text) / 10
     return 1
-
-
-def _longest_replacement(charsmap: bytes) -> int:
-    """Of SentencePiece's table: a trie, its length before it, then texts that end in a zero."""
-    start = 4 + int.from_bytes(charsmap[:4], "little")
-    return max(map(len, charsmap[start:].split(b"\0")))

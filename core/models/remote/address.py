@@ -1,4 +1,4 @@
-"""Where a remote model is: `KIND:URL#MODEL`, as it is typed and as an operator lists it."""
+"""Address of a remote model: `KIND:URL#MODEL`, as it is typed and as an operator lists it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine."""
+        """True where the server is on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -47,9 +47,9 @@ class Address:
 
 
 def is_remote(where: str) -> bool:
-    """Whether `where` is meant as the address of a model on a server."""
-    kind, colon, rest = where.partition(":")
-    return bool(colon) and kind in KINDS and rest.lower().startswith(("http:", "https:"))
+    """Return True for the address of a model on a server."""
+    kind, colon, url = where.partition(":")
+    return bool(colon) and kind in KINDS and url.lower().startswith(("http:", "https:"))
 
 
 def read_address(where: str) -> Address:
@@ -58,13 +58,13 @@ def read_address(where: str) -> Address:
     Raises:
         ModelError: it is none, or holds a password.
     """
-    kind, _, rest = where.partition(":")
+    kind, _, text = where.partition(":")
     try:
         if not is_remote(where) or len(where) > _LONGEST or not where.isprintable():
             raise ValueError
-        parts = urlsplit(rest.strip())
+        parts = urlsplit(text.strip())
         options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True))
-        origin_of(rest)
+        origin_of(text)
     except ValueError:
         raise ModelError(f"A model on a server is named {FORMS}; write it so.") from None
     if parts.username is not None or parts.password is not None:
@@ -78,7 +78,7 @@ def read_address(where: str) -> Address:
         )
     if not parts.fragment and kind != "llamacpp":
         raise ModelError(f"The address names no model: write {FORMS}.")
-    url = f"{origin_of(rest)}{parts.path.rstrip('/').removesuffix('/v1')}"
+    url = f"{origin_of(text)}{parts.path.rstrip('/').removesuffix('/v1')}"
     return Address(kind, url, parts.fragment, options.get("tokenizer", ""))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import KINDS, Address
-from core.models.remote.engine import Bias, Facts, Forced, Prompts
+from core.models.remote.engine import Bias, Facts, Forced, Prompts, ServerEngine
 from core.models.remote.http import Client, RefusedError
-from core.models.remote.rows import Said, in_order, list_in, part_of
+from core.models.remote.rows import Said, in_order, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
@@ -21,19 +21,12 @@ _TRIED = (1_000, 100, 20, 5)
 _BYTES_OF_ENTRY = 96
 
 
-class CompletionsEngine:
+class CompletionsEngine(ServerEngine):
     """`/v1/completions` with prompts of token ids."""
 
     def __init__(self, address: Address, client: Client) -> None:
-        self._address, self._client = address, client
+        super().__init__(address, client)
         self._settings = _NEUTRAL if address.kind == "vllm" else {}
-        # What the server says of speculation in its last run.
-        self.last_speculation: Any = None
-
-    @property
-    def label(self) -> str:
-        """What sentences name the model by."""
-        return self._client.label
 
     def connect(self) -> Facts:
         """The model's row in the list of models, and how many candidates there are.
@@ -41,15 +34,13 @@ class CompletionsEngine:
         Raises:
             ModelError: the server has no such model, or gives no log-probabilities by token id.
         """
-        listed = list_in(self._client.ask("/v1/models"), "data")
-        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
-        own = next((row for row in rows if row["id"] == self._address.model), None)
-        if own is None:
-            names = ", ".join(row["id"][:60] for row in rows[:5]) or "none"
+        rows, names = self._listed()
+        row = next((row for row in rows if row["id"] == self._address.model), None)
+        if row is None:
             raise ModelError(
                 f"The server of {self.label} has no model {self._address.model!r}; it has {names}."
             )
-        window = own.get("max_model_len")
+        window = row.get("max_model_len")
         most, vocab_size = self._most_candidates()
         window = window if type(window) is int else None
         return Facts(*self._software(), most, vocab_size, window)
@@ -66,11 +57,11 @@ class CompletionsEngine:
         return name, version[:40] if isinstance(version, str) else ""
 
     def _most_candidates(self) -> tuple[int | None, int | None]:
-        """How many candidates it gives (None: all), and how many there are then."""
+        """Count the candidates that it gives (None: all), and the tokens that there are then."""
         try:
-            said = self.next_tokens([[1]], -1)[0]
-            if set(said.ids) == set(range(len(said.ids))):
-                return None, len(said.ids)
+            answer = self.next_tokens([[1]], -1)[0]
+            if set(answer.ids) == set(range(len(answer.ids))):
+                return None, len(answer.ids)
             raise LostModelError(
                 f"The server of {self.label} answers with other tokens than its vocabulary's; "
                 "check the server."
@@ -88,7 +79,7 @@ class CompletionsEngine:
         )
 
     def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
-        asked = {
+        body = {
             "model": self._address.model,
             "prompt": [list(ids) for ids in prompts],
             "max_tokens": 1,
@@ -99,35 +90,33 @@ class CompletionsEngine:
         }
         entries = 2**20 if count < 0 else count + 1
         most = len(prompts) * entries * _BYTES_OF_ENTRY + 2**20
-        answer = self._client.ask("/v1/completions", asked, most_bytes=most)
+        answer = self._client.ask("/v1/completions", body, most_bytes=most)
         return in_order(part_of(answer, "choices"), len(prompts), self.label)
 
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
         """The likeliest tokens after each prompt; a count of -1 asks for all."""
         more = {"logit_bias": {str(key): value for key, value in bias.items()}} if bias else {}
         choices = self._complete(prompts, count, logprobs=count, **more)
-        return [self._read(choice) for choice in choices]
+        tops = [part_of(choice, "logprobs", "top_logprobs", 0) for choice in choices]
+        return [self._by_id(values) for values in tops]
 
-    def _read(self, choice: Any) -> Said:
-        return self._by_id(part_of(choice, "logprobs", "top_logprobs", 0))
-
-    def _by_id(self, found: Any) -> Said:
-        if not isinstance(found, dict) or not found:
+    def _by_id(self, values: Any) -> Said:
+        if not isinstance(values, dict) or not values:
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
-        ids = [key[len(_ID) :] if key.startswith(_ID) else "" for key in found]
+        ids = [key[len(_ID) :] if key.startswith(_ID) else "" for key in values]
         if not all(text.isdecimal() and len(text) < 10 for text in ids):
             raise LostModelError(
                 f"The server of {self.label} names tokens by their text and not by their ids; take "
                 "a server that knows return_tokens_as_token_ids, such as vLLM."
             )
-        return Said([int(text) for text in ids], list(found.values()))
+        return Said([int(text) for text in ids], list(values.values()))
 
     def sampled(
         self, ids: Sequence[int], config: ByEngine, limit: int, count: int
     ) -> Iterator[Said]:
-        """By one request whose answer is streamed; its last event may tell of speculation."""
-        bias = dict(config.shaping.logit_bias)
-        asked = {
+        """Stream a run by one request; its last event may tell of speculation."""
+        bias, budget = dict(config.shaping.logit_bias), config.thinking_token_budget
+        body = {
             "model": self._address.model,
             "prompt": list(ids),
             "max_tokens": limit,
@@ -136,36 +125,32 @@ class CompletionsEngine:
             "return_tokens_as_token_ids": True,
             **asked_settings(self._address.kind, config),
             **({"logit_bias": {str(key): value for key, value in bias.items()}} if bias else {}),
-            **(self._vllm_settings(config) if self._address.kind == "vllm" else {}),
         }
+        if self._address.kind == "vllm":
+            body |= {
+                "min_tokens": config.min_new_tokens,
+                "include_stop_str_in_output": True,
+                "stream_options": {"include_usage": True},
+                **({"thinking_token_budget": budget} if budget != NO_BUDGET else {}),
+            }
         self.last_speculation = None
         most = most_bytes(limit, count, _BYTES_OF_ENTRY)
-        for event in self._client.events("/v1/completions", asked, most_bytes=most):
-            found = part_of(event, "metrics", "speculative_decoding")
-            self.last_speculation = found or self.last_speculation
+        for event in self._client.events("/v1/completions", body, most_bytes=most):
+            speculation = part_of(event, "metrics", "speculative_decoding")
+            self.last_speculation = speculation or self.last_speculation
             yield from self._emitted(part_of(event, "choices", 0, "logprobs"))
 
-    def _vllm_settings(self, config: ByEngine) -> dict[str, Any]:
-        budget = config.thinking_token_budget
-        return {
-            "min_tokens": config.min_new_tokens,
-            "include_stop_str_in_output": True,
-            "stream_options": {"include_usage": True},
-            **({"thinking_token_budget": budget} if budget != NO_BUDGET else {}),
-        }
-
-    def _emitted(self, found: Any) -> Iterator[Said]:
+    def _emitted(self, logprobs: Any) -> Iterator[Said]:
         """Each token of an event with its candidates, itself first."""
-        if found is None:
+        if logprobs is None:
             return
-        parts = [part_of(found, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+        parts = [part_of(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
         whole = all(isinstance(part, list) for part in parts) and len({*map(len, parts)}) == 1
         if not whole or not all(isinstance(tops, dict | None) for tops in parts[2]):
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
         for name, value, tops in zip(*parts, strict=True):
-            rest = {key: one for key, one in (tops or {}).items() if key != name}
-            named = {name: value, **rest} if isinstance(name, str) else {}
-            yield self._by_id(named)
+            candidates = {key: number for key, number in (tops or {}).items() if key != name}
+            yield self._by_id({name: value, **candidates} if isinstance(name, str) else {})
 
     def forced(self, token_id: int, count: int) -> Forced:
         """Emit a token by a large bias."""
@@ -175,24 +160,21 @@ class CompletionsEngine:
         return Forced(text if isinstance(text, str) else "", ends)
 
     def encode(self, text: str) -> list[int]:
-        """By `/tokenize`."""
+        """Encode a text by `/tokenize`."""
         return self._ids({"prompt": text})
 
     def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """By `/tokenize`, which writes the template."""
+        """Encode a conversation by `/tokenize`, which writes the template."""
         return self._ids({"messages": list(messages), "add_generation_prompt": opened})
 
-    def _ids(self, asked: dict[str, Any]) -> list[int]:
-        answer = self._client.ask("/tokenize", {"model": self._address.model, **asked})
+    def _ids(self, body: dict[str, Any]) -> list[int]:
+        answer = self._client.ask("/tokenize", {"model": self._address.model, **body})
         return ids_of(part_of(answer, "tokens"), self.label)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """By `/detokenize`."""
-        asked = {"model": self._address.model, "tokens": list(ids)}
-        text = part_of(self._client.ask("/detokenize", asked), "prompt")
-        if not isinstance(text, str):
-            raise LostModelError(f"The server of {self.label} can't turn tokens into text.")
-        return text
+        """Decode ids by `/detokenize`."""
+        body = {"model": self._address.model, "tokens": list(ids)}
+        return self._text("/detokenize", body, "prompt", "turn tokens into text")
 
     def vocabulary(self, count: int) -> list[bytes | None]:
         """Every token's text, which a prompt's log-probabilities carry (vLLM).
@@ -200,8 +182,8 @@ class CompletionsEngine:
         Part of a character is no text.
         """
         choice = self._complete([[1, 1]], -1, prompt_logprobs=-1)[0]
-        found = part_of(choice, "prompt_logprobs", 1)
-        texts = [part_of(found, str(token_id), "decoded_token") for token_id in range(count)]
+        tokens = part_of(choice, "prompt_logprobs", 1)
+        texts = [part_of(tokens, str(token_id), "decoded_token") for token_id in range(count)]
         if not all(isinstance(text, str) for text in texts):
             raise ModelError(
                 f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
@@ -211,12 +193,12 @@ class CompletionsEngine:
         return [text.encode("utf-8", "replace") or None for text in whole]
 
 
-def ids_of(found: Any, label: str) -> list[int]:
+def ids_of(ids: Any, label: str) -> list[int]:
     """A list of token ids in an answer.
 
     Raises:
         LostModelError: it is none.
     """
-    if not isinstance(found, list) or not all(type(one) is int and one >= 0 for one in found):
+    if not isinstance(ids, list) or not all(type(part) is int and part >= 0 for part in ids):
         raise LostModelError(f"The server of {label} turns text into something else than tokens.")
-    return found
+    return ids

@@ -48,7 +48,8 @@ def connect(
     """
     address, tell = read_address(where), current_report()
     client = Client(address, where, patience)
-    engine = _engine(address, client)
+    kind = LlamaCppEngine if address.kind == "llamacpp" else CompletionsEngine
+    engine: Engine = kind(address, client)
     with stoppable(should_stop):
         tell("Asking the server")
         facts = engine.connect()
@@ -58,12 +59,6 @@ def connect(
         _stop(should_stop)
         tell("Trying its numbers")
         return _tried(address, engine, client, tokens, facts, vocab_size)
-
-
-def _engine(address: Address, client: Client) -> Engine:
-    if address.kind == "llamacpp":
-        return LlamaCppEngine(address, client)
-    return CompletionsEngine(address, client)
 
 
 def _stop(should_stop: Callable[[], bool]) -> None:
@@ -81,10 +76,10 @@ def _tokens(
         _compare(tokens, engine, vocab_size, address.tokenizer)
         return tokens, vocab_size
     if facts.vocab_size is None:
-        other = ", or start vLLM with --max-logprobs -1" if address.kind == "vllm" else ""
+        advice = ", or start vLLM with --max-logprobs -1" if address.kind == "vllm" else ""
         raise ModelError(
             f"The server of {engine.label} names {facts.most} tokens of each step and not its "
-            f"vocabulary; name a tokenizer: ?tokenizer=FOLDER before the # of the address{other}."
+            f"vocabulary; name a tokenizer: ?tokenizer=FOLDER before the # of the address{advice}."
         )
     return ServerTokens(engine, facts.vocab_size), facts.vocab_size
 
@@ -101,11 +96,11 @@ def _compare(tokens: LocalTokens, engine: Engine, vocab_size: int, name: str) ->
             pairs.append((text, tokens.encode(text), engine.encode(text)))
         except LostModelError:
             break  # It has no tokenizer that can be asked.
-    for text, own, other in pairs:
-        if own != other:
+    for text, local, remote in pairs:
+        if local != remote:
             raise ModelError(
                 f"The tokenizer {name} isn't that of {engine.label}: of {text!r} it makes "
-                f"{own[:6]}, the server {other[:6]}; name the model's own."
+                f"{local[:6]}, the server {remote[:6]}; name the model's own."
             )
     if len(tokens.tokenizer) > vocab_size:
         raise ModelError(
@@ -126,7 +121,10 @@ def _tried(
     ids = tokens.encode(SAMPLES[0])[:8]
     alone = _row(engine, [ids], facts, vocab_size)[0]
     longest = tokens.encode(" ".join(SAMPLES))[:_LONGEST]
-    gives_logits = address.kind == "vllm" and not facts.most and _are_logits(alone)
+    # vLLM's `--logprobs-mode raw_logits`: many numbers, which add up to no probability.
+    improbable = abs(float(alone.double().logsumexp(-1))) > 10 * SUM_TOLERANCE
+    many = improbable and _distinct(alone) > len(alone) // 10
+    gives_logits = address.kind == "vllm" and not facts.most and many
     model = RemoteModel(
         engine,
         client,
@@ -145,15 +143,9 @@ def _tried(
 def _row(
     engine: Engine, prompts: Prompts, facts: Facts, vocab_size: int, bias: Bias = None
 ) -> Tensor:
-    said = engine.next_tokens(prompts, facts.most or vocab_size, bias)
+    answers = engine.next_tokens(prompts, facts.most or vocab_size, bias)
     read = known_row if facts.most else full_row
-    return torch.stack([read(one, vocab_size, engine.label) for one in said])
-
-
-def _are_logits(row: Tensor) -> bool:
-    """vLLM's `--logprobs-mode raw_logits`: many numbers, which add up to no probability."""
-    total = float(row.double().logsumexp(-1))
-    return abs(total) > 10 * SUM_TOLERANCE and _distinct(row) > len(row) // 10
+    return torch.stack([read(answer, vocab_size, engine.label) for answer in answers])
 
 
 def _distinct(row: Tensor) -> int:
@@ -161,7 +153,7 @@ def _distinct(row: Tensor) -> int:
 
 
 def _is_processed(engine: Engine, ids: list[int], row: Tensor, facts: Facts) -> bool:
-    """Whether a bias shows in the numbers (vLLM's `--logprobs-mode processed_...`)."""
+    """Return True where a bias shows in the numbers (vLLM's `--logprobs-mode processed_...`)."""
     top = int(row.nan_to_num(nan=-math.inf).argmax())
     try:
         biased = _row(engine, [ids], facts, len(row), {top: -20.0})[0]
@@ -176,16 +168,14 @@ def _twice(engine: Engine, ids: list[int], vocab_size: int) -> tuple[Tensor, Ten
     First each is asked for by itself, then all in one request, which is computed in another shape.
     """
     prompts = [ids[:n] for n in range(_EVERY, len(ids), _EVERY)] or [ids]
-    apart = [engine.next_tokens([one], _COMPARED)[0] for one in reversed(prompts)][::-1]
-    both = (apart, engine.next_tokens(prompts, _COMPARED))
-    own, other = (
-        torch.stack([named_row(one, vocab_size, engine.label) for one in found]) for found in both
-    )
-    return own, other
+    apart = [engine.next_tokens([ids], _COMPARED)[0] for ids in reversed(prompts)][::-1]
+    together = engine.next_tokens(prompts, _COMPARED)
+    rows = [named_row(answer, vocab_size, engine.label) for answer in (*apart, *together)]
+    return torch.stack(rows[: len(prompts)]), torch.stack(rows[len(prompts) :])
 
 
 def _dtype(row: Tensor, apart: Tensor, together: Tensor) -> str:
-    """What the numbers look like: how many are equal, and how far two answers differ.
+    """Guess the number type from how many numbers are equal and how far two answers differ.
 
     A server may compute in float32 and hold what it computed in halves (llama.cpp's cache).
     """

@@ -1,4 +1,4 @@
-"""What a kind of server must answer; `completions` and `llamacpp` say how each is asked."""
+"""Protocol of a kind of server; `completions` and `llamacpp` implement it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from core.decoding.by_engine.config import ByEngine
-from core.models.remote.rows import Said
+from core.decoding.errors import LostModelError
+from core.models.remote.address import Address
+from core.models.remote.http import Client
+from core.models.remote.rows import Said, list_in, part_of
 
 Prompts = Sequence[Sequence[int]]
 Bias = Mapping[int, float] | None
 
 
 class Facts(NamedTuple):
-    """What a server says of itself.
+    """Facts that a server gives about itself.
 
     Args:
         software: its name.
@@ -33,10 +36,37 @@ class Facts(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """What a token does where the server is made to emit it: its text, and whether it ends."""
+    """Effect of a token that the server was made to emit: its text, and whether it ends the run."""
 
     text: str
     ends: bool
+
+
+class ServerEngine:
+    """Part of an engine that every kind of server shares."""
+
+    def __init__(self, address: Address, client: Client) -> None:
+        self._address, self._client = address, client
+        # The server's report on speculation in its last run.
+        self.last_speculation: Any = None
+
+    @property
+    def label(self) -> str:
+        """Name of the model in sentences."""
+        return self._client.label
+
+    def _listed(self) -> tuple[list[Any], str]:
+        """Rows of the server's list of models, and their names for a sentence."""
+        listed = list_in(self._client.ask("/v1/models"), "data")
+        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
+        return rows, ", ".join(row["id"][:60] for row in rows[:5]) or "none"
+
+    def _text(self, path: str, body: object, field: str, act: str) -> str:
+        """The text in an answer; raises LostModelError where there is none."""
+        text = part_of(self._client.ask(path, body), field)
+        if not isinstance(text, str):
+            raise LostModelError(f"The server of {self.label} can't {act}.")
+        return text
 
 
 class Engine(Protocol):
@@ -44,7 +74,7 @@ class Engine(Protocol):
 
     @property
     def label(self) -> str:
-        """What sentences name the model by."""
+        """Name of the model in sentences."""
         ...
 
     def connect(self) -> Facts:
@@ -71,7 +101,7 @@ class Engine(Protocol):
 
     @property
     def last_speculation(self) -> Any:
-        """What the server said of speculation in the last such run; None if nothing."""
+        """The server's report on speculation in the last such run; None if there is none."""
         ...
 
     def forced(self, token_id: int, count: int) -> Forced:

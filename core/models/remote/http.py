@@ -47,7 +47,7 @@ class _BusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a server is waited for, in seconds.
+    """Waiting times for a server, in seconds.
 
     Args:
         connect: until it takes the connection.
@@ -85,9 +85,6 @@ class Client:
             trust_env=not address.is_local,
         )
 
-    def _timeout(self) -> httpx2.Timeout:
-        return httpx2.Timeout(self.patience.silence, connect=self.patience.connect)
-
     def ask(self, path: str, body: object = None, *, most_bytes: int = 4 * MIB) -> Any:
         """The server's answer to a GET, or to a POST of `body`.
 
@@ -99,16 +96,13 @@ class Client:
         pauses = iter(self.patience.pauses)
         while True:
             try:
-                return self._once(path, body, most_bytes)
+                return self._json(self._content(path, body, most_bytes))
             except _BusyError as busy:
                 pause = next(pauses, None)
                 if pause is None:
                     raise LostModelError(str(busy)) from None
-                asked = busy.wait if busy.wait is not None else pause
-                _rest(min(asked, self.patience.longest_pause), current())
-
-    def _once(self, path: str, body: object, most_bytes: int) -> Any:
-        return self._json(self._content(path, body, most_bytes))
+                pause = pause if busy.wait is None else busy.wait
+                _rest(min(pause, self.patience.longest_pause), current())
 
     def _content(self, path: str, body: object, most_bytes: int) -> bytes:
         ends = time.monotonic() + self.patience.answer
@@ -118,7 +112,7 @@ class Client:
         return content
 
     def text(self, path: str) -> str:
-        """What a GET answers, as text; raises as `ask`, and doesn't ask again."""
+        """Return the answer to a GET as text; raises as `ask`, and doesn't ask again."""
         try:
             return self._content(path, None, 4 * MIB).decode("utf-8", "replace")
         except _BusyError as busy:
@@ -143,11 +137,11 @@ class Client:
                             self._says(f"answers with more than {most_bytes:,} bytes")
                         )
                     line += piece
-                    *whole, rest = bytes(line).split(b"\n")
-                    line = bytearray(rest)
-                    for one in whole:
-                        text = one.strip().removeprefix(b"data:").strip()
-                        if one.startswith(b"data:") and text != b"[DONE]":
+                    *whole, unfinished = bytes(line).split(b"\n")
+                    line = bytearray(unfinished)
+                    for event_line in whole:
+                        text = event_line.strip().removeprefix(b"data:").strip()
+                        if event_line.startswith(b"data:") and text != b"[DONE]":
                             event = self._json(text)
                             if error := part_of(event, "error", "message"):
                                 raise LostModelError(self._says(f"fails: {str(error)[:200]}"))
@@ -160,9 +154,10 @@ class Client:
         key = key_for(self._address.origin)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         method = "GET" if body is None else "POST"
+        timeout = httpx2.Timeout(self.patience.silence, connect=self.patience.connect)
         try:
             with self._http.stream(
-                method, path, json=body, headers=headers, timeout=self._timeout()
+                method, path, json=body, headers=headers, timeout=timeout
             ) as response:
                 yield response
         except httpx2.TimeoutException:
@@ -202,12 +197,12 @@ class Client:
         if status in (401, 403):
             what = f"wants {'another key than this one' if key else 'a key'} (status {status})"
             raise RefusedError(self._says(what), status, "")
-        said = _message(content)
+        message = _message(content)
         if key:
-            said = said.replace(key, "…")
-        reason = f": {said.rstrip('.')}" if said else ""
+            message = message.replace(key, "…")
+        reason = f": {message.rstrip('.')}" if message else ""
         raise RefusedError(
-            self._says(f"refuses the request (status {status}{reason})"), status, said
+            self._says(f"refuses the request (status {status}{reason})"), status, message
         )
 
     def _says(self, what: str) -> str:
@@ -237,12 +232,12 @@ def _wait(response: httpx2.Response) -> float | None:
 
 
 def _message(content: bytes) -> str:
-    """What an error's body says, on one line."""
+    """Return the message of an error's body, on one line."""
     try:
         body = json.loads(content[:MIB])
     except (ValueError, RecursionError):
         return ""
-    found = body.get("error", body) if isinstance(body, dict) else None
-    found = found.get("message") if isinstance(found, dict) else found
-    text = " ".join(found.split()) if isinstance(found, str) else ""
+    error = body.get("error", body) if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    text = " ".join(message.split()) if isinstance(message, str) else ""
     return shortened("".join(c for c in text if c.isprintable()), _SHOWN)

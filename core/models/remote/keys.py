@@ -22,7 +22,7 @@ def keys_in(text: str) -> Mapping[str, str]:
     Raises:
         ConfigError: it isn't that; says no key.
     """
-    found = {}
+    keys = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         url, equals, key = (part.strip() for part in entry.partition("="))
         try:
@@ -34,8 +34,8 @@ def keys_in(text: str) -> Mapping[str, str]:
                 f"{VARIABLE} lists keys by server, such as https://api.example.org=KEY, with "
                 "commas between them; an entry isn't of that form."
             )
-        found[origin] = key
-    return found
+        keys[origin] = key
+    return keys
 
 
 def give_key(origin: str, key: str) -> None:

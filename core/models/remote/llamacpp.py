@@ -7,10 +7,8 @@ from typing import Any
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.errors import LostModelError, ModelError
-from core.models.remote.address import Address
 from core.models.remote.completions import ids_of
-from core.models.remote.engine import Bias, Facts, Forced, Prompts
-from core.models.remote.http import Client
+from core.models.remote.engine import Bias, Facts, Forced, Prompts, ServerEngine
 from core.models.remote.rows import Said, in_order, list_in, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
@@ -19,17 +17,8 @@ _MOST_VOCABULARY = 2**20
 _MOST_SLOTS = 2**10
 
 
-class LlamaCppEngine:
+class LlamaCppEngine(ServerEngine):
     """`/completion` with prompts of token ids."""
-
-    def __init__(self, address: Address, client: Client) -> None:
-        self._model, self._client = address.model, client
-        self.last_speculation: Any = None
-
-    @property
-    def label(self) -> str:
-        """What sentences name the model by."""
-        return self._client.label
 
     def connect(self) -> Facts:
         """The model's row in the list of models; every token's log-probability can be had.
@@ -37,57 +26,55 @@ class LlamaCppEngine:
         Raises:
             ModelError: the server has no such model.
         """
-        listed = list_in(self._client.ask("/v1/models"), "data")
-        rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
-        own = next((row for row in rows if self._model in ("", row["id"])), None)
-        size = part_of(own, "meta", "n_vocab")
-        if own is None or type(size) is not int or not 1 < size <= _MOST_VOCABULARY:
-            names = ", ".join(row["id"][:60] for row in rows[:5]) or "none"
+        rows, names = self._listed()
+        row = next((row for row in rows if self._address.model in ("", row["id"])), None)
+        size = part_of(row, "meta", "n_vocab")
+        if row is None or type(size) is not int or not 1 < size <= _MOST_VOCABULARY:
             raise ModelError(
-                f"The server of {self.label} has no model {self._model!r} of llama.cpp; it has "
-                f"{names}."
+                f"The server of {self.label} has no model {self._address.model!r} of "
+                f"llama.cpp; it has {names}."
             )
-        window = part_of(own, "meta", "n_ctx")
+        window = part_of(row, "meta", "n_ctx")
         properties = self._client.ask("/props")
         slot = part_of(properties, "default_generation_settings", "n_ctx")
         slots = part_of(properties, "total_slots")
         build = part_of(properties, "build_info")
         version = build[:40] if isinstance(build, str) else ""
-        windows = [one for one in (window, slot) if type(one) is int and one > 0]
+        windows = [count for count in (window, slot) if type(count) is int and count > 0]
         known = slots if type(slots) is int and 0 < slots <= _MOST_SLOTS else None
         return Facts("llama.cpp", version, None, size, min(windows, default=None), known)
 
     def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
-        asked = {
+        body = {
             "prompt": [list(ids) for ids in prompts],
             "n_predict": 1,
             "temperature": 0.0,
             "cache_prompt": True,
             "n_probs": count,
-            **({"model": self._model} if self._model else {}),
+            **({"model": self._address.model} if self._address.model else {}),
             **more,
         }
         most = len(prompts) * (count + 1) * _BYTES_OF_ENTRY + 4 * 2**20
-        answer = self._client.ask("/completion", asked, most_bytes=most)
-        found = [answer] if isinstance(answer, dict) else answer
-        return in_order(found, len(prompts), self.label)
+        answer = self._client.ask("/completion", body, most_bytes=most)
+        answers = [answer] if isinstance(answer, dict) else answer
+        return in_order(answers, len(prompts), self.label)
 
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
         """The likeliest tokens after each prompt."""
         more = {"logit_bias": [list(pair) for pair in bias.items()]} if bias else {}
-        return [_said(self._tops(one)) for one in self._complete(prompts, count, **more)]
+        return [_said(self._tops(answer)) for answer in self._complete(prompts, count, **more)]
 
     def _tops(self, answer: Any) -> list[Any]:
-        found = part_of(answer, "completion_probabilities", 0, "top_logprobs")
-        if not isinstance(found, list):
+        tops = part_of(answer, "completion_probabilities", 0, "top_logprobs")
+        if not isinstance(tops, list):
             raise LostModelError(f"The server of {self.label} gives no log-probabilities.")
-        return found
+        return tops
 
     def sampled(
         self, ids: Sequence[int], config: ByEngine, limit: int, count: int
     ) -> Iterator[Said]:
-        """By one request whose answer is streamed; stop strings are watched for here."""
-        asked = {
+        """Stream a run by one request; stop strings are watched for here."""
+        body = {
             "prompt": list(ids),
             "n_predict": limit,
             "n_probs": count,
@@ -96,15 +83,15 @@ class LlamaCppEngine:
             "return_tokens": True,
             "repeat_last_n": len(ids) + limit,
             "logit_bias": [list(pair) for pair in dict(config.shaping.logit_bias).items()],
-            **({"model": self._model} if self._model else {}),
+            **({"model": self._address.model} if self._address.model else {}),
             **asked_settings("llamacpp", config),
             "stop": [],
         }
         most = most_bytes(limit, count, _BYTES_OF_ENTRY)
-        for event in self._client.events("/completion", asked, most_bytes=most):
-            for one in list_in(event, "completion_probabilities"):
-                tops, own = list_in(one, "top_logprobs"), part_of(one, "id")
-                yield _said([one, *(top for top in tops if part_of(top, "id") != own)])
+        for event in self._client.events("/completion", body, most_bytes=most):
+            for token in list_in(event, "completion_probabilities"):
+                tops, token_id = list_in(token, "top_logprobs"), part_of(token, "id")
+                yield _said([token, *(top for top in tops if part_of(top, "id") != token_id)])
 
     def forced(self, token_id: int, count: int) -> Forced:  # noqa: ARG002 - none are asked for
         """Emit a token by a large bias."""
@@ -113,34 +100,30 @@ class LlamaCppEngine:
         return Forced(text if isinstance(text, str) else "", answer.get("stop_type") == "eos")
 
     def encode(self, text: str) -> list[int]:
-        """By `/tokenize`; what spells a special token is one, as in transformers."""
+        """Encode a text by `/tokenize`; a special token that is spelled out is one."""
         return self._ids(text, add_special=True)
 
     def _ids(self, text: str, *, add_special: bool) -> list[int]:
-        asked = {"content": text, "add_special": add_special, "parse_special": True}
-        return ids_of(part_of(self._client.ask("/tokenize", asked), "tokens"), self.label)
+        body = {"content": text, "add_special": add_special, "parse_special": True}
+        return ids_of(part_of(self._client.ask("/tokenize", body), "tokens"), self.label)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """By `/detokenize`."""
-        text = part_of(self._client.ask("/detokenize", {"tokens": list(ids)}), "content")
-        if not isinstance(text, str):
-            raise LostModelError(f"The server of {self.label} can't turn tokens into text.")
-        return text
+        """Decode ids by `/detokenize`."""
+        body = {"tokens": list(ids)}
+        return self._text("/detokenize", body, "content", "turn tokens into text")
 
     def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """By `/apply-template`."""
-        asked = {"messages": list(messages), "add_generation_prompt": opened}
-        text = part_of(self._client.ask("/apply-template", asked), "prompt")
-        if not isinstance(text, str):
-            raise LostModelError(f"The server of {self.label} can't write a conversation.")
+        """Encode a conversation that `/apply-template` writes."""
+        body = {"messages": list(messages), "add_generation_prompt": opened}
+        text = self._text("/apply-template", body, "prompt", "write a conversation")
         return self._ids(text, add_special=False)
 
     def vocabulary(self, count: int) -> list[bytes | None]:
         """The bytes that come with a candidate; control tokens have none."""
         tops = self._tops(self._complete([[1]], count)[0])
         try:
-            found = {part_of(one, "id"): part_of(one, "bytes") for one in tops}
-            return [bytes(found[token_id]) for token_id in range(count)]
+            tokens = {part_of(top, "id"): part_of(top, "bytes") for top in tops}
+            return [bytes(tokens[token_id]) for token_id in range(count)]
         except (KeyError, TypeError, ValueError):
             raise ModelError(
                 f"The server of {self.label} doesn't say what its tokens are; name a tokenizer: "
@@ -149,4 +132,4 @@ class LlamaCppEngine:
 
 
 def _said(tops: Sequence[Any]) -> Said:
-    return Said([part_of(one, "id") for one in tops], [part_of(one, "logprob") for one in tops])
+    return Said([part_of(top, "id") for top in tops], [part_of(top, "logprob") for top in tops])

@@ -13,14 +13,14 @@ from core.decoding.by_engine.engine import ServerToken
 from core.decoding.errors import LostModelError, ModelError
 from core.decoding.protocol import Decodes, OnLogits, offers
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.contexts import UncachedContext
-from core.models.inputs import InputLimits
 from core.models.remote.engine import Engine, Facts
 from core.models.remote.http import Client
 from core.models.remote.rows import full_row, known_row, require_sum
 from core.models.remote.sampling import tokens_of
 from core.models.remote.tokens import Tokens
-from core.models.tokenizing import TokenNames
+from core.models.running.contexts import UncachedContext
+from core.models.running.inputs import InputLimits
+from core.models.text.tokenizing import TokenNames
 
 # A value in Prometheus' text format.
 COUNT = r"(\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?)"
@@ -74,11 +74,11 @@ class RemoteModel:
         self.known = facts.most
         self._advice = advice
         self._limits = InputLimits(vocab_size, facts.window)
-        self.eos_ids = frozenset(one for one in tokens.eos_ids if one < vocab_size)
+        self.eos_ids = frozenset(token_id for token_id in tokens.eos_ids if token_id < vocab_size)
 
     @property
     def model_id(self) -> str:
-        """What a trace and every sentence name the model by."""
+        """Name of the model in a trace and in every sentence."""
         return self._client.label
 
     @model_id.setter
@@ -87,7 +87,7 @@ class RemoteModel:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What a trace says of the server: its software, by name."""
+        """Version of the server's software, by name, for a trace."""
         return {self.facts.software: self.facts.version or "unknown version"}
 
     @property
@@ -99,12 +99,12 @@ class RemoteModel:
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether `encode_chat` can be used."""
+        """True where `encode_chat` can be used."""
         return self._tokens.has_chat_template
 
     @property
     def think_marks(self) -> ThinkMarks:
-        """How the model marks its thinking, and where that is known from."""
+        """Marks of the model's thinking, and the source that they are known from."""
         return self._tokens.think_marks
 
     @property
@@ -114,8 +114,8 @@ class RemoteModel:
 
     @property
     def described(self) -> str:
-        """What the server gives, in a sentence."""
-        given = "logits" if self.gives_logits else "log-probabilities"
+        """Describe the server's numbers in a sentence."""
+        numbers = "logits" if self.gives_logits else "log-probabilities"
         of = f"all {self.vocab_size:,}"
         if self.known:
             of = f"the {self.known:,} likeliest of {self.vocab_size:,}"
@@ -123,7 +123,7 @@ class RemoteModel:
         window = f"{self.context_window:,} tokens fit" if self.context_window else "window unknown"
         caveat = f" {self._tokens.caveat}" if self._tokens.caveat else ""
         return (
-            f"{' '.join(filter(None, self.facts[:2]))}: {given} of {of} tokens{after}; {window}; "
+            f"{' '.join(filter(None, self.facts[:2]))}: {numbers} of {of} tokens{after}; {window}; "
             f"numbers as of {self.dtype}.{caveat}"
         )
 
@@ -181,12 +181,12 @@ class RemoteModel:
             LostModelError: it gives no answer, or none that can be used.
         """
         count = config.known_by(self.known) or 1
-        said = self._engine.sampled(prompt_ids, config, limit, count)
-        yield from tokens_of(said, self.vocab_size, self.model_id)
+        answers = self._engine.sampled(prompt_ids, config, limit, count)
+        yield from tokens_of(answers, self.vocab_size, self.model_id)
 
     @property
     def last_speculation(self) -> object:
-        """What the server said of speculation in its last run, as it said it."""
+        """The server's report on speculation in its last run, unchanged."""
         return self._engine.last_speculation
 
     @property
@@ -196,8 +196,8 @@ class RemoteModel:
 
     def waiting(self) -> int | None:
         """Requests in the server's queue now; None where it doesn't say."""
-        found = _WAITING.findall(self.counters())
-        return int(sum(map(float, found))) if found else None
+        counts = _WAITING.findall(self.counters())
+        return int(sum(map(float, counts))) if counts else None
 
     def counters(self) -> str:
         """The server's /metrics, in Prometheus' format; empty where it has none."""
@@ -227,16 +227,16 @@ class RemoteModel:
         length = ids.shape[1]
         ends = range(length - keep + 1, length + 1)
         prompts = [row[:end] for row in ids.tolist() for end in ends]
-        found = torch.cat([*self._asked(prompts)])
-        return found.view(ids.shape[0], keep, self.vocab_size)
+        rows = torch.cat([*self._asked(prompts)])
+        return rows.view(ids.shape[0], keep, self.vocab_size)
 
     def _asked(self, prompts: Sequence[list[int]]) -> Iterator[Tensor]:
         """`[some prompts, vocab]`, request by request."""
         for first in range(0, len(prompts), self._rows_at_once):
             some = prompts[first : first + self._rows_at_once]
-            said = self._engine.next_tokens(some, self.known or self.vocab_size)
+            answers = self._engine.next_tokens(some, self.known or self.vocab_size)
             read = known_row if self.known else full_row
-            rows = torch.stack([read(one, self.vocab_size, self.model_id) for one in said])
+            rows = torch.stack([read(answer, self.vocab_size, self.model_id) for answer in answers])
             if not (self.gives_logits or self.known):
                 require_sum(rows, self.model_id, self._advice)
             yield rows

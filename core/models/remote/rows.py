@@ -1,4 +1,4 @@
-"""What a server says of the next token, read as a row of numbers: nothing is taken on trust."""
+"""Readers of a server's numbers for the next token: nothing is taken on trust."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class Said(NamedTuple):
     values: list[float]
 
 
-def full_row(said: Said, vocab_size: int, label: str) -> Tensor:
+def full_row(answer: Said, vocab_size: int, label: str) -> Tensor:
     """`[vocab]` numbers of every token, float32; -inf where the server rules one out.
 
     Raises:
         LostModelError: a token misses, comes twice or doesn't exist; a number is none.
     """
-    require_numbers(said, label)
-    count = len(said.ids)
-    if count != vocab_size or len(set(said.ids)) != count or not _within(said.ids, vocab_size):
+    require_numbers(answer, label)
+    count = len(answer.ids)
+    if count != vocab_size or len(set(answer.ids)) != count or not _within(answer.ids, vocab_size):
         raise LostModelError(
             f"The server of {label} answers with other tokens than the {vocab_size:,} of its "
             "vocabulary; check the server."
         )
     row = torch.empty(vocab_size)
-    row[torch.tensor(said.ids)] = torch.tensor(said.values)
+    row[torch.tensor(answer.ids)] = torch.tensor(answer.values)
     row[row < _NONE_BELOW] = -math.inf
     return row
 
 
-def known_row(said: Said, vocab_size: int, label: str) -> Tensor:
+def known_row(answer: Said, vocab_size: int, label: str) -> Tensor:
     """`[vocab]` log-probabilities of the tokens that are named, float32; NaN for all others.
 
     Whatever takes it for a whole distribution finds that it is none.
@@ -51,7 +51,7 @@ def known_row(said: Said, vocab_size: int, label: str) -> Tensor:
     Raises:
         LostModelError: as `named_row`, or they have more than all probability.
     """
-    row = named_row(said, vocab_size, label)
+    row = named_row(answer, vocab_size, label)
     total = float(row.double().exp().nansum())
     if total > 1 + SUM_TOLERANCE:
         raise LostModelError(
@@ -61,30 +61,30 @@ def known_row(said: Said, vocab_size: int, label: str) -> Tensor:
     return row
 
 
-def named_row(said: Said, vocab_size: int, label: str) -> Tensor:
+def named_row(answer: Said, vocab_size: int, label: str) -> Tensor:
     """`[vocab]` numbers of the tokens that are named, float32; NaN for all others.
 
     Raises:
         LostModelError: a token comes twice or doesn't exist; a number is none.
     """
-    require_numbers(said, label)
-    if len(set(said.ids)) != len(said.ids) or not _within(said.ids, vocab_size):
+    require_numbers(answer, label)
+    if len(set(answer.ids)) != len(answer.ids) or not _within(answer.ids, vocab_size):
         raise LostModelError(
             f"The server of {label} names a token twice, or one beyond the {vocab_size:,} of the "
             "tokenizer; check the tokenizer."
         )
     row = torch.full((vocab_size,), math.nan)
-    row[torch.tensor(said.ids)] = torch.tensor(said.values)
+    row[torch.tensor(answer.ids)] = torch.tensor(answer.values)
     return row
 
 
-def require_numbers(said: Said, label: str) -> None:
+def require_numbers(answer: Said, label: str) -> None:
     """Raises LostModelError where an id or a number isn't one, or is NaN or infinite."""
     sound = (
-        len(said.ids) == len(said.values) > 0
-        and all(type(token_id) is int for token_id in said.ids)
-        and all(type(value) in (float, int) for value in said.values)
-        and all(value < math.inf for value in said.values)  # NaN is not, either.
+        len(answer.ids) == len(answer.values) > 0
+        and all(type(token_id) is int for token_id in answer.ids)
+        and all(type(value) in (float, int) for value in answer.values)
+        and all(value < math.inf for value in answer.values)  # NaN is not, either.
     )
     if not sound:
         raise LostModelError(
@@ -123,15 +123,15 @@ def part_of(answer: Any, *path: str | int) -> Any:
 
 def list_in(answer: Any, *path: str | int) -> list[Any]:
     """A list in a JSON answer; empty where there is none."""
-    found = part_of(answer, *path)
-    return found if isinstance(found, list) else []
+    part = part_of(answer, *path)
+    return part if isinstance(part, list) else []
 
 
-def in_order(found: Any, count: int, label: str) -> list[Any]:
+def in_order(answers: Any, count: int, label: str) -> list[Any]:
     """Answers to `count` prompts by their `index`; raises LostModelError where one misses."""
-    places = [part_of(one, "index") for one in found] if isinstance(found, list) else []
+    places = [part_of(answer, "index") for answer in answers] if isinstance(answers, list) else []
     if len(places) != count or not all(at in places for at in range(count)):
         raise LostModelError(
             f"The server of {label} answers {count} prompts with something else; check the server."
         )
-    return [found[places.index(at)] for at in range(count)]
+    return [answers[places.index(at)] for at in range(count)]

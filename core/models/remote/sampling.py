@@ -1,4 +1,4 @@
-"""What a server is asked for that draws by itself, and how its answer is read."""
+"""Requests to a server that draws by itself, and readers of its answers."""
 
 from __future__ import annotations
 
@@ -46,32 +46,32 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
         raise ConfigError(f"A server of {KINDS[kind]} has no min_new_tokens: set it to 0.")
     if config.thinking_token_budget != NO_BUDGET and kind != "vllm":
         raise ConfigError(f"A server of {KINDS[kind]} has no thinking budget: set it to -1.")
-    asked: dict[str, Any] = {own: getattr(shaping, name) for name, own in names.items()}
+    settings: dict[str, Any] = {theirs: getattr(shaping, name) for name, theirs in names.items()}
     if kind == "llamacpp" and not shaping.top_n_sigma:
-        asked["top_n_sigma"] = -1.0
-    return {**asked, "seed": config.seed, "stop": list(config.stop_strings)}
+        settings["top_n_sigma"] = -1.0
+    return {**settings, "seed": config.seed, "stop": list(config.stop_strings)}
 
 
 def most_bytes(limit: int, count: int, of_entry: int) -> int:
-    """What so many events with so many candidates may take."""
+    """Bound the bytes of so many events with so many candidates."""
     return 2**20 + limit * (_BYTES_OF_EVENT + (count + 1) * of_entry)
 
 
-def tokens_of(said: Iterator[Said], vocab_size: int, label: str) -> Iterator[ServerToken]:
+def tokens_of(answers: Iterator[Said], vocab_size: int, label: str) -> Iterator[ServerToken]:
     """Read emitted tokens; the first entry of each is the token itself.
 
     Raises:
         LostModelError: a number is none, or a token doesn't exist.
     """
-    for one in said:
-        require_numbers(one, label)
-        if not all(0 <= token_id < vocab_size for token_id in one.ids):
+    for answer in answers:
+        require_numbers(answer, label)
+        if not all(0 <= token_id < vocab_size for token_id in answer.ids):
             raise LostModelError(
                 f"The server of {label} emits tokens beyond the {vocab_size:,} of its vocabulary; "
                 "check the tokenizer."
             )
-        if max(one.values) > 0.001:
+        if max(answer.values) > 0.001:
             raise LostModelError(
                 f"The server of {label} gives log-probabilities above 0; check the server."
             )
-        yield ServerToken(one.ids[0], dict(zip(one.ids, one.values, strict=True)))
+        yield ServerToken(answer.ids[0], dict(zip(answer.ids, answer.values, strict=True)))

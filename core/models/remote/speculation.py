@@ -64,24 +64,24 @@ def speculation_in_a_run(
     return ServerSpeculation(
         rounds,
         counted["drafts"] if counted["drafts"] > 0 else len(rounds),
-        counted["draft_tokens"] or sum(own.drafted for own in rounds),
-        counted["accepted_tokens"] or sum(own.accepted for own in rounds),
+        counted["draft_tokens"] or sum(part.drafted for part in rounds),
+        counted["accepted_tokens"] or sum(part.accepted for part in rounds),
         tuple(counted[str(at)] for at in positions),
         len(trace.token_ids),
     )
 
 
 def _counters(model: RemoteModel) -> Counter[str]:
-    """By name, and by draft position; nothing where the server has no /metrics."""
-    found: Counter[str] = Counter()
+    """Read counters by name and by draft position; none where the server has no /metrics."""
+    counts: Counter[str] = Counter()
     for name, labels, value in _COUNTER.findall(model.counters()):
         position = _POSITION.search(labels)
-        found[position[1] if position else name] += int(float(value))
-    return found
+        counts[position[1] if position else name] += int(float(value))
+    return counts
 
 
-def _rounds(said: Any) -> tuple[ServerRound, ...]:
-    drafted, accepted = part_of(said, "per_step_drafted"), part_of(said, "per_step_accepted")
+def _rounds(report: Any) -> tuple[ServerRound, ...]:
+    drafted, accepted = part_of(report, "per_step_drafted"), part_of(report, "per_step_accepted")
     whole = isinstance(drafted, list) and isinstance(accepted, list)
     if not whole or len(drafted) != len(accepted) or len(drafted) > _MOST_ROUNDS:
         return ()

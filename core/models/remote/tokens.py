@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -13,15 +12,15 @@ from core.decoding.errors import ModelError, PromptError
 from core.decoding.reasoning.types import ThinkMarks
 from core.models.hub_id import hub_id
 from core.models.isolation.client import RequestLimits, ask
-from core.models.loading.folder import check_small_files
+from core.models.loading.folder import check_small_files, read_json
 from core.models.loading.inspection import load_tokenizer
 from core.models.loading.load import fetch_model
 from core.models.loading.quiet import quiet
 from core.models.places import EMBEDDED_PREFIX, embedded_folder, list_embedded, looks_like_path
 from core.models.remote.engine import Engine
-from core.models.think_marks import BY_PROMPT, KNOWN_MARKS
-from core.models.token_text import display_text
-from core.models.tokenizing import Texts, Tokenizing, no_text
+from core.models.text.think_marks import BY_PROMPT, KNOWN_MARKS
+from core.models.text.token_text import display_text
+from core.models.text.tokenizing import Texts, Tokenizing, no_text
 
 # English, code, digits, an accent, CJK, a symbol outside the basic plane.
 SAMPLES = ("Once upon a time, 3 cats", "def f(x): return x + 12", " Ünï 猫が好き。\n", "🙂 ok")
@@ -35,7 +34,7 @@ _CHAT = ({"role": "user", "content": "a"},)
 
 
 class Tokens(Protocol):
-    """What a remote model takes from its tokenizer."""
+    """Protocol of a remote model's tokenizer."""
 
     @property
     def texts(self) -> Texts: ...
@@ -77,11 +76,11 @@ class LocalTokens(Tokenizing):
         with quiet():
             if not trusted:
                 check_small_files(folder, where)
-                asked = {"folder": str(folder.absolute()), "model_id": where}
-                ask("inspect_tokenizer", _INSPECTING, should_stop, **asked)
+                arguments = {"folder": str(folder.absolute()), "model_id": where}
+                ask("inspect_tokenizer", _INSPECTING, should_stop, **arguments)
             tokenizer = load_tokenizer(folder, where)
         super().__init__(tokenizer, where, isolate_templates=not trusted)
-        self.eos_ids = frozenset(_eos_ids(folder, self.tokenizer.eos_token_id))
+        self.eos_ids = frozenset(_eos_ids(folder, where, self.tokenizer.eos_token_id))
 
     @property
     def texts(self) -> Texts:
@@ -100,15 +99,14 @@ def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]
     return fetch_model(where, should_stop, weights=False), False
 
 
-def _eos_ids(folder: Path, own: object) -> set[int]:
-    """As the model's files name them; a tokenizer alone knows one."""
-    found = {own} if isinstance(own, int) else set()
+def _eos_ids(folder: Path, where: str, of_tokenizer: object) -> set[int]:
+    """Read the end-of-sequence ids in the model's files; a tokenizer alone knows one."""
+    ids = [of_tokenizer]
     for name in ("generation_config.json", "config.json"):
-        with suppress(OSError, ValueError, AttributeError):
-            said = json.loads((folder / name).read_text("utf-8")).get("eos_token_id")
-            listed = said if isinstance(said, list) else [said]
-            found |= {one for one in listed if type(one) is int}
-    return found
+        with suppress(OSError, ModelError):
+            named = read_json(folder / name, where).get("eos_token_id")
+            ids += named if isinstance(named, list) else [named]
+    return {token_id for token_id in ids if type(token_id) is int}
 
 
 class ServerTokens:
@@ -127,11 +125,11 @@ class ServerTokens:
         self._names: dict[int, str] = {}
         eos = set()
         for number, token_id in enumerate(self._maybe_special()):
-            told = engine.forced(token_id, 1) if number < _MOST_TRIED else None
-            if told is None or told.text == "" or told.ends:
+            effect = engine.forced(token_id, 1) if number < _MOST_TRIED else None
+            if effect is None or effect.text == "" or effect.ends:
                 self._names[token_id] = self._bytes[token_id].decode() or engine.decode([token_id])
                 self._bytes[token_id] = b""
-            if told is not None and told.ends:
+            if effect is not None and effect.ends:
                 eos.add(token_id)
         self.eos_ids = frozenset(eos)
         for text in SAMPLES[:2]:
@@ -143,14 +141,14 @@ class ServerTokens:
 
     def _maybe_special(self) -> list[int]:
         """Tokens that are written as special ones are, or as nothing; likely ends first."""
-        found = []
+        ids = []
         for token_id, raw in enumerate(self._bytes):
             text = raw.decode("utf-8", "replace")
             marked = len(text) > 2 and (text[0] + text[-1]) in ("<>", "[]") and " " not in text
             if marked or not raw:
-                found.append(token_id)
-        names = {one: self._bytes[one].decode("utf-8", "replace").lower() for one in found}
-        return sorted(found, key=lambda one: not any(end in names[one] for end in _LIKELY_ENDS))
+                ids.append(token_id)
+        names = {at: self._bytes[at].decode("utf-8", "replace").lower() for at in ids}
+        return sorted(ids, key=lambda at: not any(end in names[at] for end in _LIKELY_ENDS))
 
     @property
     def texts(self) -> Texts:
@@ -159,7 +157,7 @@ class ServerTokens:
 
     @property
     def caveat(self) -> str:
-        """What the server doesn't tell of its tokens, in a sentence; empty where it tells all."""
+        """Say in a sentence which tokens the server doesn't tell; empty where it tells all."""
         if not self.unknown:
             return ""
         return (
@@ -168,7 +166,7 @@ class ServerTokens:
         )
 
     def bytes_of(self, token_id: int) -> bytes:
-        """What the token adds to the running text; empty for special and unknown tokens."""
+        """Return the bytes that the token adds to a text; none for special and unknown tokens."""
         return self._bytes[token_id] if 0 <= token_id < len(self._bytes) else b""
 
     def text_of(self, token_id: int) -> str:
@@ -181,7 +179,7 @@ class ServerTokens:
         return display_text(raw) if raw else f"<unused {token_id}>"
 
     def encode(self, text: str) -> list[int]:
-        """By the server.
+        """Encode a text by the server.
 
         Raises:
             PromptError: it is no Unicode text.
@@ -191,7 +189,7 @@ class ServerTokens:
 
     @cached_property
     def has_chat_template(self) -> bool:
-        """Whether the server writes a conversation."""
+        """True where the server writes a conversation."""
         try:
             return bool(self._engine.encode_chat(_CHAT, True))
         except ModelError:
@@ -220,9 +218,9 @@ class ServerTokens:
     @cached_property
     def think_marks(self) -> ThinkMarks:
         """Marks that are tokens of their own; where there are none, the prompt tells the model."""
-        own = {display_text(raw) for raw in self._bytes} | set(self._names.values())
+        names = {display_text(raw) for raw in self._bytes} | set(self._names.values())
         for start, end in KNOWN_MARKS:
-            if start in own and end in own:
+            if start in names and end in names:
                 return ThinkMarks(start, end, "tokens")
         return BY_PROMPT
 

@@ -19,7 +19,7 @@ from typing import Any
 from core.decoding.errors import DecodingError
 from core.models.stopping import ShouldStop
 from core.server.worker.codec import FindModel, dump, load
-from core.server.worker.process import Request
+from core.server.worker.process import CallRequest
 from core.server.worker.reference import ModelReference
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -91,7 +91,7 @@ class Worker:
         """
         path = f"{function.__module__}:{function.__qualname__}"
         names = [name for name in callbacks if name != "on_turn"]
-        request = Request(path, dump((args, named)), names, stops, session)
+        request = CallRequest(path, dump((args, named)), names, stops, session)
         number, messages = self._send(request)
         stopped = False
         while True:
@@ -124,7 +124,7 @@ class Worker:
                 self._process.kill()
                 self._process.wait()
 
-    def _send(self, request: Request) -> tuple[int, _Messages]:
+    def _send(self, request: CallRequest) -> tuple[int, _Messages]:
         number, messages = next(self._numbers), _Messages()
         with self._lock:
             for _ in range(2):  # Twice: the process may have just ended.

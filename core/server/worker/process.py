@@ -27,7 +27,7 @@ from core.server.worker.reference import ModelReference, share
 _BATCH_SECONDS = 0.03
 
 
-class Request(NamedTuple):
+class CallRequest(NamedTuple):
     """A call of a function.
 
     Args:
@@ -49,7 +49,7 @@ class Request(NamedTuple):
 class _Call:
     """A call at work; `news` is set where callbacks wait to be sent."""
 
-    request: Request
+    request: CallRequest
     stopping: Event = field(default_factory=Event)
     news: Event = field(default_factory=Event)
     waiting: list[tuple[str, Any]] = field(default_factory=list)

@@ -54,15 +54,15 @@ def as_chrome(path: DataPath) -> dict[str, Any]:
 
 
 def attributes(call: FunctionCall) -> dict[str, str | int]:
-    """What is known of a call beside its name and times, under OpenTelemetry's names."""
-    found: dict[str, str | int] = {
+    """Return a call's attributes beside its name and times, under OpenTelemetry's names."""
+    values: dict[str, str | int] = {
         "code.function.name": call.function,
         "code.file.path": call.file,
         "code.line.number": call.line,
         "decoding.phase": call.phase,
         "decoding.out": call.result,
     }
-    return found | {f"decoding.in.{name}": text for name, text in call.arguments}
+    return values | {f"decoding.in.{name}": text for name, text in call.arguments}
 
 
 def as_otlp(path: DataPath) -> dict[str, Any]:

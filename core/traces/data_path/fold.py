@@ -29,12 +29,12 @@ class FoldedRow(NamedTuple):
 
     @property
     def times(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
         return len(self.rounds)
 
     @property
     def seconds(self) -> float:
-        """Of all of them."""
+        """Total of all rounds."""
         return sum(call.seconds for calls in self.rounds for call in calls)
 
     @property
@@ -51,8 +51,8 @@ class FoldedRow(NamedTuple):
 
 
 def fold(calls: Sequence[FunctionCall]) -> list[FoldedRow]:
-    """What repeats as one row each, by the longest stretch that one round makes."""
-    names = [_function(call) for call in calls]
+    """Return repetitions as one row each, by the longest stretch that one round makes."""
+    names = [(call.file, call.line, call.function, call.resumed) for call in calls]
     rows: list[FoldedRow] = []
     at = 0
     while at < len(calls):
@@ -63,18 +63,14 @@ def fold(calls: Sequence[FunctionCall]) -> list[FoldedRow]:
     return rows
 
 
-def _function(call: FunctionCall) -> _Function:
-    return call.file, call.line, call.function, call.resumed
-
-
 def _rounds(names: Sequence[_Function], at: int) -> tuple[int, int]:
-    """How many calls a round that begins here has, and how often it runs."""
+    """Return the calls in a round that begins here, and the number of rounds."""
     best = (1, 1)
     for size in range(1, _LONGEST_ROUND + 1):
-        one, times = names[at : at + size], 1
-        if len(set(one)) == 1 < size:
+        first, times = names[at : at + size], 1
+        if len(set(first)) == 1 < size:
             continue  # A round of one, twice.
-        while names[at + size * times : at + size * (times + 1)] == one:
+        while names[at + size * times : at + size * (times + 1)] == first:
             times += 1
         if times > 1 and size * times > best[0] * best[1]:
             best = (size, times)

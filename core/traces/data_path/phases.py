@@ -1,4 +1,4 @@
-"""Which part of a run a function begins; what it calls belongs to the same part."""
+"""Parts of a run, by the functions that begin them; their calls belong to the same part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/models/registry.py", "load_model"): "load",
     ("core/cli/decode.py", "request_of"): "request",
     ("core/server/api/routes.py", "Routes.read"): "request",
-    ("core/models/tokenizing.py", "Tokenizing.encode_chat"): "chat",
+    ("core/models/text/tokenizing.py", "Tokenizing.encode_chat"): "chat",
     ("core/decoding/decode.py", "encode_prompt"): "ids",
     ("core/decoding/decode.py", "collect"): "loop",
     ("core/decoding/decode.py", "_timed"): "loop",

@@ -32,7 +32,7 @@ def path_of(data: Any) -> DataPath:
 def _calls(data: Any, depth: int) -> tuple[FunctionCall, ...]:
     if not isinstance(data, list) or depth > _DEEPEST:
         raise _damaged()
-    return tuple(_call(one, depth) for one in data)
+    return tuple(_call(item, depth) for item in data)
 
 
 def _call(data: Any, depth: int) -> FunctionCall:

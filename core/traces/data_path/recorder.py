@@ -49,7 +49,7 @@ class _Function(NamedTuple):
     byte_code: bytes
 
     def goes_on(self, frame: FrameType) -> bool:
-        """Whether a generator continues after a `yield`, as its RESUME instruction says."""
+        """Return whether a generator continues after a `yield`, by its RESUME instruction."""
         at = frame.f_lasti
         code = self.byte_code
         return bool(code) and at >= 0 and code[at] == _RESUME and code[at + 1] & 3 != 0
@@ -93,11 +93,11 @@ class Recorder:
 
     @property
     def path(self) -> DataPath:
-        """What has been recorded."""
+        """The recorded data path."""
         return DataPath(tuple(self._open[0].calls), self._seconds, self._left_out, self._began)
 
     def profile(self, frame: FrameType, event: str, given: object) -> None:
-        """What `sys.setprofile` calls; for functions of libraries and of C too."""
+        """Handle an event of `sys.setprofile`, of functions of libraries and of C too."""
         if event == "call":
             code = frame.f_code
             function = self._known.get(code, _MISSING)
@@ -188,10 +188,10 @@ class _Hooks:
         if get_ident() != self._thread:
             return
         opened = _Open(None, self._label, self._file, self._line)
-        given = [*((str(at), value) for at, value in enumerate(positional)), *named.items()]
+        arguments = [*((str(at), value) for at, value in enumerate(positional)), *named.items()]
         opened.arguments = tuple(
             ShownValue(name, self._recorder.short(value))
-            for name, value in given
+            for name, value in arguments
             if value is not None
         )
         self._recorder.enter(opened)
@@ -206,7 +206,7 @@ _MISSING: Any = object()
 
 
 def _function_of(code: CodeType) -> _Function | None:
-    """What is recorded of a function; None for a library's, a comprehension, a lambda or a class.
+    """Return a function's record; None for a library's, a comprehension, a lambda or a class.
 
     A class statement's body runs once, as its module is imported, and is no function.
     """

@@ -26,7 +26,7 @@ def short(value: Any) -> str:
 
 
 def _writer(kind: type[Any]) -> Callable[[Any], str]:
-    """What writes values of a type: asked once a type, for a run has thousands of values."""
+    """Return the writer of a type's values: cached, for a run has thousands of values."""
     plain: dict[type, Callable[[Any], str]] = {
         bool: repr,
         int: lambda value: _cut(repr(value)),
@@ -77,19 +77,19 @@ def _record(value: object, defaults: Mapping[str, object]) -> str:
     settings; a field that is as it is by default is left out."""
     shown: list[str] = []
     for name, default in defaults.items():
-        one = getattr(value, name, None)
-        nested = default is not MISSING and is_dataclass(one)
-        if (nested or isinstance(one, _SHOWN)) and (
-            default is MISSING or isinstance(one, torch.Tensor) or one != default
+        field_value = getattr(value, name, None)
+        nested = default is not MISSING and is_dataclass(field_value)
+        if (nested or isinstance(field_value, _SHOWN)) and (
+            default is MISSING or isinstance(field_value, torch.Tensor) or field_value != default
         ):
-            shown.append(f"{name}={short(one)}")
+            shown.append(f"{name}={short(field_value)}")
             if len(shown) == _FEW:
                 break
     return _cut(f"{type(value).__name__}({', '.join(shown)})")
 
 
 def _many(value: Sequence[object] | Set[object]) -> str:
-    """How many there are, and the first ones where they are numbers or texts."""
+    """Return the length, and the first items where they are numbers or texts."""
     name, count = type(value).__name__, len(value)
     first = list(islice(value, _FEW))
     if not first or not isinstance(first[0], _SHOWN):

@@ -42,5 +42,5 @@ def _path_of(file: str) -> Path | None:
         return ROOT / name
     if name.parts[0] not in _LIBRARIES:
         return None
-    found = find_spec(name.parts[0])
-    return Path(found.origin).parents[1] / name if found and found.origin else None
+    spec = find_spec(name.parts[0])
+    return Path(spec.origin).parents[1] / name if spec and spec.origin else None

@@ -1,4 +1,4 @@
-"""Where a run's steps are in its data path, and which of their calls do what."""
+"""Steps of a run in its data path, and the acts of their calls."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ _ACTS: tuple[tuple[str, Act], ...] = (
     ("core/decoding/loop/text.py", "text"),
 )
 
-# The pick of a method that draws nothing.
-_GREEDY = ("core/decoding/autoregressive/engine.py", "_argmax")
-_FORWARDS = ("core/models/contexts.py", "core/models/scripted.py")
+# The pick of a method that draws nothing, and where older recordings have it.
+_GREEDY = (
+    ("core/decoding/shaping/step.py", "_argmax"),
+    ("core/decoding/autoregressive/engine.py", "_argmax"),
+)
+_FORWARDS = ("core/models/running/contexts.py", "core/models/scripted.py")
 _FORWARD_NAMES = (".extend", ".extend_hidden", ".logits")
 
 
 def part_of(call: FunctionCall) -> str | None:
-    """Of a recorded module whether it is `attention` or the `mlp`; None for any other call."""
+    """Return `attention` or `mlp` for a recorded module; None for any other call."""
     kind, _, name = call.function.partition(" ")
     if not name or "norm" in kind.lower():
         return None
@@ -54,7 +57,7 @@ def steps_in(path: DataPath) -> int:
 
 
 def starts_step(call: FunctionCall) -> bool:
-    """Whether a call goes on to the next step of a run; the first one of all makes the prompt's."""
+    """Return whether a call begins a step of a run; the first one makes the prompt's."""
     return (call.file, call.function) == _STEPS and call.resumed
 
 
@@ -64,25 +67,25 @@ def _parts(path: DataPath) -> Iterator[FunctionCall]:
 
 
 def act_of(call: FunctionCall) -> Act | None:
-    """What a call does in a step; None for one that calls others for it."""
+    """Return a call's act in a step; None for one that calls others for it."""
     if call.file in _FORWARDS and call.function.endswith(_FORWARD_NAMES):
         return "forward"
-    if (call.file, call.function) == _GREEDY:
+    if (call.file, call.function) in _GREEDY:
         return "draw"
     return next((act for place, act in _ACTS if call.file.startswith(place)), None)
 
 
 def calls_of(call: FunctionCall, act: Act) -> list[FunctionCall]:
     """The calls inside that begin an act."""
-    own = act_of(call)
-    if own is not None:
-        return [call] if own == act else []
-    return [found for inner in call.calls for found in calls_of(inner, act)]
+    this_act = act_of(call)
+    if this_act is not None:
+        return [call] if this_act == act else []
+    return [match for inner in call.calls for match in calls_of(inner, act)]
 
 
 def calls_in(calls: Iterable[FunctionCall], phase: PathPhase) -> list[FunctionCall]:
     """The calls that begin a part of the run."""
-    found: list[FunctionCall] = []
+    matches: list[FunctionCall] = []
     for call in calls:
-        found += [call] if call.phase == phase else calls_in(call.calls, phase)
-    return found
+        matches += [call] if call.phase == phase else calls_in(call.calls, phase)
+    return matches

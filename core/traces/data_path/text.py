@@ -41,11 +41,13 @@ def _lines(
     """
     before = around
     for row in rows:
-        shown_round = _typical(row)
+        # Of a run's steps the second stands for all: its forward is its own. Of two steps the last
+        # only ends the run.
+        shown_round = int(row.times > 2 and any(map(starts_step, row.rounds[0])))
         call = row.rounds[shown_round][0]
         begins = (call.file, call.function) in BEGINS
-        own = 0 if begins else level
-        shown = depth is None or own < depth
+        own_level = 0 if begins else level
+        shown = depth is None or own_level < depth
         if shown:
             if call.phase not in (around, before):
                 yield f"{_INDENT * at}== {PHASES[call.phase]}"
@@ -54,13 +56,7 @@ def _lines(
         if depth is not None and begins and call.phase in _BRIEF:
             yield f"{_INDENT * (at + 1)}({counted(sum(1 for _ in call.walk()) - 1, 'call')} inside)"
         else:
-            yield from _lines(row.inside(shown_round), at + shown, own + 1, depth, call.phase)
-
-
-def _typical(row: FoldedRow) -> int:
-    """The round that stands for all: of a run's steps the second, whose forward is its own, unless
-    that is the last, in which the run only ends."""
-    return int(row.times > 2 and any(map(starts_step, row.rounds[0])))
+            yield from _lines(row.inside(shown_round), at + shown, own_level + 1, depth, call.phase)
 
 
 def _of(row: FoldedRow, call: FunctionCall, at: int) -> Iterator[str]:
@@ -73,11 +69,7 @@ def _of(row: FoldedRow, call: FunctionCall, at: int) -> Iterator[str]:
     goes_on, took = " (goes on)" if call.resumed else "", duration(row.seconds)
     yield f"{indent}{call.function}{goes_on}{many}  {call.file}:{call.line}  {took}"
     if call.arguments:
-        yield f"{indent}{_INDENT}-> {put_in(call)}"
+        arguments = ", ".join(f"{name}: {text}" for name, text in call.arguments)
+        yield f"{indent}{_INDENT}-> {arguments}"
     if call.result and call.result != "None":
         yield f"{indent}{_INDENT}<- {call.result}"
-
-
-def put_in(call: FunctionCall) -> str:
-    """A call's arguments in one line."""
-    return ", ".join(f"{name}: {text}" for name, text in call.arguments)

@@ -1,4 +1,4 @@
-"""What a data path holds: the calls of a run, one in the other, each with what went in and out."""
+"""Data path: the nested calls of a run, each with its arguments and its result."""
 
 from __future__ import annotations
 

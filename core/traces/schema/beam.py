@@ -1,4 +1,4 @@
-"""What a beam search in a trace file must keep to: candidates, the tree that they make, paths."""
+"""Rules of a stored beam search: candidates, the tree that they make, paths."""
 
 from __future__ import annotations
 
@@ -59,10 +59,14 @@ def _paths(trace: Trace) -> None:
     """Every hypothesis is a path of the tree."""
     steps = trace.beam_steps if trace.hypotheses else ()
     links = [{(c.parent, c.token_id, c.row) for c in step.candidates} for step in steps]
-    for found in trace.hypotheses:
-        if len(found.parents) != len(found.token_ids) or len(found.token_ids) > len(steps):
+    for hypothesis in trace.hypotheses:
+        if len(hypothesis.parents) != len(hypothesis.token_ids) or len(hypothesis.token_ids) > len(
+            steps
+        ):
             raise ValueError("a hypothesis has not one parent for each token, or is too long")
-        path = zip(found.parents, found.token_ids, [*found.parents[1:], None], strict=True)
+        path = zip(
+            hypothesis.parents, hypothesis.token_ids, [*hypothesis.parents[1:], None], strict=True
+        )
         if any(link not in known for link, known in zip(path, links, strict=False)):
             raise ValueError("a hypothesis is no path of the tree")
 

@@ -1,4 +1,4 @@
-"""What a stranger's file of a step of the lab must keep to beyond its fields' types."""
+"""Rules of a stored step of the lab beyond its fields' types."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _stages_differ(step: TokenStep) -> None:
 
 
 def _is_one_drawn_step(trace: Trace) -> None:
-    one = len(trace.steps) == 1 and isinstance(trace.steps[0], TokenStep)
-    if not one or not isinstance(trace.config, Sampling) or not trace.prompt_ids:
+    is_one = len(trace.steps) == 1 and isinstance(trace.steps[0], TokenStep)
+    if not is_one or not isinstance(trace.config, Sampling) or not trace.prompt_ids:
         raise ValueError("a step of the lab is one of sampling after at least one token")
 
 
@@ -50,7 +50,7 @@ def _rises(flips: KnobBoundaries) -> None:
 
 
 def _adds_up(rolls: Rolls) -> None:
-    if sum(own.rolls for own in rolls.bins) != rolls.total:
+    if sum(bin_.rolls for bin_ in rolls.bins) != rolls.total:
         raise ValueError("the bins don't hold as many rolls as were thrown")
 
 
@@ -66,7 +66,7 @@ def _has_its_place(example: LabExample) -> None:
         raise ValueError("the step lies further on than there are tokens before it")
     if not 0 <= example.step.throw - example.index <= MAX_ROLL:
         raise ValueError(f"the throw is not among the {MAX_ROLL} that follow the step's own")
-    if len({own.name for own in example.flips}) != len(example.flips):
+    if len({flip.name for flip in example.flips}) != len(example.flips):
         raise ValueError("a knob is listed twice")
 
 

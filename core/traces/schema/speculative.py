@@ -1,4 +1,4 @@
-"""What speculative decoding in a trace file must keep to: whole rounds, one after the other."""
+"""Rules of stored speculative decoding: whole rounds, one after the other."""
 
 from __future__ import annotations
 

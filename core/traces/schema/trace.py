@@ -50,8 +50,8 @@ def _next_is_whole(position: PromptPosition) -> None:
 
 
 def _fields_of_its_method(draw: Draw) -> None:
-    given = {name for name in ("uniform", "interval", "scores") if getattr(draw, name) is not None}
-    if given != _DRAW_FIELDS[draw.method]:
+    names = {name for name in ("uniform", "interval", "scores") if getattr(draw, name) is not None}
+    if names != _DRAW_FIELDS[draw.method]:
         expected = " and ".join(sorted(_DRAW_FIELDS[draw.method])) or "no numbers"
         raise ValueError(f"a draw by {draw.method} has {expected}, nothing else")
 
@@ -96,9 +96,9 @@ def _highest_score_is_chosen(step: TokenStep) -> None:
     compared = step.compared
     if compared is None:
         return
-    if len({own.token_id for own in compared}) != len(compared):
+    if len({token.token_id for token in compared}) != len(compared):
         raise ValueError("a token was compared twice")
-    if max(compared, key=lambda own: own.score).token_id != step.token_id:
+    if max(compared, key=lambda token: token.score).token_id != step.token_id:
         raise ValueError("the chosen token has not the highest score of those compared")
 
 
@@ -108,8 +108,8 @@ def _reasoned(step: Step) -> bool:
 
 def _steps_are_the_method_s(trace: Trace) -> None:
     method = trace.config.method
-    own, compares = method_of(trace.config).step, method_of(trace.config).compares
-    if not all(isinstance(step, PromptStep | own) for step in trace.steps):
+    kind, compares = method_of(trace.config).step, method_of(trace.config).compares
+    if not all(isinstance(step, PromptStep | kind) for step in trace.steps):
         raise ValueError("a step is of another method than the settings")
     if method != "reasoning" and any(map(_reasoned, trace.steps)):
         raise ValueError("only a reasoning run thinks, or has forced tokens")

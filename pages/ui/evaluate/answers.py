@@ -121,7 +121,6 @@ def address_of(way: Way, question: Question) -> str:
         text="",
         finish_reason="length",
         timings=Timings(0.0, 0.0, 0.0),
-        draft_id=way.draft,
     )
     said = controls.said_by(run) | {"model": way.model, "prompt": prompt, "chat": chat}
     said |= {"system": way.system if chat else ""}

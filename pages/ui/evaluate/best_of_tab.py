@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.evaluation.best_of import of_way
 from core.evaluation.plan.types import Evaluation
+from core.evaluation.votes.best_of import of_way
 from core.figures.base.labels import plain_name, table_text
 from core.figures.evaluate.words import caption
 from pages.ui.evaluate.controls import choose

@@ -66,7 +66,8 @@ class Rendered(NamedTuple):
 @jobs.in_background
 def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Any, list[Rendered]]:
     """The inputs of every way for one question, behind the ways and the question."""
-    from core.evaluation.plan.asking import draft_ids_for, ids_for, rendered, warnings
+    from core.decoding.loop.text import join_prompt
+    from core.evaluation.plan.asking import draft_ids_for, ids_for, warnings
 
     models = {name: jobs.load(job, name) for name in plan.models}
     found = []
@@ -80,7 +81,7 @@ def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Any, lis
             except DecodingError as error:
                 found.append(Rendered(way.name, "", (), "", (), mine, str(error)))
                 continue
-            target = rendered(models[way.model], ids)
-            draft = rendered(models[way.draft], own) if way.draft else ""
+            target = join_prompt(models[way.model], ids)
+            draft = join_prompt(models[way.draft], own) if way.draft else ""
             found.append(Rendered(way.name, target, tuple(ids), draft, tuple(own), mine))
     return (plan.ways, question), found

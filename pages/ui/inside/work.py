@@ -198,7 +198,7 @@ def _ids_before(trace: Trace, index: int) -> list[int]:
 def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepForward:
     model = _with_modules(job, trace)
     from core.decoding.checks.forwards import logit_tolerance
-    from core.models.modules import context_over, watch_forward
+    from core.models.running.modules import context_over, watch_forward
     from core.traces.data_path.recorder import record
 
     prompt_ids, before = list(trace.prompt_ids), _ids_before(trace, index)

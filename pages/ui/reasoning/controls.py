@@ -10,7 +10,6 @@ import streamlit as st
 from core.decoding.reasoning.config import LEVELS, MARK_TOKENS, Reasoning
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
-from core.evaluation.chains import MOST_STEPS
 from core.evaluation.example import (
     ANSWER,
     BEST_OF_SAMPLES,
@@ -22,6 +21,7 @@ from core.evaluation.example import (
     SEED,
     TEMPERATURE,
 )
+from core.evaluation.questions.chains import MOST_STEPS
 from pages.ui.shell import fragments, sidebar
 from pages.ui.widgets import ahead, knob_rows, rail, words
 from pages.ui.widgets.config_fields import arguments, reached

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.decoding.errors import DecodingError
-from core.evaluation.problems import THINKING_SYSTEM, read_problems
+from core.evaluation.questions.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.types import ProblemSet
 from core.figures.reasoning.words import problems_words
 from pages.ui.hosting.uploads import content_of

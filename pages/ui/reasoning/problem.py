@@ -13,9 +13,9 @@ import streamlit as st
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ProblemError
 from core.decoding.record.trace import Trace
-from core.evaluation.answers import MAX_DIGITS, normal_number
-from core.evaluation.chains import MOST_STEPS
-from core.evaluation.problems import THINKING_SYSTEM, make_hard_sums, make_problems
+from core.evaluation.questions.chains import MOST_STEPS
+from core.evaluation.questions.problems import THINKING_SYSTEM, make_hard_sums, make_problems
+from core.evaluation.scoring.answers import MAX_DIGITS, normal_number
 from core.evaluation.types import Problem, ProblemSet
 from pages.ui.reasoning import controls
 from pages.ui.run.request import Request, RunControls
@@ -87,7 +87,7 @@ class ReasonRequest(Request):
 
     def prompt_for(self, model: Any) -> Sequence[int]:
         """The problem's ids, as a chat where the model has a template."""
-        from core.evaluation.asking import prompt_ids_of
+        from core.evaluation.questions.asking import prompt_ids_of
 
         assert self.problem is not None
         return prompt_ids_of(model, self.problem, model.think_marks)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 from core.decoding.errors import DecodingError
 from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
 from core.decoding.record.trace import Trace
-from core.evaluation.answers import judge
-from core.evaluation.best_of import SampledProblems
 from core.evaluation.example import ReasoningExample
 from core.evaluation.example import load_example as read_example
+from core.evaluation.scoring.answers import judge
+from core.evaluation.scoring.verifier import worked_out
 from core.evaluation.sweep.types import BudgetField, BudgetSweep
 from core.evaluation.types import (
     Attempt,
@@ -23,7 +23,7 @@ from core.evaluation.types import (
     Transcript,
     Vote,
 )
-from core.evaluation.verifier import worked_out
+from core.evaluation.votes.best_of import SampledProblems
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.run.view import Source, View
 from pages.ui.shell import examples

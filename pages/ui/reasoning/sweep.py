@@ -10,7 +10,6 @@ import streamlit as st
 from core import figures
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.reasoning.config import Reasoning
-from core.evaluation.sweep.budgets import config_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.export.stored_parts import sweep_parts
@@ -109,7 +108,7 @@ def tokens(view: ReasonView) -> int:
         as `plan`.
     """
     wanted = plan(view)
-    each = sum(config_of(wanted, budget, 0).max_new_tokens for budget in wanted.budgets)
+    each = sum(wanted.config_of(budget, 0).max_new_tokens for budget in wanted.budgets)
     return each * len(wanted.problems.problems) * wanted.samples
 
 

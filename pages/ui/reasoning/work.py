@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
-from core.evaluation.best_of import SampledProblems, of_votes
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
+from core.evaluation.votes.best_of import SampledProblems, of_votes
 from pages.ui.reasoning.problem import marked
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import jobs
@@ -67,8 +67,8 @@ class Contest(NamedTuple):
 @jobs.in_background
 def compare(job: Job, contest: Contest) -> Rivalry | None:
     """Run both ways; the result is a `Rivalry` over the problems that were done, if any."""
-    from core.evaluation.compare import compare_rivals
-    from core.evaluation.verifier import check_arithmetic
+    from core.evaluation.scoring.verifier import check_arithmetic
+    from core.evaluation.votes.compare import compare_rivals
 
     def on_attempt(ended: int, total: int) -> None:
         job.counts = (ended, total)
@@ -93,8 +93,8 @@ def compare(job: Job, contest: Contest) -> Rivalry | None:
 @jobs.in_background
 def vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int) -> Vote | None:
     """Ask a problem so many times in one batch; the result is a `Vote`, if any sample ended."""
-    from core.evaluation.verifier import check_arithmetic
-    from core.evaluation.votes import sample_and_vote
+    from core.evaluation.scoring.verifier import check_arithmetic
+    from core.evaluation.votes.sampling import sample_and_vote
 
     def on_attempt(_: object) -> None:
         job.counts = (job.counts[0] + 1, samples)
@@ -121,8 +121,8 @@ def best_of(
 ) -> SampledProblems | None:
     """Samples of each problem with their rewards; those of the problems that were done, if any."""
     from core.evaluation.progress import time_left
-    from core.evaluation.verifier import check_arithmetic
-    from core.evaluation.votes import sample_each
+    from core.evaluation.scoring.verifier import check_arithmetic
+    from core.evaluation.votes.sampling import sample_each
 
     total, left = len(problems.problems) * samples, time_left()
 
@@ -157,8 +157,8 @@ def tools(
 ) -> tuple[Transcript, Transcript] | None:
     """The problem without the calculator and with it; the result is both `Transcript`s."""
     from core import collect
-    from core.evaluation.asking import prompt_ids_of
     from core.evaluation.attempts import transcript_of
+    from core.evaluation.questions.asking import prompt_ids_of
     from core.evaluation.tools import both_ways
 
     model = jobs.load(job, where)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from core.decoding.record.steps import NO_RECORD
 from core.decoding.record.trace import Timings, TokenStep, Trace
+from core.decoding.speculative.types import DraftRecord
 from core.server.api.history import Record
 from core.traces.foreign import ForeignAnswer
 from pages.ui.run import jobs
@@ -100,5 +102,5 @@ def partial_trace_of(record: Record) -> Trace | None:
         text="".join(getattr(step, "text", "") for step in steps),
         finish_reason="cancelled",
         timings=Timings(0.0, 0.0, record.seconds),
-        draft_id=record.draft,
+        method_record=DraftRecord(record.draft) if record.draft else NO_RECORD,
     )

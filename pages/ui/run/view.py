@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import streamlit as st
 
 from core.decoding.methods import method_of
+from core.decoding.record.steps import NO_RECORD
 from core.decoding.record.trace import RECOMPUTED, Step, Timings, TokenStep, Trace
-from core.decoding.speculative.types import DraftRound
+from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -174,7 +175,7 @@ class View(PageView):
             text=text,
             finish_reason="cancelled",
             timings=Timings(0.0, 0.0, job.seconds),
-            draft_id=self.request.draft,
+            method_record=DraftRecord(self.request.draft) if self.request.draft else NO_RECORD,
         )
 
     def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:

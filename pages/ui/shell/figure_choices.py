@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.figures.base.journals import JOURNALS
 from core.figures.base.paper import Paper, length_of, printed
 from core.figures.base.theme import GREY, THEMES, Theme
+from core.figures.journal.journals import JOURNALS
 from pages.ui.widgets.control import Menu, Read, Segments, Toggle, declare, draw, value
 
 _NO_JOURNAL = "none"

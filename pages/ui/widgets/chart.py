@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.figures.base.labels import exact_plain
-from core.figures.base.plain import plain_values
+from core.figures.base.sheet import plain_values
 from pages.ui.hosting.chart_script import SCRIPT
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source

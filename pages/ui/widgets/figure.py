@@ -15,10 +15,10 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.errors import FigureError
 from core.export.part import Part, stem
-from core.figures.base.key_words import full_caption
 from core.figures.base.labels import exact_plain
 from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
+from core.figures.journal.key_words import full_caption
 from pages.ui import registry
 from pages.ui.shell import figure_choices, fragments
 from pages.ui.widgets import chart as charts

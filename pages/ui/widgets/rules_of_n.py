@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core import figures
-from core.evaluation.best_of import Sampled, mistakes
+from core.evaluation.votes.best_of import Sampled, mistakes
 from core.export.part import of_figure
 from core.figures.base.labels import table_text
 from pages.ui.widgets import figure, table

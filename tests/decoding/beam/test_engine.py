@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect, decode
 from core.decoding.beam import candidates as beam_scores
-from core.decoding.beam.candidates import BeamShaper, LogProbabilities, choose
+from core.decoding.beam.candidates import LogProbabilities, choose, shaper_of
 from core.decoding.beam.replay import follow, lineage
 from core.decoding.errors import ConfigError, DecodingError
 from core.models.scripted import ScriptedModel
@@ -367,7 +368,8 @@ def test_shaping_leaves_the_given_log_probabilities_as_they_are() -> None:
     )
     log_probs = torch.log_softmax(torch.randn(2, 20), -1)
     before = log_probs.clone()
-    shaped = BeamShaper(config, [0])(log_probs, 0, [[3, 4], [5, 6]])
+    shaper = shaper_of(SimpleNamespace(vocab_size=20, eos_ids=[0], token_bytes=bytes), config)
+    shaped = shaper.rows(log_probs, [[3, 4], [5, 6]], [0, 0])
     assert torch.equal(log_probs, before)
     assert shaped[0, [0, 3, 4]].tolist() == [-math.inf] * 3
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers.generation import logits_process as hf
 
 from core.decoding.shaping import filters as shaping
-from core.decoding.shaping.filters import History
+from core.decoding.shaping.stage import StepContext
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 1, 4]])
 
@@ -74,7 +74,9 @@ def test_top_p_leaves_as_many_tokens_as_transformers(row: int) -> None:
         for p in (0.0, 0.25, 0.9):
             warper = hf.TopPLogitsWarper(p, min_tokens_to_keep=kept)
             expected = warper(IDS, logits[None].clone())[0]
-            assert torch.equal(shaping.top_p(logits, p, kept), expected), f"{kept} with {p}"
+            assert torch.equal(
+                shaping.top_p(logits, p, StepContext(min_tokens_to_keep=kept)), expected
+            ), f"{kept} with {p}"
 
 
 @pytest.mark.parametrize("biases", [((0, 1.5),), ((1, -100.0), (3, 0.1), (6, 100.0))])
@@ -83,7 +85,7 @@ def test_logit_bias_equals_transformers(row: int, biases: tuple[tuple[int, float
     logits = HAND_MADE[row]
     sequences = [[[token], bias] for token, bias in biases]
     expected = hf.SequenceBiasLogitsProcessor(sequences)(IDS, logits[None].clone())[0]
-    assert torch.equal(shaping.logit_bias(logits, biases, History(IDS[0].tolist())), expected)
+    assert torch.equal(shaping.logit_bias(logits, biases, StepContext(IDS[0].tolist())), expected)
 
 
 @pytest.mark.parametrize("penalty", [0.5, 1.1, 2.0])
@@ -91,7 +93,7 @@ def test_logit_bias_equals_transformers(row: int, biases: tuple[tuple[int, float
 def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> None:
     logits = HAND_MADE[row]
     expected = hf.RepetitionPenaltyLogitsProcessor(penalty)(IDS, logits[None].clone())[0]
-    history = History(IDS[0].tolist())
+    history = StepContext(IDS[0].tolist())
     assert torch.equal(shaping.repetition_penalty(logits, penalty, history), expected)
 
 
@@ -100,4 +102,4 @@ def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> Non
 def test_no_repeat_ngram_equals_transformers(size: int, ids: list[int]) -> None:
     logits = torch.arange(7.0)
     expected = hf.NoRepeatNGramLogitsProcessor(size)(torch.tensor([ids]), logits[None].clone())[0]
-    assert torch.equal(shaping.no_repeat_ngram_size(logits, size, History(ids)), expected)
+    assert torch.equal(shaping.no_repeat_ngram_size(logits, size, StepContext(ids)), expected)

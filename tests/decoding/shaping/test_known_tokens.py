@@ -50,10 +50,10 @@ def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
         written = list(range(seed % 7))
         processors = penalties(shaping, written, [])
         expected = shape(raw_distribution(row), [*processors, *draws])[-1]
-        found, exact = list[Any](), False
+        found = list[Any]()
         with suppress(UnknownTokensError):
-            found, exact = shape_known(known, processors, draws, shaping)
-        if not exact:
+            found = shape_known(known, processors, draws)
+        if not found or not found[-1].exact:
             continue
         given += 1
         last = found[-1]
@@ -72,7 +72,7 @@ def test_typical_p_reads_all_tokens() -> None:
     _, known = _rows(0)
     shaping = Shaping(typical_p=0.8)
     with pytest.raises(UnknownTokensError, match=r"cut of typical-p .*: switch typical-p off"):
-        shape_known(known, [], warpers(shaping), shaping)
+        shape_known(known, [], warpers(shaping))
 
 
 def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
@@ -82,24 +82,26 @@ def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
     for biases in (dict.fromkeys(named, -9.0), {other: 1.0}):
         shaping = Shaping(logit_bias=biases)
         with pytest.raises(UnknownTokensError, match=r"the logit bias .* switch logit bias off"):
-            shape_known(known, penalties(shaping, [], []), [], shaping)
+            shape_known(known, penalties(shaping, [], []), [])
     lowered = replace(shaping, logit_bias={other: -1.0})
-    found, exact = shape_known(known, penalties(lowered, [], []), [], lowered)
-    assert not exact and int(found[-1].logits.argmax()) == int(known.nan_to_num(-99).argmax())
+    found = shape_known(known, penalties(lowered, [], []), [])
+    assert not found[-1].exact and int(found[-1].logits.argmax()) == int(
+        known.nan_to_num(-99).argmax()
+    )
 
 
 def test_a_draw_falls_on_a_named_token_or_is_refused() -> None:
     _, known = _rows(3)
     raw = known_distribution(known)
     inside, outside = torch.tensor(1 - raw.tail - 1e-3), torch.tensor(1 - raw.tail + 1e-3)
-    require_drawable(raw, True, "inverse_cdf", inside)
+    require_drawable(raw, "inverse_cdf", inside)
     for exact, method, noise in (
         (True, "inverse_cdf", outside),
         (False, "inverse_cdf", inside),
         (True, "gumbel", inside),
     ):
         with pytest.raises(UnknownTokensError, match="set top-k to 11 or less"):
-            require_drawable(raw, exact, method, noise)
+            require_drawable(replace(raw, exact=exact), method, noise)
 
 
 def test_a_tail_heavier_than_its_tokens_can_be_is_no_distribution() -> None:

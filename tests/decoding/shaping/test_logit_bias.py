@@ -25,7 +25,8 @@ from core import (
 )
 from core.decoding.beam.model_checks import SAME_HYPOTHESES
 from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.shaping.filters import History, logit_bias
+from core.decoding.shaping.filters import logit_bias
+from core.decoding.shaping.stage import StepContext
 from core.figures.base.labels import settings_caption
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed as _failed
@@ -80,9 +81,9 @@ def test_a_file_holds_pairs_and_the_caption_says_some_of_them(tmp_path) -> None:
 
 def test_a_row_of_a_few_tokens_gets_what_its_tokens_have() -> None:
     row, biases = torch.zeros(3), ((4, 1.0), (9, -2.0), (11, 5.0))
-    found = logit_bias(row, biases, History([], [9, 6, 4]))
+    found = logit_bias(row, biases, StepContext(tokens=[9, 6, 4]))
     assert found.tolist() == [-2.0, 0.0, 1.0]
-    assert logit_bias(row, ((9, 1.0),), History([])).tolist() == [0.0, 0.0, 0.0]
+    assert logit_bias(row, ((9, 1.0),), StepContext([])).tolist() == [0.0, 0.0, 0.0]
 
 
 def _random_biases(dice: random.Random) -> dict[int, float]:

@@ -12,6 +12,7 @@ from core import Shaping
 from core.decoding.lab.step import distributions, skipped_processors
 from core.decoding.shaping.filters import top_n_sigma
 from core.decoding.shaping.orders import LLAMA_CPP, VLLM
+from core.decoding.shaping.stage import StepContext
 from tests.decoding.lab.scenes import random_scene
 
 ROWS = [
@@ -53,8 +54,13 @@ def test_rows_of_a_batch_are_cut_each_for_itself() -> None:
 
 def test_as_many_tokens_as_a_beam_needs_stay() -> None:
     logits = torch.tensor([9.0, 1.0, 0.0, -1.0])
-    assert top_n_sigma(logits, 0.1, 1).tolist() == [9.0] + 3 * [-math.inf]
-    assert top_n_sigma(logits, 0.1, 3).tolist() == [9.0, 1.0, 0.0, -math.inf]
+    assert top_n_sigma(logits, 0.1).tolist() == [9.0] + 3 * [-math.inf]
+    assert top_n_sigma(logits, 0.1, StepContext(min_tokens_to_keep=3)).tolist() == [
+        9.0,
+        1.0,
+        0.0,
+        -math.inf,
+    ]
 
 
 def test_llama_cpp_cuts_after_the_penalties_and_before_top_k() -> None:

@@ -78,7 +78,7 @@ def test_a_recovered_token_that_its_number_does_not_draw_is_found(
     forged = collect(model, [5, 9, 2, 77, 5, 9], config, draft=draft)
     assert any(step.recovered for step in forged.rounds) and not _failed(forged)
     assert [found.detail for found in check(forged, model, draft) if not found.passed] == [
-        "round 1: the target's number fell elsewhere"
+        "round 1: the settings give another recovered.interval"
     ]
 
 

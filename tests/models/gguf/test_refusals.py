@@ -54,7 +54,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "endless text": (_put(24, "<Q", 2**60), "it ends too soon"),
     "endless array": (_after(b"tokenizer.ggml.tokens", 8, "<Q", 2**50), "it ends too soon"),
     "a key that is no text": (_bytes(lambda raw: raw.__setitem__(32, 0xFF)), "is no text"),
-    "unknown value": (_after(b"llama.block_count", 0, "<I", 77), "damaged or cut off (77 is not a valid"),
+    "unknown value": (_after(b"llama.block_count", 0, "<I", 77), "damaged or cut off (77 is not a"),
     "unknown numbers": (_after(b"blk.0.attn_norm.weight", 12, "<I", 999), "ggml's type 999"),
     "many dimensions": (_after(b"blk.0.attn_norm.weight", 0, "<I", 9), "damaged or cut off"),
     "vast tensor": (_after(b"blk.0.attn_norm.weight", 4, "<Q", 2**50), "is cut off: its"),

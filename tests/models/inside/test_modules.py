@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from core.models.inside import logit_lens
-from core.models.modules import watch_forward
+from core.models.running.modules import watch_forward
 from tests.depth import mostly_slow
 from tests.models.builders import KINDS, OFTEN
 from tests.models.inside.test_inside import loaded

@@ -23,6 +23,7 @@ from tests.models.builders import random_model, tiny_tokenizer
 from tests.models.isolation.asking import (
     CHATS_ALONE,
     DOUBLING,
+    LIMITS,
     LOOP,
     chat,
     children,
@@ -48,6 +49,16 @@ def test_a_task_gives_its_value_or_its_refusal() -> None:
     assert chat("{{ messages[0].content }}") == "the fox"
     with pytest.raises(PromptError, match="never"):
         chat("{{ raise_exception('never') }}")
+
+
+def test_where_there_is_no_fork_a_task_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "AVAILABLE", False)
+    monkeypatch.setattr(client, "_SERVER", None)
+    assert chat("{{ messages[0].content }}") == "the fox"
+    with pytest.raises(PromptError, match="never"):
+        chat("{{ raise_exception('never') }}")
+    with pytest.raises(LimitError, match="breaks its reader"):
+        client.ask("fetch", LIMITS, nobody="knows this argument")
 
 
 def test_processor_time_clock_and_memory_are_bounded() -> None:

@@ -116,7 +116,7 @@ CONFIGS: Kinds = {
     ),
     "layers that fill no memory": (
         edit(CONFIG, hidden_size=2**19, intermediate_size=2**20, num_hidden_layers=1_000),
-        "GB of memory, and ",
+        "other shapes than",
     ),
     "2^24 positions": (another("gpt2", n_positions=2**24), "other shapes than"),
     "4,096 wide experts": (

@@ -12,10 +12,10 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from core.decoding.errors import PromptError
-from core.models import chat
 from core.models.isolation.client import RequestLimits
 from core.models.loading import load
 from core.models.registry import load_model
+from core.models.text import chat
 from tests.models.loading.kinds import TRAP, Break
 from tests.models.loading.kinds_of_files import CONFIGS, FILES
 from tests.models.loading.kinds_of_parts import TEMPLATES, TOKENIZER_KINDS, WEIGHT_KINDS

@@ -10,10 +10,9 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.engine import Picker
-from core.decoding.beam.candidates import BeamShaper
+from core.decoding.beam.candidates import less_taken, shaper_of
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
-from core.decoding.loop.ending import eos_rows
 from core.decoding.loop.recording import ranked_ids
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.known import known_distribution
@@ -49,7 +48,7 @@ def reader_of(
     if options.mode == "raw":
         return lambda _index, row, _ids, token_id: read_raw(model, row, token_id, count)
     if isinstance(config, BeamSearch):
-        return _scores(BeamShaper(config, eos_rows(model)), taken, count)
+        return _scores(model, config, taken, count)
     if config.method in STEPWISE:
         drawn = config.chooser
     elif isinstance(config, Speculative) and config.shaping.temperature > 0:
@@ -67,10 +66,13 @@ def reader_of(
     )
 
 
-def _scores(shaper: BeamShaper, taken: Taken, count: int) -> TokenReader:
+def _scores(model: LanguageModel, config: BeamSearch, taken: Taken, count: int) -> TokenReader:
+    shaper = shaper_of(model, config)
+
     def final(index: int, row: Tensor, ids: Sequence[int], token_id: int) -> TokenLogprobs:
         log_probs = torch.log_softmax(row, dim=-1)
-        scores = shaper(log_probs[None], index, [ids], taken(index))[0]
+        before = less_taken(log_probs[None], config.diversity_penalty, taken(index))
+        scores = shaper.rows(before, [ids], [index])[0]
         top = ranked_ids(scores, count) if count else []
         score = max(float(scores[token_id]), NEVER)
         return TokenLogprobs(token_id, score, tuple(top), tuple(scores[top].tolist()))

@@ -1,0 +1,91 @@
+"""Every step of a method that emits single tokens, done again by the engine's own shaper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from core.decoding.autoregressive.config import drawn_by
+from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.checks.common import MASS_TOLERANCE
+from core.decoding.checks.forwards import stretched
+from core.decoding.checks.nearby_rows import NearbyRows
+from core.decoding.checks.same_record import difference
+from core.decoding.config import DRAW_METHODS
+from core.decoding.counting import nth
+from core.decoding.errors import DecodingError
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.shaping.draws import Pick, draw_noise, interval_of, new_generator
+
+# What a method records of a step: from the recorded one for what is checked elsewhere, the logits
+# `[vocab]`, and what the shaper picked of them; None where it was not asked.
+RecordAgain: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]
+
+
+def record_picked(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -> TokenStep:
+    """Record what was picked, as greedy decoding and sampling do.
+
+    Raises:
+        DecodingError: a token was forced, which they never do.
+    """
+    if picked is None:
+        raise DecodingError("the method forces no token")
+    return picker.record(step.index, picked, 0.0, step.text, step.finish_reason, step.phase)
+
+
+class TokenReplay:
+    """The steps of a run in turn, each from an independent forward's logits."""
+
+    def __init__(self, trace: Trace, model: LanguageModel, record: RecordAgain) -> None:
+        self._trace, self._record, self._vocab = trace, record, model.vocab_size
+        self._picker, self._sampling = Picker(model, trace.config.chooser), drawn_by(trace.config)
+        self._dice = new_generator(self._sampling.seed if self._sampling else 0)
+
+    def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:
+        """The next step's first difference from the settings applied to `[vocab]` logits.
+
+        Args:
+            ids: prompt and generated tokens before the step.
+            tolerance: how far the logits may be from the run's own, in nats.
+        """
+        noise = None
+        if self._sampling and step.draw.method in DRAW_METHODS:
+            noise = draw_noise(self._sampling.draw, self._dice, self._vocab)
+        recorded = {c.token_id: c.logit for c in step.candidates}
+        listed = [*recorded][: self._trace.config.top_candidates]
+        nearby = NearbyRows(logits, recorded, listed, tolerance)
+        slack = MASS_TOLERANCE + 4 * stretched(tolerance, self._trace.config.shaping)
+        try:
+            row = nearby.moved()
+            picked = None if step.draw.method == "forced" else self._pick(step, row, ids, noise)
+            again = [self._record(self._picker, step, row, picked)]
+            if picked is not None and difference(step, again, slack):
+                cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
+                for row in nearby.edges(cuts):
+                    picked = self._pick(step, row, ids, noise)
+                    again.append(self._record(self._picker, step, row, picked))
+        except DecodingError as error:
+            return f"step {nth(step.index)}: {error}"
+        found = difference(step, again, slack)
+        return found and f"step {nth(step.index)}: the settings give another {found}"
+
+    def _pick(
+        self, step: TokenStep, row: Tensor, ids: Sequence[int], noise: Tensor | None
+    ) -> Picked:
+        """What the engine picks; of a number that falls into an interval, the recorded token's."""
+        picked = self._picker.pick(step.index, row, ids, noise)
+        wanted = step.token_id if step.instead_of is None else step.instead_of
+        if picked.pick.interval is None or wanted >= self._vocab:
+            return picked
+        last = picked.stages[-1]
+        probs = (
+            last.probs
+            if last.ids is None
+            else torch.zeros(self._vocab).scatter(0, last.ids, last.probs)
+        )
+        interval = interval_of(probs, wanted)
+        return picked._replace(pick=Pick(wanted, picked.pick.uniform, interval))

@@ -1,0 +1,214 @@
+"""The rounds of a trace, scored and verified again over logits of independent forwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from core.decoding.checks.common import MASS_TOLERANCE, TINY
+from core.decoding.checks.forwards import stretched
+from core.decoding.checks.nearby_rows import NearbyRows
+from core.decoding.checks.same_record import difference
+from core.decoding.record.trace import Trace
+from core.decoding.shaping.draws import interval_of
+from core.decoding.shaping.step import StepShaper
+from core.decoding.speculative.acceptance import typical_threshold
+from core.decoding.speculative.config import Speculative
+from core.decoding.speculative.rounds import positions_of
+from core.decoding.speculative.types import DraftRound, DraftToken, ExtraToken, PairCandidate
+
+
+class Side(NamedTuple):
+    """One model's part of a round.
+
+    Args:
+        logits: `[n, vocab]` of an independent forward, after the last emitted and each drafted
+            token.
+        shaper: what shapes them.
+        tolerance: how far a log-probability may be from the run's own, in nats.
+        column: of the candidates, the model's own probabilities.
+    """
+
+    logits: Tensor
+    shaper: StepShaper
+    tolerance: float
+    column: str
+
+
+class RoundReplay:
+    """A round as the engine would record it, from any rows of logits near to its own."""
+
+    def __init__(self, trace: Trace[Speculative], step: DraftRound, sides: Sequence[Side]) -> None:
+        """`sides` are the target's, then the draft's where that model is at hand."""
+        self._config, self._step, self._sides = trace.config, step, sides
+        self._ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
+        self._drafted = [token.token_id for token in step.drafted]
+        self._nearby = [[self._near(side, at) for at in range(len(side.logits))] for side in sides]
+
+    def fault(self) -> str:
+        """The first number that the settings don't give; empty where they give all."""
+        rows = [torch.stack([row.moved() for row in near]) for near in self._nearby]
+        drafted = len(self._drafted)
+        if len(rows[0]) < len(positions_of(self._step)) or any(len(own) < drafted for own in rows):
+            return "more was drafted than a context window holds"
+        if fault := self._listing_fault(rows):
+            return fault
+        again = [self._again(rows)]
+        if self._difference(again):
+            again += [self._again(edge) for edge in self._edges(rows)]
+        if self._step.draft_end == "no_token" and len(rows) > 1:
+            ahead = self._probabilities(self._sides[1], rows[1])[drafted : drafted + 1]
+            if bool(ahead.any()):
+                return "the draft had a token left"
+        found = self._difference(again)
+        return found and f"the settings give another {found}"
+
+    def _near(self, side: Side, at: int) -> NearbyRows:
+        """What the run's row at a position may have been."""
+        row, positions = side.logits[at], positions_of(self._step)
+        shown = positions[at] if at < len(positions) else ()
+        raw = {c.token_id: getattr(c, side.column) or 0.0 for c in shown}
+        norm = float(row.logsumexp(-1))
+        recorded = {token: math.log(prob) + norm for token, prob in raw.items() if prob > TINY}
+        listed = sorted(recorded, key=lambda token: (-raw[token], token))
+        return NearbyRows(row, recorded, listed[: self._config.top_candidates], side.tolerance)
+
+    def _edges(self, rows: Sequence[Tensor]) -> Iterator[list[Tensor]]:
+        """The rows of one model at the edges of the tolerance, and of both at its ends."""
+        edges = []
+        for side, near, own in zip(self._sides, self._nearby, rows, strict=True):
+            kept = [probs.nonzero().flatten() for probs in self._probabilities(side, own)]
+            each = [one.edges([ids]) for one, ids in zip(near, kept, strict=True)]
+            edges.append([torch.stack(edge) for edge in zip(*each, strict=True)])
+        ends = ([own, *moved[:2]] for own, moved in zip(rows, edges, strict=True))
+        yield from map(list, product(*ends))
+        for at, moved in enumerate(edges):
+            yield from ([*rows[:at], edge, *rows[at + 1 :]] for edge in moved[2:])
+
+    def _probabilities(self, side: Side, rows: Tensor) -> Tensor:
+        """`[n, vocab]`; 0 everywhere where no token is left."""
+        ids = [[*self._ids, *self._drafted[:at]] for at in range(len(rows))]
+        start = self._step.start
+        shaped = side.shaper.rows(rows, ids, range(start, start + len(rows)))
+        if side.shaper.draws:
+            return shaped.softmax(-1).nan_to_num(nan=0.0)
+        best, places = shaped.max(-1, keepdim=True)
+        return torch.zeros_like(shaped).scatter_(1, places, (best > -math.inf).float())
+
+    def _again(self, rows: Sequence[Tensor]) -> DraftRound:
+        """The round with every number that follows from the rows."""
+        step, raw = self._step, [own.softmax(-1) for own in rows]
+        shaped = [self._probabilities(*own) for own in zip(self._sides, rows, strict=True)]
+        if self._config.drafter == "prompt_lookup":
+            shaped.append(
+                F.one_hot(torch.tensor(self._drafted, dtype=torch.long), rows[0].shape[-1])
+            )
+        pairs = [self._pairs(at, raw, shaped) for at in range(len(positions_of(step)))]
+        tokens = (
+            self._token(at, shaped)._replace(candidates=pairs[at])
+            for at in range(len(step.drafted))
+        )
+        again = replace(step, drafted=tuple(tokens))
+        if step.recovered is not None:
+            return replace(again, recovered=self._extra(step.recovered, shaped))
+        if step.bonus is not None:
+            bonus = self._extra(step.bonus, shaped)._replace(candidates=pairs[-1])
+            return replace(again, bonus=bonus)
+        return again
+
+    def _pairs(
+        self, at: int, raw: Sequence[Tensor], shaped: Sequence[Tensor]
+    ) -> tuple[PairCandidate, ...]:
+        """A position's candidates; the draft has no numbers at the bonus."""
+        models = 2 if at < len(self._drafted) else 1
+        columns: dict[str, Tensor] = dict(
+            zip(("target_prob", "draft_prob"), shaped[:models], strict=False)
+        )
+        columns |= zip(("target_raw_prob", "draft_raw_prob"), raw[:models], strict=False)
+        pairs = []
+        for candidate in positions_of(self._step)[at]:
+            own: dict[str, Any] = {
+                name: float(rows[at, candidate.token_id]) for name, rows in columns.items()
+            }
+            pairs.append(candidate._replace(**own))
+        return tuple(pairs)
+
+    def _token(self, at: int, shaped: Sequence[Tensor]) -> DraftToken:
+        token, (target, *draft) = self._step.drafted[at], [rows[at] for rows in shaped]
+        own, interval = token.token_id, interval_of(target, token.token_id)
+        token = token._replace(target_prob=float(target[own]))
+        for other in draft:
+            mass = float((target - other).clamp(min=0).sum())
+            token = token._replace(draft_prob=float(other[own]), residual_mass=mass)
+            if token.draft_interval is not None:
+                token = token._replace(draft_interval=interval_of(other, own))
+        if token.interval is not None:
+            token = token._replace(interval=interval)
+        elif self._config.acceptance == "exact" and token.uniform is not None:
+            token = token._replace(passed=interval[0] <= token.uniform < interval[1])
+        if token.threshold is not None:
+            bounds = self._config.posterior_threshold, self._config.posterior_alpha
+            entropy = float(torch.special.entr(target).sum())
+            token = token._replace(threshold=typical_threshold(entropy, *bounds))
+        return token
+
+    def _extra(self, token: ExtraToken, shaped: Sequence[Tensor]) -> ExtraToken:
+        """The target's own token, from the distribution that it was drawn from."""
+        at, own = len(self._step.accepted), token.token_id
+        target = drawn_from = shaped[0][at]
+        token = token._replace(target_prob=float(target[own]))
+        if self._step.recovered is not None and self._config.acceptance == "typical":
+            token = token._replace(token_id=int(target.argmax()))
+        if self._step.recovered is not None and len(shaped) > 1:
+            token = token._replace(draft_prob=float(shaped[1][at, own]))
+        if self._step.recovered is not None and self._config.acceptance == "speculative":
+            if len(shaped) == 1:
+                return token
+            excess = (target - shaped[1][at]).clamp(min=0)
+            drawn_from = excess / excess.sum() if excess.any() else target
+        token = token._replace(prob=float(drawn_from[own]))
+        if token.interval is None:
+            return token
+        return token._replace(interval=interval_of(drawn_from, own))
+
+    def _difference(self, again: Sequence[DraftRound]) -> str:
+        """The first field in which the round differs from the others."""
+        step, slacks = self._step, [MASS_TOLERANCE]
+        for side in self._sides:
+            slacks.append(MASS_TOLERANCE + 2 * stretched(side.tolerance, side.shaper.shaping))
+        rest = [replace(one, recovered=None) for one in again]
+        found = difference(replace(step, recovered=None), rest, max(slacks))
+        if found or step.recovered is None:
+            return found
+        # What is left of two rows has their errors in units of its own mass.
+        mass = step.drafted[len(step.accepted)].residual_mass
+        share = mass if self._config.acceptance == "speculative" else 1.0
+        own = [one.recovered for one in again]
+        return difference(step.recovered, own, max(slacks) / max(TINY, share), "recovered")
+
+    def _listing_fault(self, rows: Sequence[Tensor]) -> str:
+        """Either model's most probable tokens must be listed, and no others but the round's own."""
+        step, extra = self._step, self._step.extra
+        for at, candidates in enumerate(positions_of(step)):
+            listed = {candidate.token_id for candidate in candidates}
+            allowed = {*self._drafted[at : at + 1]}
+            allowed |= {extra.token_id} if extra and at == len(step.accepted) else set()
+            for own in rows if at < len(step.drafted) else rows[:1]:
+                count = min(self._config.top_candidates, own.shape[-1])
+                least = own[at].topk(count)[0][-1]
+                above = {*(own[at] > least).nonzero().flatten().tolist()}
+                reaching = {*(own[at] >= least).nonzero().flatten().tolist()}
+                if not above <= listed or len(reaching & listed) < count:
+                    return "a more probable token is left out"
+                allowed |= reaching
+            whole = self._config.drafter != "model" or len(rows) > 1
+            if whole and not listed <= allowed:
+                return "a token is listed that neither model finds probable"
+        return ""

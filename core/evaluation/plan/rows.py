@@ -1,0 +1,214 @@
+"""Rows of an evaluation: a question decoded in a way, judged, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from core.decoding.decode import collect
+from core.decoding.errors import (
+    DecodingError,
+    EvaluationError,
+    LoadingStoppedError,
+    LostModelError,
+)
+from core.decoding.loop.text import visible_bytes
+from core.decoding.protocol import LanguageModel
+from core.decoding.reasoning.config import Reasoning
+from core.decoding.reasoning.split import split_reply
+from core.decoding.reasoning.transcript import pieces_of, read_run
+from core.decoding.record.trace import Step, Trace
+from core.decoding.speculative.config import Speculative
+from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for
+from core.evaluation.plan.counted import Counted, OwnPrompt
+from core.evaluation.plan.derived import judged
+from core.evaluation.plan.types import (
+    EvaluationPlan,
+    EvaluationRow,
+    Way,
+    failed_row,
+)
+from core.evaluation.questions.asking import as_text
+from core.evaluation.questions.types import Question
+from core.evaluation.runner import Place
+from core.evaluation.scoring.reference import ReferenceScore, score_reference
+from core.models.stopping import ShouldStop, never
+
+Models = Mapping[str, LanguageModel]
+
+
+class Rewards(Protocol):
+    """A model that scores replies, such as a `RewardModel`."""
+
+    @property
+    def revision(self) -> str: ...
+
+    def score(self, question: str, replies: Sequence[str], /) -> Sequence[float | None]: ...
+
+
+def evaluation_rows(
+    models: Models,
+    plan: EvaluationPlan,
+    rewards: Rewards | None,
+    on_step: Callable[[Step], object] | None,
+    places: Sequence[Place],
+    should_stop: ShouldStop = never,
+) -> Iterator[EvaluationRow]:
+    """Yield the rows of these runs, each as soon as it is there.
+
+    A run that its model, its draft, its template or its settings refuse, or that its server cuts
+    off, has a row that says why; the others go on.
+
+    Args:
+        models: every model and draft of the plan, by name.
+        rewards: the plan's reward model; rows have no reward without one.
+        on_step: called with each step of each run.
+        should_stop: asked after every step; a run that it ends has no row.
+
+    Raises:
+        EvaluationError: a server gives no answer any more.
+    """
+    runners = _Runners(models, plan, on_step, should_stop)
+    for key, name, sample in places:
+        question, way = plan.question(key), plan.way(name)
+        if should_stop():
+            return
+        try:
+            run = runners.decode(way, question, sample)
+        except (LostModelError, EvaluationError) as error:
+            raise EvaluationError(str(error)) from None
+        except DecodingError as error:
+            if should_stop() or isinstance(error, LoadingStoppedError):
+                return
+            yield failed_row(name, key, sample, str(error))
+            continue
+        if run is None:
+            return
+        row = judged(
+            _row(way, question, sample, run, models[way.model]), way, question, plan.metrics
+        )
+        if rewards is not None:
+            row = replace(row, reward=rewards.score(question.asked, [row.text])[0])
+        yield row
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    trace: Trace
+    forwards: int
+    draft_forwards: int
+    reference: ReferenceScore | None
+
+
+class _Runners:
+    """The models of a plan, each wrapped once for its part."""
+
+    def __init__(
+        self,
+        models: Models,
+        plan: EvaluationPlan,
+        on_step: Callable[[Step], object] | None,
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self._models, self._on_step, self._should_stop = models, on_step, should_stop
+        self._references: dict[tuple[str, tuple[int, ...], str], ReferenceScore | None] = {}
+        self._asked = ""
+        self._targets = {way.model: Counted(models[way.model]) for way in plan.ways}
+        self._prompts = {way.draft: OwnPrompt(models[way.draft]) for way in plan.ways if way.draft}
+        self._drafts = {name: Counted(prompt.as_model()) for name, prompt in self._prompts.items()}
+
+    def decode(self, way: Way, question: Question, sample: int) -> _Run | None:
+        """One run; None where it was stopped.
+
+        Raises:
+            LostModelError: a server gives no answer any more.
+            DecodingError: the run can't be done, or was cut off.
+        """
+        target, draft = self._targets[way.model], self._drafts.get(way.draft)
+        ids = ids_for(self._models[way.model], question, way.system, way.use_chat_template)
+        if draft is not None:
+            draft_ids = draft_ids_for(draft.as_model(), question, way, ids)
+            self._prompts[way.draft].read(ids, draft_ids)
+            draft.forwards = 0
+        target.forwards = 0
+        trace = collect(
+            target.as_model(),
+            ids,
+            way.config_of(sample),
+            draft=draft.as_model() if draft else None,
+            on_step=self._on_step,
+            should_stop=self._should_stop,
+            prompt_text=question.asked,
+        )
+        if trace.finish_reason == "cancelled":
+            if not self._should_stop() and trace.notes:
+                raise DecodingError(trace.notes[-1])
+            return None
+        counts = target.forwards, draft.forwards if draft else 0
+        return _Run(trace, *counts, self._reference(way, ids, question))
+
+    def _reference(self, way: Way, ids: list[int], question: Question) -> ReferenceScore | None:
+        """The log-likelihood of the reference answer, once for all runs of a prompt."""
+        if question.key != self._asked:
+            self._asked = question.key
+            self._references.clear()
+        answer = question.answers[0]
+        place = (way.model, tuple(ids), answer)
+        if place not in self._references:
+            model = self._models[way.model]
+            chat = way.use_chat_template and has_template(model)
+            prompt = ids if chat else as_text(question.asked, way.system)
+            self._references[place] = score_reference(model, prompt, answer)
+        return self._references[place]
+
+
+def _row(
+    way: Way, question: Question, sample: int, run: _Run, model: LanguageModel
+) -> EvaluationRow:
+    """Return the row of a run, which nobody has judged yet."""
+    trace, reference = run.trace, run.reference
+    rounds = trace.rounds if isinstance(trace.config, Speculative) else ()
+    return EvaluationRow(
+        way=way.name,
+        question=question.key,
+        sample=sample,
+        reply=reply_of(trace, model),
+        text=written_out(trace, model),
+        right=False,
+        counted="",
+        f1=0.0,
+        reference_logprob=reference.logprob if reference else None,
+        reference_tokens=reference.tokens if reference else 0,
+        leaks=(),
+        prompt_tokens=len(trace.prompt_ids),
+        tokens=len(trace.token_ids),
+        forwards=run.forwards,
+        draft_forwards=run.draft_forwards,
+        drafted=sum(len(round_.drafted) for round_ in rounds),
+        accepted=sum(len(round_.accepted) for round_ in rounds),
+        finish_reason=trace.finish_reason,
+        seconds=trace.timings.total,
+        mean_logprob=_mean_logprob(trace),
+    )
+
+
+def _mean_logprob(trace: Trace) -> float | None:
+    """Return the mean log-probability of the tokens; None where steps emit several."""
+    steps = trace.token_steps
+    if not steps or len(steps) != len(trace.token_ids):
+        return None
+    return -sum(step.surprisal for step in steps) / len(steps)
+
+
+def reply_of(trace: Trace, model: LanguageModel) -> str:
+    """The answer without the thinking; empty where the thinking never ended."""
+    if isinstance(trace.config, Reasoning):
+        return read_run(pieces_of(trace.token_steps), trace.config).answer.strip()
+    return split_reply(model, trace.prompt_ids, trace.token_ids).answer.strip()
+
+
+def written_out(trace: Trace, model: LanguageModel) -> str:
+    """All that was generated with special tokens written out, but for those that end a run."""
+    ids = [token for token in trace.token_ids if token not in model.eos_ids]
+    return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")

@@ -1,0 +1,38 @@
+"""Prompts of questions and problems: a conversation where the model has a template, else text."""
+
+from __future__ import annotations
+
+from core.decoding.protocol import Chats, LanguageModel, offers
+from core.decoding.reasoning.types import ThinkMarks
+from core.evaluation.types import Problem
+
+
+def prompt_ids_of(
+    model: LanguageModel, problem: Problem, marks: ThinkMarks | None = None
+) -> list[int]:
+    """Return the prompt of a problem.
+
+    Args:
+        marks: the model's; one without marks of its own is told by its prompt how to think.
+    """
+    instruction = marks.instruction if marks is not None and marks.source == "prompt" else ""
+    chat = chat_ids(model, problem.question, instruction or problem.system)
+    return chat or model.encode(as_text(problem.question, instruction))
+
+
+def chat_ids(model: LanguageModel, question: str, system: str) -> list[int] | None:
+    """Return a question as a conversation; None where the model has no chat template.
+
+    Raises:
+        PromptError: the template refuses the conversation.
+    """
+    if not (offers(model, Chats) and model.has_chat_template):
+        return None
+    messages = [{"role": "system", "content": system}] if system else []
+    return model.encode_chat([*messages, {"role": "user", "content": question}])
+
+
+def as_text(question: str, system: str) -> str:
+    """Return the prompt of a model that is asked by plain text."""
+    before = f"{system}\n\n" if system else ""
+    return f"{before}{question}\n"

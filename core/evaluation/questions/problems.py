@@ -1,0 +1,157 @@
+"""Problem sets: the project's own, from a seed, and a CSV or JSONL file of one's own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from core.decoding.counting import counted
+from core.decoding.errors import ConfigError, ProblemError
+from core.decoding.validation import brief
+from core.evaluation.questions.chains import (
+    MOST_STEPS,
+    Chain,
+    ask_in_symbols,
+    ask_in_words,
+    draw_chain,
+)
+from core.evaluation.questions.hard_sums import ask_hard_sum, draw_hard_sum
+from core.evaluation.questions.table import (
+    REQUIRED,
+    QuestionRow,
+    checked_question,
+    csv_rows,
+    decoded,
+    is_jsonl,
+    jsonl_rows,
+    plain_number,
+    shown,
+)
+from core.evaluation.scoring.answers import normal_number
+from core.evaluation.types import Problem, ProblemSet
+from core.traces.bounded_file import bytes_of
+
+THINKING_SYSTEM = "Think step by step."
+CALCULATOR_SYSTEM = "Use the calculator."
+MAX_PROBLEMS = 2_000
+MAX_BYTES = 1_000_000
+MAX_QUESTION = 4_000
+_TRIES = 500
+
+
+def make_problems(
+    count: int, *, seed: int = 0, steps: Sequence[int] = tuple(range(1, MOST_STEPS + 1))
+) -> ProblemSet:
+    """Chains that no training text contains, in words and in symbols, the difficulties in turn.
+
+    A last round that is not whole is spread over the difficulties: 4 problems of 1 to 8 steps have
+    2, 4, 6 and 8. A larger set of the same seed holds all problems of a smaller one.
+
+    Args:
+        steps: difficulties from 1 to 8.
+
+    Raises:
+        ConfigError: a difficulty that there isn't, or more problems than it has.
+    """
+    difficulties = sorted(set(steps))
+    if not difficulties or not all(1 <= difficulty <= MOST_STEPS for difficulty in difficulties):
+        raise ConfigError(f"steps must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.")
+    rounds, remainder = divmod(_checked(count), len(difficulties))
+    rng, keys = random.Random(seed), set[str]()
+    problems = [
+        _new_problem(rng, difficulty, keys) for _ in range(rounds) for difficulty in difficulties
+    ]
+    if remainder:
+        last = [_new_problem(rng, difficulty, keys) for difficulty in difficulties]
+        problems += [
+            last[(2 * at + 1) * len(difficulties) // (2 * remainder)] for at in range(remainder)
+        ]
+    levels = ",".join(map(str, sorted({problem.steps or 0 for problem in problems})))
+    return ProblemSet(f"chains of {levels} steps, seed {seed}", tuple(problems))
+
+
+def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
+    """Sums that the embedded model can't do alone and calls its calculator for."""
+    rng, problems = random.Random(seed), dict[str, Problem]()
+    _checked(count)
+    while len(problems) < count:
+        chain = draw_hard_sum(rng, held_out=True)
+        question = ask_hard_sum(rng, chain)
+        problems.setdefault(chain.key, _problem(chain, question, CALCULATOR_SYSTEM))
+    return ProblemSet(f"hard sums, seed {seed}", tuple(problems.values()))
+
+
+def _checked(count: int) -> int:
+    if not 1 <= count <= MAX_PROBLEMS:
+        raise ConfigError(f"problems must lie in [1, {MAX_PROBLEMS}], got {count}.")
+    return count
+
+
+def _new_problem(rng: random.Random, steps: int, keys: set[str]) -> Problem:
+    """A chain that the set doesn't have yet, asked in words or in symbols."""
+    chain = _new_chain(rng, steps, keys)
+    keys.add(chain.key)
+    ask = ask_in_symbols if rng.random() < 0.5 else ask_in_words
+    question = ask(rng, chain)
+    return _problem(chain, question, THINKING_SYSTEM)
+
+
+def _new_chain(rng: random.Random, steps: int, keys: set[str]) -> Chain:
+    for _ in range(_TRIES):
+        chain = draw_chain(rng, steps, held_out=True)
+        if chain.key not in keys:
+            return chain
+    raise ConfigError(
+        f"There are no more problems of {counted(steps, 'step')} that the model was not trained "
+        "on; ask for fewer, or for more steps."
+    )
+
+
+def _problem(chain: Chain, question: str, system: str) -> Problem:
+    return Problem(chain.key, question, str(chain.answer), len(chain.steps), system)
+
+
+def read_problems(source: bytes | str | Path, name: str = "", system: str = "") -> ProblemSet:
+    """Problems from a CSV with the columns question and answer, or a JSONL of such objects.
+
+    Args:
+        source: the file's bytes, or its path.
+        name: of the set; the path's own if not given.
+        system: the system prompt that every problem is asked with.
+
+    Raises:
+        ProblemError: the first fault, with its line number.
+    """
+    text = decoded(bytes_of(source, MAX_BYTES, "file of problems", ProblemError))
+    named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
+    rows = _objects(text) if is_jsonl(text, named) else csv_rows(text)
+    problems: list[Problem] = []
+    for line, row in rows:
+        if len(problems) == MAX_PROBLEMS:
+            raise ProblemError(f"Line {line}: at most {MAX_PROBLEMS:,} problems are allowed.")
+        problems.append(_checked_problem(line, row["question"], row["answer"], system))
+    if not problems:
+        raise ProblemError("The file holds no problem; give each a question and an answer.")
+    return ProblemSet(named, tuple(problems))
+
+
+def _objects(text: str) -> Iterator[QuestionRow]:
+    if text.lstrip().startswith("["):
+        raise ProblemError(
+            "The file is one JSON list; write JSONL, an object with question and answer on each "
+            "line."
+        )
+    for line, row in jsonl_rows(text):
+        if not row.keys() >= REQUIRED:
+            raise ProblemError(f"Line {line}: an object with question and answer is needed.")
+        yield line, row
+
+
+def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
+    asked = checked_question(line, question, MAX_QUESTION)
+    text = plain_number(answer)
+    number = normal_number(text) if isinstance(text, str) else None
+    if number is None:
+        raise ProblemError(f"Line {line}: the answer must be a number, got {shown(answer)}.")
+    return Problem(f"line {line}", asked, number, None, system)

@@ -1,0 +1,57 @@
+"""Questions of arithmetic, worked out from their own words; no torch."""
+
+from __future__ import annotations
+
+import re
+
+from core.decoding.reasoning.calculator import CalculatorError, evaluate, format_value
+from core.evaluation.types import Problem
+
+# A whole question, white space as single spaces: what isn't read to its end isn't read at all.
+_SYMBOLS = re.compile(
+    r"(?:(?:what is|compute|calculate) )?([-+*/().0-9 ]+?)(?: ?= ?\??| ?\?|\.)?", re.IGNORECASE
+)
+_OPERATOR = re.compile(r"[0-9)] ?[-+*/]")
+_ORDER = r"(add|subtract|multiply by|divide by) ([0-9]+)"
+_TOLD = re.compile(
+    rf"(?:start with|take) ([0-9]+)((?:[.,] (?:then )?{_ORDER})+)[.]?"
+    r"(?: what (?:is the result|do you get)\?)?",
+    re.IGNORECASE,
+)
+_ORDERS = re.compile(_ORDER, re.IGNORECASE)
+_SIGNS = {"add": "+", "subtract": "-", "multiply by": "*", "divide by": "/"}
+_SPOKEN = {"plus": "+", "minus": "-", "times": "*", "divided by": "/"}
+
+
+def check_arithmetic(problem: Problem, answer: str) -> float:
+    """A verifier that works the question out itself: 1 if the answer is right, else 0.
+
+    It reads the question only, never `problem.answer`. 0 as well for a question that `worked_out`
+    can't read.
+    """
+    return float(worked_out(problem.question) == answer)
+
+
+def worked_out(question: str) -> str | None:
+    """The answer to "What is (7 + 5) * 3?", "7 plus 5" or "Start with 7, add 5, ...".
+
+    None for every other question: one with a word or a number that belongs to no such form, one
+    without an operation, one without a value.
+    """
+    expression = _expression_of(" ".join(question.split()))
+    try:
+        return format_value(evaluate(expression)) if expression else None
+    except CalculatorError:
+        return None
+
+
+def _expression_of(question: str) -> str | None:
+    if orders := _TOLD.fullmatch(question):
+        text = orders[1]
+        for order, operand in _ORDERS.findall(orders[2]):
+            text = f"({text}) {_SIGNS[order.lower()]} {operand}"
+        return text
+    for word, sign in _SPOKEN.items():
+        question = question.replace(f" {word} ", f" {sign} ")
+    symbols = _SYMBOLS.fullmatch(question)
+    return symbols[1] if symbols and _OPERATOR.search(symbols[1]) else None

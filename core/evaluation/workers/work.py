@@ -1,0 +1,140 @@
+"""Work in units, and the loop that spreads them over workers of any kind.
+
+A worker is a process (`processes`), a thread (`threads`) or an actor of Ray (`ray`). One that dies
+takes with it what it had not handed over; another one does that again, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from core.decoding.errors import ConfigError, EvaluationError
+from core.models.stopping import ShouldStop, never
+
+R = TypeVar("R")
+RunUnit: TypeAlias = Callable[[list[Any], ShouldStop], Iterator[R]]
+"""Yields the rows of a unit, each as soon as its run has ended."""
+
+MAX_WORKERS = 64
+POLL_SECONDS = 0.1
+_DEATHS = 3  # workers that may die at one unit
+
+
+class Work(Protocol[R]):
+    """Runs in units; for processes the work, its units, rows and keys can be pickled."""
+
+    def key(self, row: R, /) -> Any:
+        """Return the name of a row's run in its unit."""
+
+    def units(self, done: Sequence[R], /) -> list[list[Any]]:
+        """Return the runs without a row, by their keys, in the pieces that they are done in."""
+
+    def begin(self) -> RunUnit[R]:
+        """Load the models."""
+
+
+class Event(NamedTuple):
+    """A message of a worker: a row, the end of its unit, an error that it raised, or its death."""
+
+    worker: Any
+    kind: Literal["row", "done", "failed", "died"]
+    value: Any = None
+
+
+class Pool(Protocol):
+    """Workers of one kind, used for one `rows_of`."""
+
+    drains: bool
+    """Whether workers that are to stop still hand over what they have."""
+
+    def open(self, work: Work[Any], should_stop: ShouldStop, /) -> None:
+        """Prepare for the work; no worker is begun yet."""
+
+    def has_room(self, busy: int) -> bool:
+        """Return whether one more may work beside so many."""
+
+    def start(self, unit: list[Any]) -> Any:
+        """Hand a unit to a worker, an idle one if there is one; return the worker."""
+
+    def events(self) -> Iterable[Event]:
+        """Return what the workers say, after at most a moment's wait."""
+
+    def close(self) -> None:
+        """End all workers."""
+
+
+def rows_of(
+    work: Work[R],
+    done: Sequence[R] = (),
+    pool: Pool | None = None,
+    should_stop: ShouldStop = never,
+) -> Iterator[R]:
+    """Yield the rows that `done` lacks, as they end.
+
+    Args:
+        pool: of the workers; without one, this thread does one unit after another.
+        should_stop: asked at every message and after every poll; processes lose what runs then.
+
+    Raises:
+        EvaluationError: several workers died at the same runs.
+        DecodingError: an error of the work itself.
+    """
+    units = work.units(done)
+    if pool is not None:
+        yield from _spread(work, deque(units), pool, should_stop)
+    elif units:
+        run = work.begin()
+        for unit in units:
+            if should_stop():
+                return
+            yield from run(unit, should_stop)
+
+
+def _spread(
+    work: Work[R], todo: deque[list[Any]], pool: Pool, should_stop: ShouldStop
+) -> Iterator[R]:
+    busy, deaths = dict[Any, list[Any]](), Counter[Any]()
+    failure: BaseException | None = None
+    try:
+        pool.open(work, lambda: failure is not None or should_stop())
+        while busy or todo:
+            stopping = failure is not None or should_stop()
+            if stopping and not (pool.drains and busy):
+                break
+            while todo and not stopping and pool.has_room(len(busy)):
+                unit = todo.popleft()
+                busy[pool.start(unit)] = list(unit)
+            for worker, kind, value in pool.events():
+                if kind == "row":
+                    busy[worker].remove(work.key(value))
+                    yield value
+                    continue
+                left = busy.pop(worker, [])
+                if kind == "failed" and failure is None and not should_stop():
+                    failure = value
+                if kind == "died":
+                    _count_death(deaths, left, value)
+                    todo.extendleft([left] if left else [])
+    finally:
+        pool.close()
+    if failure is not None:
+        raise failure
+
+
+def _count_death(deaths: Counter[Any], left: Sequence[Any], how: str) -> None:
+    """Count a worker that died before these runs; raises EvaluationError at one too many."""
+    place = left[0] if left else None
+    deaths[place] += 1
+    if deaths[place] >= _DEATHS:
+        raise EvaluationError(
+            f"{_DEATHS} processes ended one after another without a word, {how}; there may be too "
+            "little memory for so many."
+        )
+
+
+def require_workers(workers: int) -> None:
+    """Raises ConfigError for a number of processes that can't be."""
+    if not 1 <= workers <= MAX_WORKERS:
+        raise ConfigError(f"workers must lie in [1, {MAX_WORKERS}], got {workers}.")

@@ -1,0 +1,112 @@
+"""A journal's caption: what a figure shows, its symbols in words, and its settings."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.figures.base.color import to_oklab
+from core.figures.base.labels import NBSP, exact_plain, safe_plain
+from core.figures.base.measure import plain_of
+from core.figures.base.theme import GREY, Theme
+
+_ENTRY = re.compile(r'<span style="color:(#[0-9a-f]{6})[^"]*">(.*?)</span>([^<]*)')
+SHAPES = {
+    "■": "square",
+    "□": "frame",
+    "▭": "frame",
+    "●": "dot",
+    "○": "circle",
+    "◆": "diamond",
+    "◇": "open diamond",
+    "★": "star",
+    "×": "cross",
+    "▱": "band",
+    "▌": "upright bar",
+    "┆": "dotted line",
+    "▲": "triangle",
+    "━": "line",
+    "╌": "dashed line",
+    "┄": "dashed line",
+    "┃": "upright line",
+    "│": "upright line",
+}
+# Upper ends in degrees of OKLab's hue; what lies beyond is purple.
+_HUES = (
+    (18, "purple"),
+    (42, "red"),
+    (53, "vermilion"),
+    (90, "orange"),
+    (128, "yellow"),
+    (190, "green"),
+    (285, "blue"),
+)
+# Upper ends of lightness, in figures with colours and in grey ones.
+_GREYS = ((0.3, "black"), (0.5, "dark grey"), (0.78, "grey"), (0.97, "light grey"), (2, "white"))
+_SHADES = (
+    *((0.25, "black"), (0.41, "very dark"), (0.51, "dark"), (0.6, "medium dark"), (0.67, "medium")),
+    *((0.78, "light"), (0.87, "very light"), (0.97, "pale"), (2, "white")),
+)
+# Hues that are dark below, or light above, another lightness than most.
+_EDGES = {"yellow": (0.75, 0.92), "blue": (0.5, 0.68), "orange": (0.62, 0.8), "purple": (0.55, 0.8)}
+_COLORLESS = 0.03
+
+
+def color_name(color: str, theme: Theme) -> str:
+    """Return the name of an `#rrggbb` colour in a caption; in the grey theme its lightness."""
+    lightness, a, b = to_oklab(color)
+    if theme is GREY or math.hypot(a, b) < _COLORLESS:
+        scale = _SHADES if theme is GREY else _GREYS
+        return next(name for end, name in scale if lightness < end)
+    degrees = math.degrees(math.atan2(b, a)) % 360
+    name = next((name for end, name in _HUES if degrees < end), "purple")
+    dark, light = _EDGES.get(name, (0.5, 0.78))
+    return f"dark {name}" if lightness < dark else f"light {name}" if lightness > light else name
+
+
+def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str, str]:
+    """The caption of a figure for a journal, and its parts: what it shows with its symbols, and
+    the settings.
+
+    Args:
+        meta: its subtitle, and the settings as its caption.
+        keys: the lines of its key (Plotly text).
+    """
+    symbols = "; ".join(part for line in keys for part in _entries(line, theme))
+    symbols = symbols[:1].upper() + symbols[1:]
+    shows = " ".join(map(ended, filter(None, (meta["subtitle"], symbols))))
+    settings = meta["caption"]
+    return {
+        "caption": " ".join(map(ended, filter(None, (shows, settings)))),
+        "shows": shows,
+        "settings": settings,
+    }
+
+
+def _entries(line: str, theme: Theme) -> Iterator[str]:
+    """A key's entries: the colour and the shape of each sign, and what it stands for."""
+    before = _text(line.split("<span", 1)[0])
+    if before:
+        yield before
+    for color, sign, words in _ENTRY.findall(line):
+        shape, label = plain_of(sign), _text(words)
+        name = SHAPES.get(shape, shape)
+        # "In the token's colour": the sign's own colour says nothing.
+        drawn = name if f"token's {theme.hue}" in label else f"{color_name(color, theme)} {name}"
+        yield f"{drawn}: {label}"
+
+
+def _text(markup: str) -> str:
+    return safe_plain(" ".join(plain_of(markup).replace(NBSP, " ").split()))
+
+
+def full_caption(meta: Mapping[str, Any]) -> str:
+    """The caption of a figure whose title isn't drawn: its title first; with the exact marks."""
+    return exact_plain(f"{ended(str(meta['title']))} {meta['caption']}")
+
+
+def ended(text: str) -> str:
+    """Text with a full stop, unless it has an end."""
+    return text if text.endswith((".", "!", "?", "”")) else f"{text}."

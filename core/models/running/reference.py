@@ -1,0 +1,184 @@
+"""Output of transformers' own `generate` for the same settings: the other side of a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, Protocol
+
+import torch
+from transformers import (
+    GenerationConfig,
+    GenerationMixin,
+    PreTrainedModel,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
+
+from core.decoding.beam.hypotheses import NOTHING
+from core.decoding.beam.types import ReferencePath
+from core.decoding.config import MethodConfig
+from core.decoding.methods import method_of
+from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.models.running.rope import LengthDependentRope
+
+
+class Generator(Protocol):
+    """A model around one of transformers'."""
+
+    hf_model: Any
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def eos_ids(self) -> frozenset[int]: ...
+
+    @property
+    def context_window(self) -> int | None: ...
+
+    @property
+    def supports_cache(self) -> bool: ...
+
+    @property
+    def rope(self) -> LengthDependentRope | None: ...
+
+    def token_bytes(self, token_id: int) -> bytes: ...
+
+
+def reference_token_ids(
+    model: Generator, prompt_ids: Sequence[int], config: MethodConfig
+) -> list[int] | None:
+    """The ids that `generate` adds to the prompt; None where it has no such method or draw.
+
+    Stop strings are looked for in the new text alone, as the decoding methods do (transformers'
+    own criterion lets one begin in the prompt).
+    Multinomial sampling on another device than the CPU draws from that device's generator, and so
+    can't be compared.
+    """
+    settings = _settings(config, model.device)
+    if settings is None or "num_beams" in settings:
+        return None
+    output = _generate(model, prompt_ids, config, settings)
+    if output is None:
+        return None
+    new_ids: list[int] = output[0, len(prompt_ids) :].tolist()
+    return new_ids
+
+
+def reference_paths(
+    model: Generator, prompt_ids: Sequence[int], config: MethodConfig
+) -> list[ReferencePath] | None:
+    """The hypotheses that `generate` holds at the end of the same beam search, best first.
+
+    None for other methods, and where nothing can be compared. Places without a hypothesis, which
+    transformers fills with dead rows, are left out.
+    """
+    settings = _settings(config, model.device)
+    if settings is None or "num_beams" not in settings:
+        return None
+    output = _generate(model, prompt_ids, config, settings)
+    if output is None:
+        return None
+    rows = zip(
+        output.sequences[:, len(prompt_ids) :].tolist(),
+        output.sequences_scores.tolist(),
+        output.beam_indices.tolist(),
+        strict=True,
+    )
+    paths = []
+    for ids, score, indices in rows:
+        parents = tuple(parent for parent in indices if parent >= 0)
+        if score > NOTHING / 2:
+            paths.append(ReferencePath(tuple(ids[: len(parents)]), score, parents))
+    return paths
+
+
+def _generate(
+    model: Generator,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    settings: dict[str, Any],
+) -> Any:
+    """Run `generate` on one prompt; None where it has no room for a token."""
+    room = config.max_new_tokens
+    if model.context_window is not None:
+        room = min(room, model.context_window - len(prompt_ids))
+    if not prompt_ids or room < 1:
+        return None
+    eos_ids = sorted(model.eos_ids)
+    beams = settings.get("num_beams")
+    # Of a recurrent model's state `generate` may leave every row where it was (RecurrentGemma,
+    # MiniMax); what can't be rolled back is searched without a cache, and so compared.
+    use_cache = config.use_cache and (beams is None or model.supports_cache)
+    generation_config = GenerationConfig(
+        max_new_tokens=room,
+        min_new_tokens=min(config.min_new_tokens, room) or None,
+        eos_token_id=eos_ids or None,
+        pad_token_id=eos_ids[0] if eos_ids else 0,
+        use_cache=use_cache,
+        return_dict_in_generate=beams is not None,
+        output_scores=beams is not None,
+        **settings,
+    )
+    # With one beam `generate` would decode greedily; the search itself is no other for it.
+    forced = {"custom_generate": GenerationMixin._beam_search} if beams == 1 else {}
+    prompt = torch.tensor([list(prompt_ids)], device=model.device)
+    stopping = [_StopStrings(config.stop_strings, len(prompt_ids), model.token_bytes)]
+    rope = model.rope.afresh() if model.rope else nullcontext()
+    with rope, _own_settings_only(model.hf_model), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(getattr(config, "seed", 0))
+        return model.hf_model.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            generation_config=generation_config,
+            stopping_criteria=StoppingCriteriaList(stopping if config.stop_strings else []),
+            **forced,
+        )
+
+
+def _settings(config: MethodConfig, device: torch.device) -> dict[str, Any] | None:
+    """Return arguments of `GenerationConfig`; None where nothing can be compared with."""
+    settings = method_of(config).reference(config)
+    if settings is None or (settings["do_sample"] and device.type != "cpu"):
+        return None
+    shaped = _arguments(config.shaping, SETTINGS if settings["do_sample"] else PENALTIES)
+    return None if shaped is None else {**settings, **shaped}
+
+
+def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
+    """Some settings as `generate` takes them, off included: it has defaults of its own for some.
+
+    None where a setting is switched on that transformers doesn't have.
+    """
+    specs = [SETTINGS[name] for name in names]
+    if shaping.active(spec.field for spec in specs if spec.generate is None):
+        return None
+    values = ((spec, getattr(shaping, spec.field)) for spec in specs)
+    return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
+
+
+@contextmanager
+def _own_settings_only(model: PreTrainedModel) -> Iterator[None]:
+    """Sets the model's own generation config aside: it fills every setting left open."""
+    shipped = model.generation_config
+    model.generation_config = GenerationConfig()
+    try:
+        yield
+    finally:
+        model.generation_config = shipped
+
+
+class _StopStrings(StoppingCriteria):  # type: ignore[misc]
+    def __init__(
+        self, stop_strings: Sequence[str], prompt_length: int, token_bytes: Callable[[int], bytes]
+    ) -> None:
+        self._stops = [text.encode() for text in stop_strings]
+        self._prompt_length = prompt_length
+        self._token_bytes = token_bytes
+
+    def __call__(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+        rows = input_ids[:, self._prompt_length :].tolist()
+        texts = [b"".join(map(self._token_bytes, row)) for row in rows]
+        done = [any(stop in text for stop in self._stops) for text in texts]
+        return torch.tensor(done, device=input_ids.device)

@@ -1,0 +1,183 @@
+"""Conversations, written out by the tokenizer's own chat template.
+
+A template is a program. One that came with the app runs here; any other runs in a child process,
+which is ended where it takes too long or too much memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from core.decoding.errors import ModelError, PromptError
+from core.decoding.validation import shortened
+from core.models.isolation.client import LimitError, RequestLimits, ask
+from core.models.stopping import current
+
+Messages = Sequence[dict[str, str]]
+LIMITS = RequestLimits(cpu_seconds=2, seconds=10.0, memory_bytes=2**28)
+
+
+def render_chat(
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Messages,
+    open_answer: bool,
+    model_id: str,
+    *,
+    isolated: bool = False,
+) -> str:
+    """The conversation as text; `open_answer` ends it where the model is to answer.
+
+    Args:
+        isolated: run the template in a child process.
+
+    Raises:
+        ModelError: the tokenizer has no chat template.
+        PromptError: the template refuses the messages, or doesn't end.
+        LoadingStoppedError: the work that asks was stopped (`stoppable`), where it is isolated.
+    """
+    _check(tokenizer, messages, model_id)
+    if isolated:
+        return _write_isolated(tokenizer, messages, open_answer, model_id, marked=False)
+    text: str = _apply(tokenizer, messages, open_answer, model_id, tokenize=False)
+    return text
+
+
+def encode_chat(
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Messages,
+    open_answer: bool,
+    model_id: str,
+    *,
+    isolated: bool = False,
+) -> list[int]:
+    """The conversation's ids; a control token that a message spells out stays ordinary text.
+
+    Args:
+        isolated: run the template in a child process.
+
+    Raises:
+        ModelError: the tokenizer has no chat template.
+        PromptError: the template refuses the messages, or doesn't end.
+        LoadingStoppedError: the work that asks was stopped (`stoppable`), where it is isolated.
+    """
+    _check(tokenizer, messages, model_id)
+    options = {"sanitize_control_tokens": True}
+    ids: list[int]
+    if isolated:
+        text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
+        try:
+            with panics_told(model_id):
+                encoded = tokenizer(text, add_special_tokens=False, verbose=False, **options)
+            ids = encoded["input_ids"]
+        except PromptError:
+            raise
+        except Exception as error:
+            raise _refused(model_id, error) from None
+    else:
+        ids = _apply(
+            tokenizer, messages, open_answer, model_id, tokenize=True, return_dict=False, **options
+        )
+    return ids
+
+
+@contextmanager
+def panics_told(model_id: str) -> Iterator[None]:
+    """Turn a panic of the tokenizer, such as at an expression that takes too long, into a sentence.
+
+    Raises:
+        PromptError: it did. What the library in Rust raises is no `Exception`.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        reason = shortened(" ".join(str(error).split()), 200)
+        raise PromptError(
+            f"The tokenizer of {model_id} can't read this prompt ({reason}); use another model, "
+            "or a shorter prompt."
+        ) from None
+
+
+def template_fault(tokenizer: PreTrainedTokenizerBase, model_id: str) -> str:
+    """A sentence on templates that all have names of their own; empty where there are none such."""
+    template = tokenizer.chat_template
+    if not isinstance(template, dict) or "default" in template:
+        return ""
+    return (
+        f"{model_id} has chat templates of the names {shortened(', '.join(template), 100)}, and no "
+        "default one; save one of them as chat_template.jinja in its folder, or give the prompt as "
+        "plain text."
+    )
+
+
+def _check(tokenizer: PreTrainedTokenizerBase, messages: Messages, model_id: str) -> None:
+    if tokenizer.chat_template is None:
+        raise ModelError(
+            f"{model_id} has no chat template; give the prompt as plain text instead of messages."
+        )
+    if fault := template_fault(tokenizer, model_id):
+        raise ModelError(fault)
+    if not messages:
+        raise PromptError("The conversation holds no message; give at least one.")
+
+
+def _write_isolated(
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Messages,
+    open_answer: bool,
+    model_id: str,
+    *,
+    marked: bool,
+) -> str:
+    control = getattr(tokenizer, "chat_control_tokens", None)
+    try:
+        text: str = ask(
+            "chat",
+            LIMITS,
+            current(),
+            template=tokenizer.get_chat_template(),
+            messages=list(messages),
+            open_answer=open_answer,
+            marked=marked,
+            special_tokens=dict(tokenizer.special_tokens_map),
+            added_tokens=[
+                (token.content, token.special) for token in tokenizer.added_tokens_decoder.values()
+            ],
+            control_tokens=None if control is None else list(control),
+        )
+    except LimitError as error:
+        raise PromptError(
+            f"The chat template of {model_id} {error.reason}; use another model, or switch "
+            "the chat template off."
+        ) from None
+    except (PromptError, TypeError, ValueError) as error:
+        raise _refused(model_id, error) from None
+    return text
+
+
+def _apply(
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Messages,
+    open_answer: bool,
+    model_id: str,
+    **options: Any,
+) -> Any:
+    try:
+        return tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=open_answer, **options
+        )
+    except Exception as error:  # The template is a program of the model's: it may raise anything.
+        raise _refused(model_id, error) from None
+
+
+def _refused(model_id: str, error: Exception) -> PromptError:
+    reason = shortened(" ".join(str(error).split()), 200)
+    return PromptError(
+        f"The chat template of {model_id} refuses these messages ({reason}); check their "
+        "roles, order and content."
+    )

@@ -1,0 +1,163 @@
+"""From a token id to the bytes it adds to the text, and to what a figure shows of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache, cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+_BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
+# The token before and after the one whose text is asked for.
+_OTHER = "a"
+_MOST_TRIED = 5_000
+
+
+def display_text(raw: bytes) -> str:
+    """Bytes as text; those that are no whole character as `<E2><98>`."""
+    text = raw.decode("utf-8", errors="surrogateescape")
+    return "".join(
+        f"<{ord(char) - 0xDC00:02X}>" if "\udc80" <= char <= "\udcff" else char for char in text
+    )
+
+
+@cache
+def unicode_to_byte() -> dict[str, int]:
+    """The inverse of GPT-2's map from bytes to printable characters (`bytes_to_unicode`)."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {
+        chr(256 + place): byte for place, byte in enumerate(others)
+    }
+
+
+def _decoder_types(decoder: Any) -> set[str]:
+    """Names of the steps of a decoder of the library `tokenizers`."""
+    if decoder is None:
+        return set()
+    state: dict[str, Any] = json.loads(decoder.__getstate__())
+    steps: list[dict[str, Any]] = state.get("decoders", [state])
+    return {str(step["type"]) for step in steps}
+
+
+class TokenTexts:
+    """Bytes and display text of every token of one tokenizer, each worked out once.
+
+    A token's bytes are what the tokenizer's own decoder adds for it behind another token, so that
+    the space before a word belongs to the word, and a text's first word may begin with one.
+    Special tokens add no bytes and show their name; an id without a token shows `<unused 4097>`.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._tokenizer = tokenizer
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._decoder = None if backend is None else backend.decoder
+        self._joins_by_spaces = backend is not None and self._decoder is None
+        self._steps = _decoder_types(self._decoder)
+        if hasattr(tokenizer, "sp_model"):
+            self._steps = {"ByteFallback"}
+        added = tokenizer.added_tokens_decoder
+        self._special = set(tokenizer.all_special_ids) | {
+            token_id for token_id, token in added.items() if token.special
+        }
+        self._bytes: dict[int, bytes] = {}
+        self._texts: dict[int, str] = {}
+
+    def bytes_of(self, token_id: int) -> bytes:
+        """Return the bytes that the token adds to a text; none for special and unknown tokens."""
+        if token_id not in self._bytes:
+            piece = self._piece(token_id)
+            plain = piece is not None and token_id not in self._special
+            self._bytes[token_id] = self._spell(piece) if piece and plain else b""
+        return self._bytes[token_id]
+
+    def text_of(self, token_id: int) -> str:
+        """Display text; bytes of an incomplete character as `<E2><98>`."""
+        if token_id not in self._texts:
+            self._texts[token_id] = self._show(token_id)
+        return self._texts[token_id]
+
+    def _piece(self, token_id: int) -> str | None:
+        if token_id < 0:
+            return None
+        try:
+            piece = self._tokenizer.convert_ids_to_tokens(token_id)
+        except (IndexError, KeyError, OverflowError, ValueError):
+            return None
+        return piece if isinstance(piece, str) else None
+
+    def _show(self, token_id: int) -> str:
+        piece = self._piece(token_id)
+        if piece is None:
+            return f"<unused {token_id}>"
+        if token_id in self._special:
+            return piece
+        return display_text(self.bytes_of(token_id))
+
+    def _spell(self, piece: str) -> bytes:
+        if "ByteLevel" in self._steps and unicode_to_byte().keys() >= set(piece):
+            return bytes(unicode_to_byte()[char] for char in piece)
+        if "ByteFallback" in self._steps and (byte := _BYTE_PIECE.match(piece)):
+            return int(byte[1], 16).to_bytes()
+        alone = self._join([_OTHER])
+        if self._marks_ends:
+            return self._join([piece, _OTHER]).removesuffix(alone).encode()
+        both = self._join([_OTHER, piece])
+        return (both.removeprefix(alone) if both.startswith(alone) else piece).encode()
+
+    @cached_property
+    def _marks_ends(self) -> bool:
+        """True where pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
+        if self._decoder is not None or self._joins_by_spaces:
+            return "BPEDecoder" in self._steps
+        after = self._join([_OTHER, _OTHER]).removeprefix(self._join([_OTHER]))
+        pieces = islice(self._tokenizer.get_vocab(), _MOST_TRIED)
+        return any(self._join([piece, _OTHER]) != self._join([piece]) + after for piece in pieces)
+
+    def _join(self, pieces: list[str]) -> str:
+        """The text of some pieces by the tokenizer's own rule."""
+        text: str
+        if self._decoder is not None:
+            text = self._decoder.decode(pieces)
+        elif self._joins_by_spaces:
+            text = " ".join(pieces)
+        elif hasattr(self._tokenizer, "sp_model"):
+            text = "".join(pieces).replace("▁", " ")
+        else:
+            text = self._tokenizer.convert_tokens_to_string(pieces)
+        return text
+
+    def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
+        """The text that tokens add behind others, by the library's own decoding of both.
+
+        Special tokens are left out. Where the tokens before have no text, or end within a
+        character, an ordinary token takes their place.
+        """
+        head = self._decode(before)
+        if not head or head.endswith("\ufffd"):
+            before = self._ordinary
+            head = self._decode(before)
+        whole = self._decode([*before, *token_ids])
+        return whole[len(head) :] if whole.startswith(head) else self._decode(token_ids)
+
+    @cached_property
+    def _ordinary(self) -> list[int]:
+        """A token that is a word or a part of one; none where there is no such token."""
+        words = (at for at in range(len(self._tokenizer)) if self.bytes_of(at).strip().isalnum())
+        return list(islice(words, 1))
+
+    def _decode(self, token_ids: Sequence[int]) -> str:
+        ids, text = list(token_ids), ""
+        if self._marks_ends:  # The last word's end is dropped, but for one that follows.
+            pieces = self._tokenizer.convert_ids_to_tokens(ids, skip_special_tokens=True)
+            text = self._join([*pieces, _OTHER])[: -len(_OTHER)]
+        else:
+            text = self._tokenizer.decode(
+                ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        return text
