@@ -44,7 +44,7 @@ class _Pickler(pickle.Pickler):
         kind = type(obj)
         if kind.__name__ == "TokenNames":
             return "vocabulary", _reference_of_vocabulary(obj)
-        if not hasattr(kind, "start") and kind.__name__ != "RewardModel":
+        if not hasattr(kind, "vocabulary") and kind.__name__ != "RewardModel":
             return None
         if obj not in REFERENCES:
             raise NotShareableError("a model is not shared")
