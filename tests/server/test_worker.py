@@ -24,7 +24,7 @@ from core.server.worker.reference import ModelReference, share
 from core.server.worker.workers import Workers
 
 WHERE = "embedded:target"
-UNIFORM = [1 / 6] * 6
+UNIFORM = [1 / 8] * 8
 LONG = core.Sampling(max_new_tokens=400, min_new_tokens=400, seed=7)
 
 
