@@ -22,7 +22,7 @@ help:
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
-	@echo "make soak    50 visitors for 10 minutes: memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
+	@echo "make soak    50 visitors for 10 minutes: runs end in time, memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
 $(VENV)/.app: requirements.txt constraints.txt

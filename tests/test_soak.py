@@ -1,8 +1,8 @@
-"""Memory growth in a soak test."""
+"""Memory growth and waits in a soak test."""
 
 import pytest
 
-from benchmarks.soak import growth
+from benchmarks.soak import growth, run_limit, waits_row
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,14 @@ def test_growth_is_what_goes_on_after_the_start(
     samples: list[int], least: float, most: float
 ) -> None:
     assert least <= growth(samples) <= most
+
+
+def test_a_kind_of_waits_is_too_slow_where_five_of_a_hundred_are() -> None:
+    waits = [1.0] * 95 + [9.0] * 5
+    assert waits_row("run", waits[:-1], run_limit(50)) == (
+        "run: median 1.00 s, 95 % up to 1.00 s, all up to 9.00 s",
+        False,
+    )
+    row, late = waits_row("run", waits, run_limit(50))
+    assert late and row.endswith("; more than 3.0 s is too long")
+    assert not waits_row("opening", waits, None)[1] and run_limit(20) == 1.5

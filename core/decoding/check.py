@@ -6,11 +6,13 @@ whatever a trace from a stranger says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
 from core.decoding.methods import method_of
+from core.decoding.record.steps import Step
 from core.decoding.record.trace import Check, Trace
 from core.decoding.validation import brief
 
@@ -49,6 +51,31 @@ def check(
     second = (draft,) if method.require_draft else ()
     by_model: list[Check] = method.call(method.model_checks, trace, model, *second)
     return checks + [check._replace(by_model=True) for check in by_model]
+
+
+def collect_checked(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    config: MethodConfig,
+    *,
+    draft: LanguageModel | None = None,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    prompt_text: str | None = None,
+) -> Trace:
+    """Run as `collect` does, and attach the checks of the trace against itself."""
+    from core.decoding.decode import collect
+
+    trace = collect(
+        model,
+        prompt,
+        config,
+        draft=draft,
+        on_step=on_step,
+        should_stop=should_stop,
+        prompt_text=prompt_text,
+    )
+    return trace.with_checks(tuple(check(trace)))
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

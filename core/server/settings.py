@@ -15,6 +15,7 @@ from core.models.remote.address import FORMS, is_remote, read_address
 from core.models.remote.keys import keys_in
 
 PREFIX = "DECODING_EXPLORER_"
+MOST_WORKERS = 64
 _HOST = re.compile(r"\*|(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|[0-9a-f:.]*:[0-9a-f:.]*")
 _ORIGIN = re.compile(r"https?://[a-z0-9_.\[\]:-]+")
 _HUB_ID = re.compile(r"[A-Za-z0-9_][\w.-]*(/[\w.-]+)?")
@@ -42,6 +43,7 @@ class Settings:
         api_keys: one of these must come with each of its requests; none are needed without any,
             which is allowed on one's own machine only.
         api_origins: origins whose pages may ask it from a browser.
+        workers: number of processes that run the models; with 0 the app's own process runs them.
     """
 
     hosts: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class Settings:
     api: bool = True
     api_keys: tuple[str, ...] = ()
     api_origins: tuple[str, ...] = ()
+    workers: int = 1
 
 
 def variable(name: str) -> str:
@@ -145,6 +148,14 @@ def _switch(name: str, text: str) -> bool:
     return text.lower() in _YES
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) > MOST_WORKERS:
+        raise ConfigError(
+            f"{variable('workers')} is a number from 0 to {MOST_WORKERS}, got {text!r}."
+        )
+    return int(text)
+
+
 _READERS: Mapping[str, Any] = {
     "hosts": _hosts,
     "frames": partial(_origins, "frames"),
@@ -154,4 +165,5 @@ _READERS: Mapping[str, Any] = {
     "api": partial(_switch, "api"),
     "api_keys": read_keys,
     "api_origins": partial(_origins, "api_origins"),
+    "workers": _count,
 }

@@ -19,6 +19,7 @@ from core.server.api.history import Record, RequestHistory
 from core.server.api.metrics import Metrics
 from core.server.api.store import ResponseStore
 from core.server.queue import FairQueue
+from core.server.worker.workers import IN_PROCESS, Workers
 
 if TYPE_CHECKING:
     from core.server.api.request.plan import Plan
@@ -81,10 +82,12 @@ class Service:
         load: Load,
         offered: Callable[[], Sequence[str]],
         queue: FairQueue,
+        workers: Workers = IN_PROCESS,
         keys: Collection[str] = (),
         closed: str = "",
     ) -> None:
         self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
+        self._workers = workers
         # An owner's id tells who made what, and nothing of the key.
         self._keys = {
             hashlib.sha256(b"owner " + _digest(key)).hexdigest()[:16]: _digest(key) for key in keys
@@ -179,7 +182,7 @@ class Service:
         def work(_: Record) -> None:
             from core.server.api.run.runner import Runner  # It imports torch.
 
-            Runner(plan, record, self.load, self.queue, put).run()
+            Runner(plan, record, self.load, self.queue, self._workers, put).run()
 
         def leave() -> None:
             del self._runs[record]

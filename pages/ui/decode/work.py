@@ -115,8 +115,7 @@ def _read_logits(job: Job, trace: Trace, index: int) -> tuple[Any, Any]:
     from core.decoding.autoregressive.reshape import logits_at
 
     model = jobs.load_for(job, trace)
-    with job.turn("Reading this step's logits"):
-        return model, logits_at(model, trace, index)
+    return model, job.compute("Reading this step's logits", logits_at, model, trace, index)
 
 
 @jobs.in_background

@@ -42,16 +42,9 @@ def _evaluate(
         job.counts = (count, whole.total)
         job.left = left(count, whole.total)
 
-    with job.turn("Running") as turn:
-        return run_evaluation(
-            models,
-            whole,
-            tuple(rows),
-            rewards=rewards,
-            on_row=on_row,
-            on_step=lambda _: turn.pass_on(),
-            should_stop=job.should_stop,
-        )
+    return job.compute(
+        "Running", run_evaluation, models, whole, tuple(rows), rewards=rewards, on_row=on_row
+    )
 
 
 class Rendered(NamedTuple):

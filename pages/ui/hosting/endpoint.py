@@ -25,6 +25,7 @@ def service() -> Service:
         load=models.load,
         offered=models.offered,
         queue=QUEUE,
+        workers=models.workers(),
         keys=own.api_keys,
         closed=unguarded if own.api else OFF,
     )

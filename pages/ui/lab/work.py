@@ -26,8 +26,7 @@ def _read_logits(job: Job, ref: StepRef) -> Any:
     # Imported here for what follows the reading, too.
     from core.decoding.lab.step import lab_step, read_step_logits  # noqa: F401
 
-    with job.turn("Reading the step"):
-        return read_step_logits(model, ids)
+    return job.compute("Reading the step", read_step_logits, model, ids)
 
 
 def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
@@ -150,13 +149,12 @@ def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int
     from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
 
-    asked = (ready, settings.config, settings.order)
-    with job.turn("Measuring") as turn:
-        if name == "flips":
-            return all_boundaries(*asked, throw, KNOB_RANGES, turn.should_stop)
-        if name == "rolls":
-            return roll(*asked, throw, ROLLS, turn.should_stop)
-        return sweep(*asked, TEMPERATURES, should_stop=turn.should_stop)
+    step = (ready, settings.config, settings.order)
+    if name == "flips":
+        return job.compute("Measuring", all_boundaries, *step, throw, KNOB_RANGES)
+    if name == "rolls":
+        return job.compute("Measuring", roll, *step, throw, ROLLS)
+    return job.compute("Measuring", sweep, *step, TEMPERATURES)
 
 
 def known(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Any:

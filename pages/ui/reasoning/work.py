@@ -23,9 +23,8 @@ def where_it_knew(job: Job, trace: Trace, problem: Problem) -> StopStrip | None:
     from core.evaluation.early_stops import stop_strip
 
     model = jobs.load_for(job, trace)
-    with job.turn("Stopping the thinking after each step") as turn:
-        strip = stop_strip(model, problem, trace, should_stop=turn.should_stop)
-    return job.unless_stopped(strip)
+    stage = "Stopping the thinking after each step"
+    return job.unless_stopped(job.compute(stage, stop_strip, model, problem, trace))
 
 
 def sweep(view: ReasonView, plan: SweepPlan, done: tuple[SweepRow, ...]) -> Job:
@@ -50,15 +49,9 @@ def _sweep(
         view.live = BudgetSweep(whole, tuple(rows))
         job.counts = (count, whole.total)
 
-    with job.turn("Running") as turn:
-        return run_sweep(
-            model,
-            whole,
-            done,
-            marks=model.think_marks,
-            on_row=on_row,
-            should_stop=turn.should_stop,
-        )
+    return job.compute(
+        "Running", run_sweep, model, whole, done, marks=model.think_marks, on_row=on_row
+    )
 
 
 class Contest(NamedTuple):
@@ -82,19 +75,19 @@ def compare(job: Job, contest: Contest) -> Rivalry | None:
 
     job.counts = (0, len(contest.problems.problems) * (contest.samples + 2))
     model = jobs.load(job, contest.model)
-    with job.turn("Running") as turn:
-        found = compare_rivals(
-            model,
-            contest.problems,
-            marked(model, contest.config),
-            total_tokens=contest.total,
-            samples=contest.samples,
-            verifier=check_arithmetic,
-            marks=model.think_marks,
-            on_attempt=on_attempt,
-            should_stop=turn.should_stop,
-        )
-    return found if found.votes else None
+    rivalry = job.compute(
+        "Running",
+        compare_rivals,
+        model,
+        contest.problems,
+        marked(model, contest.config),
+        total_tokens=contest.total,
+        samples=contest.samples,
+        verifier=check_arithmetic,
+        marks=model.think_marks,
+        on_attempt=on_attempt,
+    )
+    return rivalry if rivalry.votes else None
 
 
 @jobs.in_background
@@ -108,18 +101,18 @@ def vote(job: Job, where: str, problem: Problem, config: Reasoning, samples: int
 
     job.counts = (0, samples)
     model = jobs.load(job, where)
-    with job.turn("Running") as turn:
-        found = sample_and_vote(
-            model,
-            problem,
-            marked(model, config),
-            samples,
-            verifier=check_arithmetic,
-            marks=model.think_marks,
-            on_attempt=on_attempt,
-            should_stop=turn.should_stop,
-        )
-    return found if found.attempts else None
+    votes = job.compute(
+        "Running",
+        sample_and_vote,
+        model,
+        problem,
+        marked(model, config),
+        samples,
+        verifier=check_arithmetic,
+        marks=model.think_marks,
+        on_attempt=on_attempt,
+    )
+    return votes if votes.attempts else None
 
 
 @jobs.in_background
@@ -140,18 +133,18 @@ def best_of(
     job.counts = (0, total)
     model = jobs.load(job, where)
     rewards = jobs.load_rewards(job, DEFAULT_REWARD)
-    with job.turn("Running") as turn:
-        votes = sample_each(
-            model,
-            problems.problems,
-            marked(model, config),
-            samples,
-            verifier=check_arithmetic,
-            scorer=rewards.score,
-            marks=model.think_marks,
-            on_attempt=on_attempt,
-            should_stop=turn.should_stop,
-        )
+    votes = job.compute(
+        "Running",
+        sample_each,
+        model,
+        problems.problems,
+        marked(model, config),
+        samples,
+        verifier=check_arithmetic,
+        scorer=rewards.score,
+        marks=model.think_marks,
+        on_attempt=on_attempt,
+    )
     sampled = of_votes(votes)
     if not sampled:
         return None

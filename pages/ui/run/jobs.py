@@ -19,6 +19,7 @@ from core import DecodingError, ModelError
 from core.decoding.record.trace import Step, Trace
 from core.server.job import JobState, ModelJob, tokens_in
 from core.server.queue import QUEUE, Turn
+from core.server.worker.workers import IN_PROCESS
 from pages.ui.run.request import Request
 from pages.ui.shell import models
 from pages.ui.shell.guard import UNEXPECTED
@@ -36,6 +37,7 @@ TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait un
 ABANDONED_SECONDS = 120.0
 # The same where the browser has gone; it may come back after a broken connection.
 GONE_SECONDS = 15.0
+WAITING = "Waiting for other sessions"
 RUN_AGAIN = "press Run to make it again"
 P, T = ParamSpec("P"), TypeVar("T")
 _lock, _active = Lock(), set["Job"]()
@@ -91,10 +93,26 @@ class Job(ModelJob):
         Raises:
             StoppedError: the job was stopped while it waited.
         """
-        self.stage = "Waiting for other sessions"
+        self.stage = WAITING
         with self.turn_in(QUEUE) as turn:
             self.stage = stage
             yield turn
+
+    def compute(self, stage: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
+        """Call a function of the core under this stage, in a worker process where one can do it.
+
+        Args:
+            named: with callbacks named `on_...`; `should_stop` is given where there is such a
+                parameter.
+
+        Raises:
+            StoppedError, LoadingStoppedError: the job was stopped while it waited.
+        """
+        self.stage = WAITING
+        workers = models.workers() if runtime.exists() else IN_PROCESS
+        return workers.compute(
+            self, QUEUE, function, *args, on_turn=lambda: self.tell(stage), **named
+        )
 
     def unless_stopped(self, result: T) -> T | None:
         """Return the result; None where the job was stopped, and half of it is worth nothing."""
@@ -176,29 +194,25 @@ def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
 @in_background
 def decode(job: Job, request: Request) -> Trace:
     """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
-    from core import check, collect
+    from core.decoding.check import collect_checked
 
     model = load(job, request.model)
     draft = load(job, request.draft) if request.draft else None
-    prompt = request.prompt_for(model)
-    with job.turn("Reading the prompt") as turn:
 
-        def on_step(step: Step) -> None:
-            job.steps.append(step)
-            job.stage = "Decoding"
-            turn.pass_on()
+    def on_step(step: Step) -> None:
+        job.steps.append(step)
+        job.stage = "Decoding"
 
-        trace = collect(
-            model,
-            prompt,
-            request.config_for(model),
-            draft=draft,
-            on_step=on_step,
-            should_stop=job.should_stop,
-            prompt_text=request.prompt,
-        )
-        job.stage = "Checking"
-        return trace.with_checks(tuple(check(trace)))
+    return job.compute(
+        "Reading the prompt",
+        collect_checked,
+        model,
+        request.prompt_for(model),
+        request.config_for(model),
+        draft=draft,
+        on_step=on_step,
+        prompt_text=request.prompt,
+    )
 
 
 @in_background
@@ -212,8 +226,7 @@ def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
 
     model = load_for(job, trace) if with_model else None
     draft = load_draft_for(job, trace) if with_model else None
-    with job.turn("Checking"):
-        return tuple(check(trace, model, draft))
+    return tuple(job.compute("Checking", check, trace, model, draft))
 
 
 def load_for(job: Job, trace: Trace) -> Any:

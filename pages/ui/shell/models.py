@@ -7,6 +7,7 @@ import json
 import sys
 import traceback
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -22,6 +23,8 @@ from core.models.reporting import Report, unheard
 from core.models.stopping import ShouldStop
 from core.models.store import ModelStore
 from core.server.settings import settings
+from core.server.worker.reference import ModelReference, share
+from core.server.worker.workers import Workers
 from pages.ui.hosting import reach
 
 ASSETS = Path(__file__).parents[3] / "assets" / "models"
@@ -169,13 +172,28 @@ def _load(where: str, should_stop: ShouldStop, report: Report) -> Any:
     model = load_model(place, should_stop=should_stop, on_progress=report)
     # A trace names a folder as the picker does, not by its path on this machine.
     model.model_id = where
+    if not is_remote(place):
+        share(model, ModelReference(place, where))
     return model
 
 
 def _load_rewards(where: str, should_stop: ShouldStop, _: Report) -> Any:
     from core.models.registry import load_reward_model
 
-    return load_reward_model(where, should_stop=should_stop)
+    model = load_reward_model(where, should_stop=should_stop)
+    share(model, ModelReference(where, where, "rewards"))
+    return model
+
+
+def find(reference: ModelReference) -> Any:
+    """Return the model that a worker's result names."""
+    return (REWARDS if reference.kind == "rewards" else MODELS).get(reference.name)
+
+
+@cache
+def workers() -> Workers:
+    """Return the worker processes of this server."""
+    return Workers(settings().workers, find)
 
 
 MODELS, REWARDS = ModelStore(_load, most=2), ModelStore(_load_rewards, most=1)
@@ -273,6 +291,7 @@ def warm_up() -> None:
 
 def _warm_up() -> None:
     try:
+        workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
         load(DEFAULT_MODEL)
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)

@@ -12,6 +12,8 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.decode import collect, decode, encode_prompt
 from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import Trace
+from core.models.stopping import ShouldStop
 from core.models.threads import leave_a_processor
 from core.server.api.answer.logprobs import MAX_ENTRIES
 from core.server.api.answer.parts import AnswerPart, Started
@@ -21,7 +23,8 @@ from core.server.api.request.config import NO_WINDOW
 from core.server.api.request.plan import Chat, LogprobsOptions, Plan, encode
 from core.server.api.run.emitter import Emitter, RequestRun
 from core.server.job import StoppedError
-from core.server.queue import FairQueue, Turn
+from core.server.queue import FairQueue
+from core.server.worker.workers import IN_PROCESS, Workers
 from core.traces.data_path.recorder import record as data_path
 
 # Of one request's data path; a token of the embedded model takes about 140.
@@ -49,6 +52,7 @@ class Runner:
     record: Record
     load: Load
     queue: FairQueue
+    workers: Workers
     put: Callable[[AnswerPart], None]
 
     def run(self) -> None:
@@ -95,12 +99,11 @@ class Runner:
         started = Started(model.vocabulary, record.configs, prompts, fingerprint)
         record.prompt_tokens = started.prompt_tokens
         self.put(started)
-        with record.turn_in(self.queue) as turn:
-            for run in runs:
-                record.begin_run()
-                self._decode(model, draft, run, turn)
-                if record.should_stop():
-                    raise StoppedError
+        for run in runs:
+            record.begin_run()
+            self._decode(model, draft, run)
+            if record.should_stop():
+                raise StoppedError
 
     def _prepare(self, model: LanguageModel) -> Iterator[RequestRun]:
         """Yield the runs of the request, in order of their choices.
@@ -136,29 +139,34 @@ class Runner:
                 model, LogprobsOptions(plan.prompt_logprobs), sum(tokens), "prompt_logprobs"
             )
 
-    def _decode(
-        self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun, turn: Turn
-    ) -> None:
+    def _decode(self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun) -> None:
         """Make one run; its parts go out as they come, and its trace is kept."""
-        emitter = Emitter(self.plan, self.record, model, run, self.put)
+        plan, record = self.plan, self.record
+        emitter = Emitter(plan, record, model, run, self.put)
 
-        def should_stop() -> bool:
+        def collect_prompt(*args: Any, should_stop: ShouldStop, **named: Any) -> Trace:
             # Asked before the first step too, and the prompt is one.
-            return turn.should_stop() or (self.plan.only_prompt and bool(self.record.steps))
+            return collect(*args, should_stop=lambda: should_stop() or bool(record.steps), **named)
 
-        trace = collect(
+        # The data path is recorded in this process.
+        workers = IN_PROCESS if plan.only_prompt or record.watched else self.workers
+        function: Callable[..., Trace] = collect_prompt if plan.only_prompt else collect
+        trace: Trace = workers.compute(
+            record,
+            self.queue,
+            function,
             emitter.model,
             run.prompt_ids,
             run.config,
             draft=draft,
             on_step=emitter.on_step,
-            should_stop=should_stop,
             prompt_text=run.prompt_text,
         )
         self.record.traces.append(trace)
         self.record.steps = []
         emitter.finish(trace)
-        if trace.finish_reason == "cancelled" and not should_stop() and trace.notes:
+        stopped = record.should_stop() or plan.only_prompt
+        if trace.finish_reason == "cancelled" and not stopped and trace.notes:
             # Its model's server broke off, or draws what it doesn't name.
             raise LostModelError(trace.notes[-1])
 

@@ -1,0 +1,173 @@
+"""Calls of functions in the worker process, from the process that draws pages."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any
+
+from core.decoding.errors import DecodingError
+from core.models.stopping import ShouldStop
+from core.server.worker.codec import FindModel, dump, load
+from core.server.worker.process import CallRequest
+from core.server.worker.reference import ModelReference
+
+_ROOT = Path(__file__).resolve().parents[3]
+_START = (
+    "import sys; sys.path.insert(0, {root!r}); "
+    "from core.server.worker.process import main; main({descriptor})"
+)
+_POLL_SECONDS = 0.05
+_Messages = SimpleQueue[tuple[str, Any]]
+
+
+class LostWorkerError(DecodingError):
+    """The worker process ended while it worked."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The process that runs the models has ended, perhaps for lack of memory; it is started "
+            "again: repeat what you did."
+        )
+
+
+class Worker:
+    """A worker process; it is started at the first call, and again after it has ended.
+
+    Args:
+        find_model: returns this process's model for a reference in a result.
+    """
+
+    def __init__(self, find_model: FindModel) -> None:
+        self._find_model = find_model
+        self._lock, self._numbers = Lock(), count()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+        self._calls: dict[int, tuple[Connection, _Messages]] = {}
+        atexit.register(self.close)
+
+    @property
+    def busy(self) -> int:
+        """Number of calls under way."""
+        return len(self._calls)
+
+    @property
+    def pid(self) -> int | None:
+        """Process id; None before the first call."""
+        return self._process.pid if self._process else None
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        named: Mapping[str, Any],
+        callbacks: Mapping[str, Callable[..., object]],
+        *,
+        stops: bool,
+        session: Hashable,
+        should_stop: ShouldStop,
+    ) -> Any:
+        """Call a function in the worker and return its result.
+
+        Args:
+            callbacks: its arguments that are called here, and `on_turn`, when the work begins.
+            stops: it has a parameter `should_stop`.
+            session: calls of one session share its time in the worker's queue.
+
+        Raises:
+            NotShareableError: an argument can't be sent; nothing was done.
+            LostWorkerError: the worker ended.
+            DecodingError: as the function.
+        """
+        path = f"{function.__module__}:{function.__qualname__}"
+        names = [name for name in callbacks if name != "on_turn"]
+        request = CallRequest(path, dump((args, named)), names, stops, session)
+        number, messages = self._send(request)
+        stopped = False
+        while True:
+            try:
+                kind, content = messages.get(timeout=_POLL_SECONDS)
+            except Empty:
+                kind, content = "", None
+            if not stopped and should_stop():
+                stopped = True
+                with suppress(OSError), self._lock:
+                    if self._connection:
+                        self._connection.send((number, None))
+            if kind == "callbacks":
+                for name, values in content:
+                    callbacks[name](*values)
+            elif kind == "result":
+                return load(content, self._find_model)
+            elif kind == "error":
+                raise content
+
+    def warm_up(self, reference: ModelReference) -> None:
+        """Start the process, and let it load a model."""
+        with self._lock:
+            self._connected().send((-1, reference))
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            if self._process:
+                self._process.kill()
+                self._process.wait()
+
+    def _send(self, request: CallRequest) -> tuple[int, _Messages]:
+        number, messages = next(self._numbers), _Messages()
+        with self._lock:
+            for _ in range(2):  # Twice: the process may have just ended.
+                connection = self._connected()
+                self._calls[number] = connection, messages
+                try:
+                    connection.send((number, request))
+                    return number, messages
+                except OSError:
+                    del self._calls[number]
+                    self._connection = None
+        raise LostWorkerError
+
+    def _connected(self) -> Connection:
+        if self._connection is not None and self._process and self._process.poll() is None:
+            return self._connection
+        ours, theirs = socket.socketpair()
+        code = _START.format(root=str(_ROOT), descriptor=theirs.fileno())
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl+C is the app's.
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},
+        )
+        theirs.close()
+        self._connection = Connection(ours.detach())
+        Thread(target=self._read, args=(self._connection,), daemon=True).start()
+        return self._connection
+
+    def _read(self, connection: Connection) -> None:
+        """Hand each message to its call; fail all calls when the process has ended."""
+        while True:
+            try:
+                number, kind, content = connection.recv()
+            except (EOFError, OSError):
+                break
+            self._calls[number][1].put((kind, content))
+            if kind in ("result", "error"):
+                del self._calls[number]
+        with self._lock:
+            if self._connection is connection:
+                self._connection = None
+            lost = [number for number, call in self._calls.items() if call[0] is connection]
+            for number in lost:
+                self._calls.pop(number)[1].put(("error", LostWorkerError()))

@@ -1,0 +1,90 @@
+"""Work of jobs on the models: in a worker process, or here where a worker can't do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any, TypeVar
+
+from core.server.job import ModelJob
+from core.server.queue import FairQueue
+from core.server.worker.client import Worker
+from core.server.worker.codec import FindModel, NotShareableError
+from core.server.worker.reference import ModelReference
+
+Result = TypeVar("Result")
+
+
+class Workers:
+    """Worker processes; a call goes to the one with the fewest calls.
+
+    Args:
+        count: number of processes; with 0 all work is done in this one.
+        find_model: returns this process's model for a reference in a result.
+    """
+
+    def __init__(self, count: int, find_model: FindModel) -> None:
+        self._workers = [Worker(find_model) for _ in range(count)]
+
+    def warm_up(self, reference: ModelReference) -> None:
+        """Start the processes, and let each load a model."""
+        for worker in self._workers:
+            worker.warm_up(reference)
+
+    def compute(
+        self,
+        job: ModelJob,
+        queue: FairQueue,
+        function: Callable[..., Result],
+        *args: Any,
+        on_turn: Callable[[], None] = lambda: None,
+        **named: Any,
+    ) -> Result:
+        """Call a function of the core in the job's turn.
+
+        It gets `should_stop` where it has such a parameter. Callbacks among its arguments are named
+        `on_...`; they are called in this process.
+
+        Args:
+            queue: for a call in this process; a worker has a queue of its own.
+            on_turn: called when the turn has come.
+
+        Raises:
+            StoppedError, LoadingStoppedError: the job was stopped while it waited.
+            LostWorkerError: the worker ended.
+            DecodingError: as the function.
+        """
+        stops = "should_stop" in signature(function).parameters
+
+        def begin() -> None:
+            job.state = "running"
+            on_turn()
+
+        if self._workers:
+            worker = min(self._workers, key=lambda worker: worker.busy)
+            job.state = "waiting"
+            callbacks = {name: named[name] for name in named if name.startswith("on_")}
+            data = {name: value for name, value in named.items() if name not in callbacks}
+            try:
+                result: Result = worker.call(
+                    function,
+                    args,
+                    data,
+                    {**callbacks, "on_turn": begin},
+                    stops=stops,
+                    session=job.session,
+                    should_stop=job.should_stop,
+                )
+                return result
+            except NotShareableError:
+                pass
+        with job.turn_in(queue) as turn:
+            begin()
+            return function(*args, **named, **({"should_stop": turn.should_stop} if stops else {}))
+
+
+def _never(_: ModelReference) -> Any:
+    raise LookupError("no worker, no result of one")
+
+
+IN_PROCESS = Workers(0, _never)
