@@ -39,7 +39,14 @@ def run(args: Namespace) -> int:
         model = _load_as(trace.dtype, args.model, args)
         if args.draft is not None:
             draft = _load_as(trace.draft_dtype, args.draft, args)
-        _warn_of_names((trace.model_id, model), (trace.draft_id, draft))
+        # The same weights may lie in two places.
+        for name, loaded in ((trace.model_id, model), (trace.draft_id, draft)):
+            if loaded is not None and name != loaded.model_id:
+                print(
+                    f"warning: the file calls its model {brief(name)}; the checks are against "
+                    f"{brief(loaded.model_id)}",
+                    file=sys.stderr,
+                )
     checks = check(trace, model, draft)
     for outcome in checks:
         verdict = "pass" if outcome.passed else "FAIL"
@@ -58,14 +65,3 @@ def _load_as(dtype: str, name: str, args: Namespace) -> Any:
     if args.dtype is None and dtype and not is_remote(str(place_of(name)).strip()):
         return load(name, dtype, args.device)
     return load(name, args.dtype, args.device)
-
-
-def _warn_of_names(*named: tuple[str, Any]) -> None:
-    """Models that the file calls otherwise: the same weights may lie in two places."""
-    for name, model in named:
-        if model is not None and name != model.model_id:
-            print(
-                f"warning: the file calls its model {brief(name)}; the checks are against "
-                f"{brief(model.model_id)}",
-                file=sys.stderr,
-            )

@@ -96,12 +96,10 @@ def request_of(args: Namespace) -> DecodeArguments:
     return DecodeArguments(options_of(method_of(args)), config_of(args), prompt_of(args))
 
 
-def nothing(_: Any) -> None:
-    """Leave a loaded model as it is."""
-
-
 def carry_out(
-    args: Namespace, request: DecodeArguments, loaded: Callable[[Any], object] = nothing
+    args: Namespace,
+    request: DecodeArguments,
+    loaded: Callable[[Any], object] = lambda _: None,
 ) -> RunOutcome:
     """Load the models, stream the text to stdout and what the run was to stderr.
 
@@ -115,7 +113,7 @@ def carry_out(
     options, text = request.options, request.text
     drafter = options.draft(args)
     model = load(args.model, args.dtype, args.device)
-    prompt = put(model, text, args, options.told(model, args))
+    prompt = put(model, text, args, options.instruction(model, args))
     config = options.fit(model, request.config, args)
     draft = load(drafter, args.dtype, args.device) if drafter else None
     loaded(model)
@@ -161,8 +159,7 @@ def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequenc
         return f"{told}\n\n{text}\n" if told else text
     system = "\n\n".join(part for part in (args.system, told) if part)
     messages = [{"role": "system", "content": system}] if system else []
-    ids: Sequence[int] = model.encode_chat([*messages, {"role": "user", "content": text}])
-    return ids
+    return list(model.encode_chat([*messages, {"role": "user", "content": text}]))
 
 
 def prompt_of(args: Namespace) -> str:

@@ -69,8 +69,9 @@ def _evaluate(args: Namespace, out: str) -> int:
         work = evaluation_work(plan, args.dtype, args.device, places)
         done = Evaluation(plan, EVALUATIONS.extend(out, work, pool, show))
     else:
-        most = in_flight(args)
-        done = evaluate_to_file(models, plan, out, rewards=rewards, on_row=show, in_flight=most)
+        done = evaluate_to_file(
+            models, plan, out, rewards=rewards, on_row=show, in_flight=in_flight(args)
+        )
     _print_results(done)
     failed = failures(done)
     for way in failed:
@@ -80,6 +81,8 @@ def _evaluate(args: Namespace, out: str) -> int:
 
 def _print_results(evaluation: Evaluation) -> None:
     from core.evaluation.plan.statistics import all_paired, results
+    from core.evaluation.votes.best_of import by_samples, of_way
+    from core.figures.reasoning.compare import RULE_WORDS
 
     ways = results(evaluation)
     wide = max((len(way.way) for way in ways), default=0)
@@ -95,23 +98,15 @@ def _print_results(evaluation: Evaluation) -> None:
             f"  {way.f1:>5.3f}  {way.tokens:>6.1f}  {way.forwards:>15.1f}"
             f"  {way.draft_forwards:>14.1f}  {accepted:>14}  {way.seconds:>7.3f}  {way.leaks:>5}"
         )
-    _print_best_of(evaluation)
+    for planned in evaluation.plan.ways:
+        for point in by_samples(of_way(evaluation, planned.name)) if planned.samples > 1 else ():
+            low, high = 100 * point.correct.low, 100 * point.correct.high
+            print(
+                f"{planned.name}, {point.samples} samples, {RULE_WORDS[point.rule]}: "
+                f"{point.correct.percent:.1f} %  {low:.1f} to {high:.1f} %"
+            )
     for pair in all_paired(evaluation):
         print(
             f"{pair.other} against {pair.one}: only the first right {pair.second}, only the "
             f"second {pair.first}, McNemar's exact p = {pair.p_value:.3g}"
         )
-
-
-def _print_best_of(evaluation: Evaluation) -> None:
-    """A line for each rule and number of samples, where there are several."""
-    from core.evaluation.votes.best_of import by_samples, of_way
-    from core.figures.reasoning.compare import RULE_WORDS
-
-    for way in evaluation.plan.ways:
-        for point in by_samples(of_way(evaluation, way.name)) if way.samples > 1 else ():
-            low, high = 100 * point.correct.low, 100 * point.correct.high
-            print(
-                f"{way.name}, {point.samples} samples, {RULE_WORDS[point.rule]}: "
-                f"{point.correct.percent:.1f} %  {low:.1f} to {high:.1f} %"
-            )

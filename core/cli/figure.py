@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,6 @@ from core.cli import output
 from core.decoding.errors import FigureError
 from core.decoding.files import write_file
 from core.figures.journal.journals import JOURNALS
-from core.traces.bounded_file import unwritable
 
 if TYPE_CHECKING:
     from core.export.part import Part
@@ -22,27 +19,49 @@ if TYPE_CHECKING:
 THEMES = ("light", "dark", "grey")
 _ENDINGS = (".svg", ".pdf", ".png", ".csv", ".html")
 _NAMED = f"{', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}"
-_FILE = "a trace, lab step, budget sweep, evaluation, reasoning example or data path (core path)"
-_STEP = (
-    "step, round or prompt position looked at, from 1 (default: the one that its page opens with)"
-)
-_OUT = f"{_NAMED} (a page with the figure); all: a .zip; - is stdout, as SVG or .zip"
-_FIGURE = "its name, or several names with commas (the panels of one figure); without, all names"
-_WIDTH = "column (the default, 85mm or the journal's), page, 120mm, 5in, 640px; a web page has all"
-_JOURNAL = "keep to its rules; title and settings go to the caption, which is printed"
-_SHARED = "a .html takes Plotly's script from a file beside it, which is written too"
 
 
 def add(parser: ArgumentParser) -> None:
     """The command's options."""
-    parser.add_argument("file", help=_FILE)
-    parser.add_argument("--figure", metavar="NAME", help=_FIGURE)
-    parser.add_argument("--out", metavar="FILE", help=_OUT)
-    parser.add_argument("--step", metavar="INT", type=int, help=_STEP)
-    parser.add_argument("--width", help=_WIDTH)
-    parser.add_argument("--journal", choices=JOURNALS, help=_JOURNAL)
+    parser.add_argument(
+        "file",
+        help="a trace, lab step, budget sweep, evaluation, reasoning example or data path "
+        "(core path)",
+    )
+    parser.add_argument(
+        "--figure",
+        metavar="NAME",
+        help="its name, or several names with commas (the panels of one figure); without, all "
+        "names",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help=f"{_NAMED} (a page with the figure); all: a .zip; - is stdout, as SVG or .zip",
+    )
+    parser.add_argument(
+        "--step",
+        metavar="INT",
+        type=int,
+        help="step, round or prompt position looked at, from 1 (default: the one that its page "
+        "opens with)",
+    )
+    parser.add_argument(
+        "--width",
+        help="column (the default, 85mm or the journal's), page, 120mm, 5in, 640px; a web page "
+        "has all",
+    )
+    parser.add_argument(
+        "--journal",
+        choices=JOURNALS,
+        help="keep to its rules; title and settings go to the caption, which is printed",
+    )
     parser.add_argument("--theme", choices=THEMES, help="light; a page: the reader's light or dark")
-    parser.add_argument("--shared", action="store_true", help=_SHARED)
+    parser.add_argument(
+        "--shared",
+        action="store_true",
+        help="a .html takes Plotly's script from a file beside it, which is written too",
+    )
     parser.add_argument("--transparent", action="store_true", help="nothing behind the figure")
     for text in ("title", "caption"):
         sentence = f"draw the {text} in the picture; by default it is, but not for a journal"
@@ -85,7 +104,8 @@ def run(args: Namespace) -> int:
         raise FigureError("Say with --out where the figure is written to, such as figure.pdf.")
     output.require_writable(args.out, "--out")
     theme = THEME_OF[args.theme] if args.theme else None
-    with output.written(args.out, ".zip" if args.figure == "all" else ".svg") as path, _named():
+    suffix = ".zip" if args.figure == "all" else ".svg"
+    with output.written(args.out, suffix) as path, output.writing():
         out = Path(path)
         if len(names) > 1:
             parts = [entries[name].part(step, paper) for name in names]
@@ -97,17 +117,6 @@ def run(args: Namespace) -> int:
             _save_one(entries[args.figure].part(step, paper), theme, paper, out, shared=args.shared)
     output.say_written(args.out)
     return 0
-
-
-@contextmanager
-def _named() -> Iterator[None]:
-    """Name the file that can't be written."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            raise
-        raise unwritable(error.filename, error) from None
 
 
 def _save_one(

@@ -7,7 +7,7 @@ import io
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -139,13 +139,8 @@ def _run(argv: Sequence[str] | None) -> int:
         output.say(parser.format_help().rstrip())
         return 2
     try:
-        code: int = args.run(args)
+        return int(args.run(args))
     except ConfigError as error:
-        raise ConfigError(_as_written(error, args.options)) from None
-    return code
-
-
-def _as_written(error: ConfigError, options: Mapping[str, str]) -> str:
-    """The sentence with the option's name where it begins with that of a setting."""
-    name, _, sentence = error.plain.partition(" ")
-    return f"{options.get(name, name)} {sentence}"
+        # The option's name in place of its setting's.
+        name, _, sentence = error.plain.partition(" ")
+        raise ConfigError(f"{args.options.get(name, name)} {sentence}") from None

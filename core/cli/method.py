@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from core.decoding.config import MethodConfig
 from core.decoding.method import Method
@@ -43,7 +43,8 @@ class MethodOptions:
         values: the settings as the config takes them, from those that were given.
         draft: which second model parsed arguments ask for, if any.
         fit: the config for a loaded model.
-        told: what a loaded model's prompt has to tell it, if anything; a system prompt in a chat.
+        instruction: what a loaded model's prompt has to tell it, if anything; a system prompt in a
+            chat.
         printer: makes what prints every step of one run to stdout.
         print_result: what goes to stdout after the run, if anything.
         notes: sentences on a run that has ended, for stderr.
@@ -54,7 +55,7 @@ class MethodOptions:
     values: Callable[[Namespace, dict[str, Any]], dict[str, Any]] = lambda _, given: given
     draft: Callable[[Namespace], str | None] = lambda _: None
     fit: Callable[[Any, Any, Namespace], MethodConfig] = lambda _model, config, _args: config
-    told: Callable[[Any, Namespace], str] = lambda _model, _args: ""
+    instruction: Callable[[Any, Namespace], str] = lambda _model, _args: ""
     printer: Callable[[], Callable[[Step], None]] = lambda: stream
     print_result: Callable[[Trace[Any]], None] | None = None
     notes: Callable[[Trace[Any]], tuple[str, ...]] = lambda _: ()
@@ -65,8 +66,7 @@ def options_of(method: Method[Any]) -> MethodOptions:
     name = f"{__package__}.{method.name}"
     if find_spec(name) is None:
         return MethodOptions()
-    options: MethodOptions = import_module(name).OPTIONS
-    return options
+    return cast(MethodOptions, import_module(name).OPTIONS)
 
 
 def settings_of(kind: type[MethodConfig]) -> list[str]:

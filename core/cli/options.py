@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from core.cli.method import DRAWING, add_method, add_shaping, given, option, options_of, settings_of
 from core.decoding.autoregressive.config import Greedy, Sampling
@@ -48,12 +48,19 @@ def _add_run(parser: ArgumentParser) -> None:
     standard = f"{plain.max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
     whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
     whole("--min-new-tokens", default=plain.min_new_tokens, help="hold the end back so long")
-    stop = "a stop string; repeatable"
     group.add_argument(
-        "--stop", dest="stop_strings", action="append", default=[], metavar="STRING", help=stop
+        "--stop",
+        dest="stop_strings",
+        action="append",
+        default=[],
+        metavar="STRING",
+        help="a stop string; repeatable",
     )
-    candidates = "candidates kept a step (default: %(default)s)"
-    whole("--top-candidates", default=plain.top_candidates, help=candidates)
+    whole(
+        "--top-candidates",
+        default=plain.top_candidates,
+        help="candidates kept a step (default: %(default)s)",
+    )
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
 
 
@@ -79,15 +86,17 @@ def config_of(args: Namespace) -> MethodConfig:
     values = options_of(method).values(args, given(args, settings_of(method.config)))
     if args.max_new_tokens is not None:
         values["max_new_tokens"] = args.max_new_tokens
-    config: MethodConfig = method.config(
-        min_new_tokens=args.min_new_tokens,
-        stop_strings=tuple(args.stop_strings),
-        shaping=Shaping(**given(args, Shaping.__dataclass_fields__)),
-        top_candidates=args.top_candidates,
-        use_cache=not args.no_cache,
-        **values,
+    return cast(
+        MethodConfig,
+        method.config(
+            min_new_tokens=args.min_new_tokens,
+            stop_strings=tuple(args.stop_strings),
+            shaping=Shaping(**given(args, Shaping.__dataclass_fields__)),
+            top_candidates=args.top_candidates,
+            use_cache=not args.no_cache,
+            **values,
+        ),
     )
-    return config
 
 
 def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:

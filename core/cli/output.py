@@ -49,12 +49,15 @@ def require_writable(path: str, option: str) -> None:
 
 
 @contextmanager
-def writing(path: str) -> Iterator[None]:
-    """Make an OSError the sentence that this file can't be written."""
+def writing(path: str = "") -> Iterator[None]:
+    """Make an OSError the sentence that this file, or the one that it names, can't be written."""
     try:
         yield
     except OSError as error:
-        raise unwritable(path, error) from None
+        name = path or error.filename
+        if name is None:
+            raise
+        raise unwritable(name, error) from None
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def _with_marks(model: Any, config: Reasoning, args: Namespace) -> Reasoning:
     return replace(config, think_start=marks.start, think_end=marks.end)
 
 
-def _told(model: Any, args: Namespace) -> str:
+def _instruction(model: Any, args: Namespace) -> str:
     """Return the instruction for a model without marks of its own."""
     return "" if any(name in args for name in _MARKS_HELP) else str(model.think_marks.instruction)
 
@@ -82,7 +82,7 @@ OPTIONS = MethodOptions(
     add=_add,
     values=_values,
     fit=_with_marks,
-    told=_told,
+    instruction=_instruction,
     printer=_Printer,
     notes=_notes,
 )

@@ -56,13 +56,13 @@ def run(args: Namespace) -> int:
         raise ConfigError(
             f"--model can be given {MOST_LOADED} times, got {len(args.model)} models."
         )
-    own = settings()
-    given = [read_keys(text, "--api-key") for text in args.api_key]
-    if not all(given):
+    operator = settings()
+    more = [read_keys(text, "--api-key") for text in args.api_key]
+    if not all(more):
         raise ConfigError("--api-key is empty; give a key, or leave it out.")
-    keys = (*own.api_keys, *chain.from_iterable(given))
+    keys = (*operator.api_keys, *chain.from_iterable(more))
     try:
-        serve(args.address, args.port, replace(own, api_keys=keys), args.model)
+        serve(args.address, args.port, replace(operator, api_keys=keys), args.model)
     except AddressError as error:
         say(f"python -m core: {error}")
         return 1

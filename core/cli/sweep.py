@@ -29,22 +29,39 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--model", default="embedded:target", help="as in decode")
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
-    budgets = f"thinking budgets in tokens (default: {_BUDGETS}; with --cut from 16 on)"
-    parser.add_argument("--budgets", metavar="INT,INT,...", help=budgets)
-    cut = "bound the whole loop instead: the close is not forced, runs are cut off"
-    parser.add_argument("--cut", action="store_true", help=cut)
+    parser.add_argument(
+        "--budgets",
+        metavar="INT,INT,...",
+        help=f"thinking budgets in tokens (default: {_BUDGETS}; with --cut from 16 on)",
+    )
+    parser.add_argument(
+        "--cut",
+        action="store_true",
+        help="bound the whole loop instead: the close is not forced, runs are cut off",
+    )
     whole = partial(parser.add_argument, type=int, metavar="INT")
     whole("--problems", default=SUPPRESS, help=f"how many (default: {_MADE['problems']})")
-    of = f"difficulties (default: {_MADE['steps']})"
-    parser.add_argument("--steps", default=SUPPRESS, metavar="INT,INT,...", help=of)
-    file = "CSV or JSONL with question and answer, instead of generated problems"
-    parser.add_argument("--file", metavar="FILE", help=file)
-    seed = f"of the generated problems (default: {_MADE['problem_seed']})"
-    whole("--problem-seed", default=SUPPRESS, help=seed)
+    parser.add_argument(
+        "--steps",
+        default=SUPPRESS,
+        metavar="INT,INT,...",
+        help=f"difficulties (default: {_MADE['steps']})",
+    )
+    parser.add_argument(
+        "--file",
+        metavar="FILE",
+        help="CSV or JSONL with question and answer, instead of generated problems",
+    )
+    whole(
+        "--problem-seed",
+        default=SUPPRESS,
+        help=f"of the generated problems (default: {_MADE['problem_seed']})",
+    )
     whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
-    drawn = "of drawn runs (default: {})"
-    parser.add_argument("--temperature", type=float, metavar="T", help=drawn.format(1.0))
-    whole("--seed", help=drawn.format(0))
+    parser.add_argument(
+        "--temperature", type=float, metavar="T", help="of drawn runs (default: 1.0)"
+    )
+    whole("--seed", help="of drawn runs (default: 0)")
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
     add_workers(parser)

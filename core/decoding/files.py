@@ -1,12 +1,14 @@
-"""Atomic replacement of files: the old content stays until the new one is whole."""
+"""Files that replace older ones atomically, and the rounding of the numbers in them."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 
 def write_file(path: str | Path, content: bytes | str) -> None:
@@ -54,3 +56,19 @@ def _replace(target: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def rounded_values(value: Any, digits: int, exact: Collection[str] = ()) -> Any:
+    """Round every float in nested JSON values to `digits` significant digits.
+
+    Args:
+        exact: names of an object's values that stay as they are.
+    """
+    if isinstance(value, dict):
+        return {
+            name: item if name in exact else rounded_values(item, digits, exact)
+            for name, item in value.items()
+        }
+    if isinstance(value, list):
+        return [rounded_values(item, digits, exact) for item in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value

@@ -67,8 +67,7 @@ def rivalry_anew(stored: Rivalry) -> Rivalry:
     if any(rival.correct.total != total for rival in stored.rivals):
         raise ValueError("A rival's total must be the number of problems.")
     rivals = [replace(rival, correct=wilson(rival.correct.hits, total)) for rival in stored.rivals]
-    votes = tuple(map(vote_anew, stored.votes))
-    return replace(stored, rivals=tuple(rivals), votes=votes)
+    return replace(stored, rivals=tuple(rivals), votes=tuple(map(vote_anew, stored.votes)))
 
 
 def best_of_anew(stored: SampledProblems) -> SampledProblems:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import DecodingError, SweepError
-from core.decoding.files import write_file
+from core.decoding.files import rounded_values, write_file
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
@@ -91,12 +91,17 @@ def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
         "version": VERSION,
         "sweep": sweep_to_json(example.sweep),
         "cut": sweep_to_json(example.cut),
-        **{
-            name: _rounded(to_json(getattr(example, name))) for name in ("rivalry", "vote", "strip")
-        },
-        "run": _rounded(example.run.to_dict()),
-        "tools": [_rounded(to_json(transcript)) for transcript in example.tools],
-        "best_of": _rounded(to_json(example.best_of)),
+        **rounded_values(
+            {
+                "rivalry": to_json(example.rivalry),
+                "vote": to_json(example.vote),
+                "strip": to_json(example.strip),
+                "run": example.run.to_dict(),
+                "tools": [to_json(transcript) for transcript in example.tools],
+                "best_of": to_json(example.best_of),
+            },
+            _DIGITS,
+        ),
     }
 
 
@@ -127,14 +132,6 @@ def example_from_dict(data: Any) -> ReasoningExample:
 
 def _read(kind: Any, data: Any) -> Any:
     return read_as(kind, data, SweepError)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
 def make_example(model_id: str) -> ReasoningExample:

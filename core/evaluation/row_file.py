@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, TypeVar, cast
 
 from core.decoding.errors import DecodingError
 from core.decoding.validation import brief
@@ -61,10 +61,9 @@ class RowFile(Generic[P, R]):
     def plan_from_json(self, data: Any) -> P:
         """Return the plan that `to_json` made plain; raises `error` for anything else."""
         try:
-            plan: P = read_as(self.plan, data, self.error)
+            return cast(P, read_as(self.plan, data, self.error))
         except self.error as error:
             raise self.error(f"The {self.what}'s plan is invalid: {error}") from None
-        return plan
 
     def row_to_json(self, row: R) -> Any:
         """Return a row's fields, numbers to 1e-6."""
@@ -77,8 +76,7 @@ class RowFile(Generic[P, R]):
             if not isinstance(data, list) or len(data) != len(self.columns):
                 raise self.error(f"a row must be a list of {len(self.columns)} values")
             data = dict(zip(self.columns, data, strict=True))
-        row: R = read_as(self.row, data, self.error)
-        return row
+        return cast(R, read_as(self.row, data, self.error))
 
     def settled(self, plan: P, rows: Sequence[R]) -> tuple[R, ...]:
         """Return the rows that hold: derived fields are computed, a run done again counts once.
@@ -209,27 +207,22 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
         raise error(
             f"{shown(path)} is no file that {_a(what)} can be kept in; name an ordinary one."
         )
-    try:
-        _hold(file)
+    try:  # The lock ends with the program, whatever ends that.
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(_LOCKED_AT)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.close()
         raise error(
             f"Another {what} is writing {brief(str(path))}; wait for its end, or name another file."
         ) from None
     return file
-
-
-def _hold(file: BinaryIO) -> None:
-    """Lock a file; whatever ends the program ends the lock. Raises OSError if it is locked."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        file.seek(_LOCKED_AT)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def encoded_line(data: Any) -> bytes:

@@ -97,7 +97,7 @@ class Archive:
             "figures.md": self._markdown().encode(),
             "figures.tex": self._latex().encode(),
             "citation.bib": self._citation().encode(),
-            **{f"tables/{_named(title)}.csv": csv_file(frame) for title, frame in self.tables},
+            **{f"tables/{stem(title, None)}.csv": csv_file(frame) for title, frame in self.tables},
             **self.files,
         }
         return zipped(files)
@@ -156,15 +156,13 @@ class Archive:
         return "@software{decodingexplorer,\n" + ",\n".join(fields) + "\n}\n"
 
 
-def _named(caption: str) -> str:
-    return stem(caption, None)
-
-
 def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
     """First rows of a table, as a document's page holds them; its file has all."""
     if len(frame) <= _MOST_ROWS:
         return frame, caption
-    title = f"{caption} The first {_MOST_ROWS} of {len(frame)} rows; all: {_named(caption)}.csv."
+    title = (
+        f"{caption} The first {_MOST_ROWS} of {len(frame)} rows; all: {stem(caption, None)}.csv."
+    )
     return frame.head(_MOST_ROWS), title
 
 
@@ -176,10 +174,7 @@ def _plain(text: str) -> str:
 
 def _markdown_table(frame: DataFrame) -> str:
     heads = [_plain(str(name)) for name in frame.columns]
-    rows = [
-        ["" if v is None or v != v else _shown(v) for v in row]
-        for row in frame.itertuples(index=False)
-    ]
+    rows = [[_shown(value) for value in row] for row in frame.itertuples(index=False)]
     return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows])
 
 

@@ -165,17 +165,20 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
         )
 
     def verification(at: int, _: Paper) -> Part:
-        where = at, telling_place(trace, at)
-        return of_figure("verification", figures.spec_verification, trace, *where)
-
-    def feed(at: int, _: Paper) -> Part:
-        return of_figure("feed", figures.spec_feed, trace, at)
+        place = telling_place(trace, at)
+        return of_figure("verification", figures.spec_verification, trace, at, place)
 
     yield Entry("timeline", timeline, "round", count)
     yield _all("time", of_figure("time", figures.spec_time, trace))
     yield _all("positions", of_figure("positions", figures.spec_positions, trace))
     yield Entry("verification", verification, "round", count, opens)
-    yield Entry("feed", feed, "round", count, opens)
+    yield Entry(
+        "feed",
+        lambda at, _: of_figure("feed", figures.spec_feed, trace, at),
+        "round",
+        count,
+        opens,
+    )
 
 
 def _of_calls(path: DataPath) -> Iterator[Entry]:

@@ -32,8 +32,8 @@ def svgs(figures: Sequence[go.Figure]) -> list[str]:
         raise FigureError(NO_CHROME) from error
     logging.getLogger("kaleido").setLevel(logging.ERROR)
     page = kaleido.PageGenerator(mathjax=False)
-    files = [(family, weight, file.path) for (family, weight), file in OWN.items()]
-    files.append(("Decoding Signs", 400, SIGNS.path))
+    files = [(family, weight, file) for (family, weight), file in OWN.items()]
+    files.append(("Decoding Signs", 400, SIGNS))
     rules = "".join(font_face(f, w, path.read_bytes()) for f, w, path in files)
     loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
     page.header += f"<style>{rules}</style><script>Promise.all([{loads}])</script>"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,58 +17,43 @@ _UNFIT = ("bold", "italic", "oblique", "serif", "light", "thin", "black", "mediu
 _MOST_FILES = 400
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """A font file; of a collection its first font."""
-
-    path: Path
-
-    def font(self) -> TTFont:
-        """The font, opened once."""
-        return _opened(self.path)
-
-    def read(self) -> bytes:
-        """The font's bytes, without a browser's compression."""
-        return _plain(self.path)
-
-
 # Cut fonts have names of their own: "Source" is reserved (OFL, THIRD_PARTY.md).
 SANS, MONO = "Decoding Sans", "Decoding Mono"
 REGULAR, BOLD = 400, 700
-VARIABLE = {SANS: File(FOLDER / "source-sans.woff2"), MONO: File(FOLDER / "source-code.woff2")}
+VARIABLE = {SANS: FOLDER / "source-sans.woff2", MONO: FOLDER / "source-code.woff2"}
 # The variable fonts at two weights (`make_fonts.py`): working a weight out takes seconds.
 OWN = {
-    (family, weight): File(file.path.with_stem(f"{file.path.stem}-{weight}"))
+    (family, weight): file.with_stem(f"{file.stem}-{weight}")
     for family, file in VARIABLE.items()
     for weight in (REGULAR, BOLD)
 }
 # Of these, the characters that nearly every figure has no more of, uncompressed (`make_fonts.py`):
 # cutting and unpacking the whole fonts takes seconds.
-USUAL = {
-    kind: File(file.path.with_name(f"{file.path.stem}-usual.ttf")) for kind, file in OWN.items()
-}
-SIGNS = File(FOLDER / "signs.woff2")
+USUAL = {kind: file.with_name(f"{file.stem}-usual.ttf") for kind, file in OWN.items()}
+SIGNS = FOLDER / "signs.woff2"
 
 
 @cache
-def _opened(path: Path) -> TTFont:
-    return TTFont(path, fontNumber=0, lazy=True)
+def font_of(file: Path) -> TTFont:
+    """The font of a file, opened once; of a collection its first font."""
+    return TTFont(file, fontNumber=0, lazy=True)
 
 
 @cache
-def _plain(path: Path) -> bytes:
+def plain_font(file: Path) -> bytes:
+    """The font's bytes, without a browser's compression."""
     out = io.BytesIO()
-    with TTFont(path, recalcTimestamp=False) as font:
+    with TTFont(file, recalcTimestamp=False) as font:
         font.flavor = None
         font.save(out)
     return out.getvalue()
 
 
 @cache
-def covered(file: File) -> frozenset[str]:
+def covered(file: Path) -> frozenset[str]:
     """The characters that a font has an outline for; none if it can't be read."""
     try:
-        with TTFont(file.path, fontNumber=0, lazy=True) as font:
+        with TTFont(file, fontNumber=0, lazy=True) as font:
             return frozenset(
                 map(chr, (font.getBestCmap() or ()) if ("glyf" in font or "CFF " in font) else ())
             )
@@ -79,13 +62,13 @@ def covered(file: File) -> frozenset[str]:
 
 
 @cache
-def on_machine(character: str) -> File | None:
+def on_machine(character: str) -> Path | None:
     """The first font of the machine that has a character."""
     return next((file for file in _machine_fonts() if character in covered(file)), None)
 
 
 @cache
-def _machine_fonts() -> tuple[File, ...]:
+def _machine_fonts() -> tuple[Path, ...]:
     """Upright sans fonts of the machine, the likeliest for CJK first; at most so many files."""
 
     def order(path: Path) -> tuple[int, str]:
@@ -93,14 +76,14 @@ def _machine_fonts() -> tuple[File, ...]:
         preferred = (at for at, start in enumerate(_PREFERRED) if stem.startswith(start))
         return next(preferred, len(_PREFERRED)), str(path)
 
-    fit = [p for p in _font_files() if not any(word in p.stem.lower() for word in _UNFIT)]
-    return tuple(map(File, sorted(fit, key=order)[:_MOST_FILES]))
-
-
-def _font_files() -> Iterator[Path]:
-    for folder in _font_folders():
-        for suffix in ("ttf", "otf", "ttc"):
-            yield from folder.rglob(f"*.{suffix}")
+    fit = [
+        path
+        for folder in _font_folders()
+        for suffix in ("ttf", "otf", "ttc")
+        for path in folder.rglob(f"*.{suffix}")
+        if not any(word in path.stem.lower() for word in _UNFIT)
+    ]
+    return tuple(sorted(fit, key=order)[:_MOST_FILES])
 
 
 def _font_folders() -> list[Path]:

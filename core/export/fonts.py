@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from unicodedata import category
 
 from fontTools import subset
@@ -25,16 +26,16 @@ from core.export.font_files import (
     OWN,
     SIGNS,
     USUAL,
-    File,
     covered,
+    font_of,
     on_machine,
+    plain_font,
 )
 from core.figures.base.fonts import font_face
 
 # In every face, so that most figures have the same ones, which are cut once.
 _ALWAYS = frozenset(map(chr, range(0x20, 0x7F))) | set("\u00a0·×−–…’“”→␣↵")
 _BOX = "missing"
-FEATURES = ["kern", "mark", "mkmk"]
 # The entries of a font's names that say its licence and where that stands.
 LICENCE = [13, 14]
 
@@ -49,11 +50,7 @@ class FontFile:
 
     def css(self) -> str:
         """Its `@font-face` rule, with the font in it."""
-        return font_face(self.family, self.weight, self.woff2())
-
-    def woff2(self) -> bytes:
-        """The same font as browsers take it."""
-        return _woff2(self.data)
+        return font_face(self.family, self.weight, _woff2(self.data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +78,11 @@ def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = Tr
     # a character it may draw everything with another.
     kinds = sorted(kind for kind, characters_of in used.items() if characters_of)
     missing = {c for c in drawn for kind in kinds if _file_of(c, *kind) is None}
-    held = drawn if boxes else drawn - missing
-    characters = "".join(sorted(held | _ALWAYS))
+    characters = "".join(sorted((drawn if boxes else drawn - missing) | _ALWAYS))
     return Fonts(tuple(_face(*kind, characters) for kind in kinds), "".join(sorted(missing)))
 
 
-def _file_of(character: str, family: str, weight: int) -> File | None:
+def _file_of(character: str, family: str, weight: int) -> Path | None:
     """The file that draws a character in a text of a family."""
     for file in (OWN[family, weight], SIGNS):
         if character in covered(file):
@@ -99,9 +95,9 @@ def _face(family: str, weight: int, characters: str) -> FontFile:
     covered_characters = {c for c in characters if c in covered(OWN[family, weight])}
     usual = USUAL[family, weight]
     source = (
-        usual.path.read_bytes()
+        usual.read_bytes()
         if covered_characters <= covered(usual)
-        else OWN[family, weight].read()
+        else plain_font(OWN[family, weight])
     )
     with cut(source, covered_characters) as font:
         _add(
@@ -114,20 +110,25 @@ def _face(family: str, weight: int, characters: str) -> FontFile:
 
 def cut(source: bytes, characters: Iterable[str]) -> TTFont:
     """The font with these characters alone."""
-    options = subset.Options()
-    options.layout_features = FEATURES
-    options.hinting = False
-    options.notdef_outline = True
-    options.name_IDs += LICENCE
-    options.drop_tables += ["FFTM", "DSIG", "STAT"]
     font = TTFont(io.BytesIO(source), recalcTimestamp=False)
-    cutter = subset.Subsetter(options)
-    cutter.populate(text="".join(characters))
-    cutter.subset(font)
+    keep_only(font, characters, ["FFTM", "DSIG", "STAT"])
     return font
 
 
-def _add(font: TTFont, files: Mapping[str, File | None]) -> None:
+def keep_only(font: TTFont, characters: Iterable[str], dropped_tables: list[str]) -> None:
+    """Cut a font to these characters, with kerning and without what no figure uses."""
+    options = subset.Options()
+    options.layout_features = ["kern", "mark", "mkmk"]
+    options.hinting = False
+    options.notdef_outline = True
+    options.name_IDs += LICENCE
+    options.drop_tables += dropped_tables
+    cutter = subset.Subsetter(options)
+    cutter.populate(text="".join(characters))
+    cutter.subset(font)
+
+
+def _add(font: TTFont, files: Mapping[str, Path | None]) -> None:
     """Copy characters from other fonts; those without a file become the box for unknown ones."""
     if not files:
         return
@@ -140,8 +141,8 @@ def _add(font: TTFont, files: Mapping[str, File | None]) -> None:
     FontBuilder(font=font).setupCharacterMap(mapping)
 
 
-def _copy(font: TTFont, name: str, file: File | None, character: str) -> None:
-    source = font if file is None else file.font()
+def _copy(font: TTFont, name: str, file: Path | None, character: str) -> None:
+    source = font if file is None else font_of(file)
     old = ".notdef" if file is None else source.getBestCmap()[ord(character)]
     glyphs = source.getGlyphSet()
     drawn = DecomposingRecordingPen(glyphs)
@@ -182,6 +183,7 @@ def _saved(font: TTFont) -> bytes:
 
 @cache
 def _woff2(data: bytes) -> bytes:
+    """The same font as browsers take it."""
     with TTFont(io.BytesIO(data), recalcTimestamp=False) as font:
         font.flavor = "woff2"
         return _saved(font)

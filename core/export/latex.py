@@ -117,11 +117,11 @@ def document(body: Sequence[str]) -> str:
     """
     pages = [body[at : at + _FLOATS] for at in range(0, len(body), _FLOATS)]
     text = "\n\\clearpage\n".join("\n".join(page) for page in pages)
-    beyond = sorted({char for char in text if ord(char) > _LATIN_1})
     declared = "".join(
         rf"\ifcsname u8:\detokenize{{{char}}}\endcsname\else"
         f"\\DeclareUnicodeCharacter{{{ord(char):04X}}}{{{_number(char)}}}\\fi\n"
-        for char in beyond
+        for char in sorted(set(text))
+        if ord(char) > _LATIN_1
     )
     return _PREAMBLE % {"declared": declared} + text + "\n\\end{document}\n"
 

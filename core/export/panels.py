@@ -86,10 +86,11 @@ class Panels:
             raise FigureError("This is no picture of a figure.")
         # Ids of two panels may be the same.
         body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", match[1])
-        style = f"font-family: '{SANS}'; font-weight: 700; fill: {ink}"
-        letter = (
-            f'<text x="{_INSET}" y="14" style="{style}; font-size: {_letter_size(self.paper):g}px">'
-        )
+        # The journal's largest text.
+        journal = self.paper.journal
+        size = 14.0 if journal is None else journal.sizes[1] / journal.type_pt * BODY
+        style = f"font-family: '{SANS}'; font-weight: 700; fill: {ink}; font-size: {size:g}px"
+        letter = f'<text x="{_INSET}" y="14" style="{style}">'
         inner = f'<g transform="translate(0,{_HEAD})">{body}</g>'
         head = f"{letter}{escape(self.letter(at))}</text>"
         return f'<g transform="translate({left:g},{top:g})">{head}{inner}</g>'
@@ -124,8 +125,3 @@ class Panels:
         """
         words = self.words([figure.layout.meta for figure in figures])
         return finish(self._join(raws, figures), name=name, mm=self.paper.mm, **words)
-
-
-def _letter_size(paper: Paper) -> float:
-    """Return the size of a panel's letter, px: the journal's largest text."""
-    return 14.0 if paper.journal is None else paper.journal.sizes[1] / paper.journal.type_pt * BODY

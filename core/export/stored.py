@@ -137,10 +137,9 @@ def _evaluation(_: Any, raw: bytes) -> StoredFile:
 
 def _reasoning(data: Any, raw: bytes) -> StoredFile:
     example = example_from_dict(data)
-    subject = partial(_sweep_subject, example.sweep, {"reasoning.json": raw})
     return StoredFile(
         example,
-        subject,
+        partial(_sweep_subject, example.sweep, {"reasoning.json": raw}),
         lambda: [
             _costs(example.sweep),
             ("The same bound, other ways.", figures.reason_rivals_data(example.rivalry)),
@@ -198,11 +197,10 @@ def evaluation_subject(evaluation: Evaluation) -> Subject:
     from core.evaluation.plan.plan_file import write_plan
 
     revision = write_plan(plan, plan.questions.name.split(",")[0])
-    files = {"plan.yaml": revision.encode(), "evaluation.jsonl": file_of(evaluation)}
     return Subject(
         caption(evaluation),
         settings,
-        files,
+        {"plan.yaml": revision.encode(), "evaluation.jsonl": file_of(evaluation)},
         models="; ".join(
             f"{name}, revision {plain_name(revision)}" for name, revision in plan.revisions
         ),

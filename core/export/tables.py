@@ -57,9 +57,13 @@ def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
     shaping = trace.config.shaping
     settings = [(spec.label, spec.shown(getattr(shaping, name))) for name, spec in SETTINGS.items()]
     records = [candidate_record(step, candidate) for candidate in step.candidates]
+    frame = DataFrame(records, columns=CANDIDATE_COLUMNS)
     return [
         ("Settings of this step.", DataFrame(settings, columns=["setting", "value"])),
-        ("Candidates of this step.", _visible(DataFrame(records, columns=CANDIDATE_COLUMNS))),
+        (
+            "Candidates of this step.",
+            frame.assign(token=frame["token"].map(visible_token)),
+        ),
     ]
 
 
@@ -101,7 +105,3 @@ def _tokens(trace: Trace) -> DataFrame:
             "phase",
         ],
     )
-
-
-def _visible(frame: DataFrame) -> DataFrame:
-    return frame.assign(token=frame["token"].map(visible_token))

@@ -73,8 +73,7 @@ def logit_lens(
     with torch.inference_mode():
         with angles:
             logits, hidden = _run(model, reader, ids, first)
-        read = reader.read(hidden[-1])
-        deviation = float((read - logits).abs().max())
+        deviation = float((reader.read(hidden[-1]) - logits).abs().max())
         if not deviation <= TOLERANCE * max(1.0, float(logits.abs().max())):
             raise _no_lens(model)
         last = int(logits[-1].argmax()) if next_id is None else next_id
@@ -103,8 +102,7 @@ def _position(
 def _cells(model: TransformersModel, logits: Tensor, following: Sequence[int]) -> list[LensCell]:
     """A cell for each row of `[n, vocab]`."""
     probs, ids = torch.softmax(logits, dim=-1).max(dim=-1)
-    chosen = logits.gather(1, torch.tensor(following)[:, None])
-    ranks = 1 + (logits > chosen).sum(dim=-1)
+    ranks = 1 + (logits > logits.gather(1, torch.tensor(following)[:, None])).sum(dim=-1)
     numbers = zip(ids.tolist(), probs.tolist(), ranks.tolist(), strict=True)
     return [LensCell(at, model.token_text(at), prob, rank) for at, prob, rank in numbers]
 
@@ -135,16 +133,14 @@ def _run(
 
 def _reader_of(model: TransformersModel) -> _Reader:
     """The layers, the last norm and the head, found by their kinds; `logit_lens` tries them."""
-    body = model.hf_model.base_model
     config = model.hf_model.config.get_text_config(decoder=True)
-    children = list(body.children())
+    children = list(model.hf_model.base_model.children())
     layers = [child for child in children if isinstance(child, nn.ModuleList) and len(child)]
     norms = [child for child in children if "norm" in type(child).__name__.lower()]
     head = model.hf_model.get_output_embeddings()
     if len(layers) != 1 or not norms or head is None:
         raise _no_lens(model)
-    softcap = getattr(config, "final_logit_softcapping", None)
-    return _Reader(layers[0], norms[-1], head, softcap)
+    return _Reader(layers[0], norms[-1], head, getattr(config, "final_logit_softcapping", None))
 
 
 def _no_lens(model: TransformersModel) -> ModelError:

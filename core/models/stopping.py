@@ -6,12 +6,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from core.decoding.errors import LoadingStoppedError
+
 ShouldStop = Callable[[], bool]
 
 
 def never() -> bool:
     """Return False: nobody stops this work."""
     return False
+
+
+def raise_if_stopped(should_stop: ShouldStop) -> None:
+    """Raise LoadingStoppedError where the work is to stop."""
+    if should_stop():
+        raise LoadingStoppedError
 
 
 _SHOULD_STOP: ContextVar[ShouldStop] = ContextVar("should_stop", default=never)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-from core.decoding.errors import LoadingStoppedError
 from core.models.reporting import Report, unheard
-from core.models.stopping import ShouldStop, never
+from core.models.stopping import ShouldStop, never, raise_if_stopped
 
 # Loads the model of a name; stops when the function returns True, and reports its progress.
 LoadModel: TypeAlias = Callable[[str, ShouldStop, Report], Any]
@@ -59,8 +58,7 @@ class ModelStore:
         entry = self._joined(name)
         try:
             while not entry.model.done():
-                if should_stop():
-                    raise LoadingStoppedError
+                raise_if_stopped(should_stop)
                 if entry.progress:
                     report(entry.progress)
                 wait([entry.model], _POLL_SECONDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import cast
 
@@ -16,6 +16,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
 from core.models.fused.check import fused_step
+from core.models.replacing import replaced
 from core.models.running.cache import GrowingCache, attention_layer_types
 from core.models.running.contexts import CachedContext, UncachedContext
 from core.models.running.inputs import InputLimits
@@ -90,8 +91,7 @@ class TransformersModel(Tokenizing):
     @property
     def device(self) -> torch.device:
         """Device of the forwards."""
-        device: torch.device = self.hf_model.device
-        return device
+        return cast(torch.device, self.hf_model.device)
 
     @property
     def dtype(self) -> str:
@@ -247,14 +247,9 @@ class TransformersModel(Tokenizing):
         logits = output.logits
         return logits[:, -keep:].to("cpu", torch.float32)
 
-    @contextmanager
-    def plain_forwards(self) -> Iterator[None]:
+    def plain_forwards(self) -> AbstractContextManager[None]:
         """Meanwhile every forward goes through transformers' own modules, which can be watched."""
-        fused, self._fused = self._fused, None
-        try:
-            yield
-        finally:
-            self._fused = fused
+        return replaced(self, _fused=None)
 
     @cached_property
     def supports_cache(self) -> bool:
@@ -293,8 +288,7 @@ def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[
 
 
 def _vocab_size(model: PreTrainedModel) -> int:
-    head = model.get_output_embeddings()
-    weight = getattr(head, "weight", None)
+    weight = getattr(model.get_output_embeddings(), "weight", None)
     if isinstance(weight, torch.Tensor) and weight.ndim == 2:
         return int(weight.shape[0])
     return int(model.config.get_text_config(decoder=True).vocab_size)

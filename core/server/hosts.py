@@ -104,7 +104,9 @@ class HostGuard:
         return (
             "*" in self.names
             or _plain(name) in map(_plain, (*self.names, here))
-            or any(own.startswith("*.") and name.endswith(own[1:]) for own in self.names)
+            or any(
+                pattern.startswith("*.") and name.endswith(pattern[1:]) for pattern in self.names
+            )
         )
 
 

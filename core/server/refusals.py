@@ -104,8 +104,8 @@ class _Exchange:
         """Answer with an error, under the headers of the answer that it stands for."""
         self.started = True
         body = json.dumps(error.body()).encode()
-        own = {b"content-type": b"application/json", b"content-length": str(len(body)).encode()}
-        others = [header for header in headers if header[0].lower() not in own]
+        added = {b"content-type": b"application/json", b"content-length": str(len(body)).encode()}
+        others = [header for header in headers if header[0].lower() not in added]
         start = {"type": "http.response.start", "status": error.status}
-        await self._send({**start, "headers": [*others, *own.items(), *self._added]})
+        await self._send({**start, "headers": [*others, *added.items(), *self._added]})
         await self._send({"type": "http.response.body", "body": body})

@@ -92,22 +92,20 @@ def _entries(text: str) -> list[str]:
 
 def _hosts(text: str) -> tuple[str, ...]:
     hosts = tuple(entry.lower().strip("[]") for entry in _entries(text))
-    for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise ConfigError(
-                f"{variable('hosts')} names hosts without scheme and port, such as "
-                f"explorer.example.org or *.example.org, got {host!r}."
-            )
+    if wrong := [host for host in hosts if not _HOST.fullmatch(host)]:
+        raise ConfigError(
+            f"{variable('hosts')} names hosts without scheme and port, such as "
+            f"explorer.example.org or *.example.org, got {wrong[0]!r}."
+        )
     return hosts
 
 
 def _origins(name: str, text: str) -> tuple[str, ...]:
     origins = tuple(entry.lower().rstrip("/") for entry in _entries(text))
-    for origin in origins:
-        if not _ORIGIN.fullmatch(origin):
-            raise ConfigError(
-                f"{variable(name)} names origins such as https://blog.example.org, got {origin!r}."
-            )
+    if wrong := [origin for origin in origins if not _ORIGIN.fullmatch(origin)]:
+        raise ConfigError(
+            f"{variable(name)} names origins such as https://blog.example.org, got {wrong[0]!r}."
+        )
     return origins
 
 

@@ -26,7 +26,8 @@ def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingErro
     try:
         with Path(path).open("rb") as file:
             # A device such as /dev/zero never ends; a pipe does.
-            device = is_device(file.fileno())
+            mode = os.fstat(file.fileno()).st_mode
+            device = stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
             data = b"" if device else file.read(limit + 1)
     except (OSError, ValueError) as found:
         raise error(f"The {what} {shown(path)} can't be opened: {reason_of(found)}.") from None
@@ -78,12 +79,6 @@ def require_sparse(
     raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
     if raw.count(b"[") + raw.count(b"{") > limit:
         raise error(f"The {what} holds more than the {limit:,} lists and objects that are allowed.")
-
-
-def is_device(descriptor: int) -> bool:
-    """Return whether an open file is a device."""
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
 def shown(path: str | Path) -> str:

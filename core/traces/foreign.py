@@ -86,7 +86,11 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
         if len(tokens) > MAX_TOKENS:
             raise TraceError(f"The answer holds more than {MAX_TOKENS:,} tokens.")
     if not tokens:
-        raise _without_tokens(bodies[-1])
+        error = bodies[-1].get("error")
+        sentence = error.get("message") if isinstance(error, Mapping) else error
+        if isinstance(sentence, str) and sentence:
+            raise TraceError(f"The server refused: {shortened(sentence, 200)}")
+        raise TraceError(NO_LOGPROBS)
     model = next((name for body in bodies if isinstance(name := body.get("model"), str)), "")
     choices = max(len(objects(body.get("choices"))) for body in bodies)
     return ForeignAnswer(
@@ -127,11 +131,3 @@ def _is_one(bodies: Sequence[JsonObject]) -> bool:
         return len({str(meta.get("id")) for meta in metas}) == 1
     whole = [b for b in bodies if b.get("stop") is True or b.get("object") in _WHOLE]
     return len(bodies) == 1 or len(whole) < len(bodies)
-
-
-def _without_tokens(body: JsonObject) -> TraceError:
-    error = body.get("error")
-    sentence = error.get("message") if isinstance(error, Mapping) else error
-    if isinstance(sentence, str) and sentence:
-        return TraceError(f"The server refused: {shortened(sentence, 200)}")
-    return TraceError(NO_LOGPROBS)

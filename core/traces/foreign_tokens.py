@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,8 +44,8 @@ class ForeignToken:
     @property
     def least_rank(self) -> int:
         """It is this one (1 for the most probable) or a later one."""
-        own = -math.inf if self.logprob is None else self.logprob
-        return 1 + sum(logprob > own for _, logprob in self.top)
+        chosen = -math.inf if self.logprob is None else self.logprob
+        return 1 + sum(logprob > chosen for _, logprob in self.top)
 
     @property
     def rank(self) -> int | None:
@@ -108,11 +108,14 @@ def objects(value: Any) -> list[JsonObject]:
 
 def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
     metas = [body["meta_info"] for body in bodies if isinstance(body.get("meta_info"), Mapping)]
-    if metas:
+    if metas:  # SGLang's `/generate`: lists of log-probability, id and text.
         # A stream's last chunk holds all tokens, unless it was made to hold the new ones only.
         whole = metas[-1]
         count = len(_list(whole.get("output_token_logprobs")))
-        yield from _sglang([whole] if count == whole.get("completion_tokens") else metas)
+        for meta in [whole] if count == whole.get("completion_tokens") else metas:
+            values, tops = _list(meta.get("output_token_logprobs")), meta.get("output_top_logprobs")
+            for value, named in _together(values, tops):
+                yield _triple(value), [_triple(item) for item in _list(named)[:MAX_TOP]]
         return
     empty = True
     for place in _outside_responses(bodies):
@@ -166,19 +169,10 @@ def _legacy(logprobs: JsonObject) -> Iterator[_Place]:
     texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
     if not isinstance(texts, list) or not isinstance(values, list):
         return
-    tops = logprobs.get("top_logprobs")
-    for text, value, named in _together(texts, values, tops):
+    for text, value, named in _together(texts, values, logprobs.get("top_logprobs")):
         pairs = list(named.items())[:MAX_TOP] if isinstance(named, Mapping) else []
         top = [_Named(_raw(key), _logprob(logprob)) for key, logprob in pairs]
         yield _Named(_raw(text), None if value is None else _logprob(value)), top
-
-
-def _sglang(metas: Iterable[JsonObject]) -> Iterator[_Place]:
-    """SGLang's `/generate`: lists of log-probability, id and text."""
-    for meta in metas:
-        values, tops = _list(meta.get("output_token_logprobs")), meta.get("output_top_logprobs")
-        for value, named in _together(values, tops):
-            yield _triple(value), [_triple(item) for item in _list(named)[:MAX_TOP]]
 
 
 def _triple(value: Any) -> _Named:
@@ -197,7 +191,7 @@ def _together(values: list[Any], *others: Any) -> Iterator[tuple[Any, ...]]:
     lists = [values, *others]
     if not isinstance(lists[-1], list):
         lists[-1] = [None] * len(values)
-    if len({len(own) for own in lists}) != 1:
+    if len(set(map(len, lists))) != 1:
         raise TraceError("The lists of this answer's log-probabilities differ in length.")
     yield from zip(*lists, strict=True)
 

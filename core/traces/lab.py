@@ -9,11 +9,11 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.files import write_file
+from core.decoding.files import rounded_values, write_file
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, RecordLayout
@@ -66,15 +66,7 @@ def _layout() -> RecordLayout:
 
 def example_to_dict(example: LabExample) -> Any:
     """Plain dicts, lists, strings and numbers; ready for `json.dump`."""
-    return _rounded(_layout().plain(example))
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: item if name in _EXACT else _rounded(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+    return rounded_values(_layout().plain(example), _DIGITS, _EXACT)
 
 
 def example_from_dict(data: Any) -> LabExample:
@@ -84,8 +76,7 @@ def example_from_dict(data: Any) -> LabExample:
         TraceError: something else, another version, or a field missing or of the wrong kind.
     """
     require_header(data, LabExample)
-    example: LabExample = _layout().read(data)
-    return example
+    return cast(LabExample, _layout().read(data))
 
 
 def telling_step(trace: Trace) -> int:
@@ -110,11 +101,6 @@ def load_lab(path: str | Path) -> LabExample:
         raise TraceError(f"The lab's example can't be opened: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise TraceError(f"The lab's example is not JSON text: {error}.") from None
-
-
-def save_lab(example: LabExample, path: str | Path) -> None:
-    """Write the example (UTF-8 JSON)."""
-    write_file(path, lab_bytes(example))
 
 
 def lab_bytes(example: LabExample) -> bytes:
@@ -166,7 +152,7 @@ def main() -> int:
     parser.add_argument("example", help="where to write the lab's example")
     args = parser.parse_args()
     try:
-        save_lab(make_lab(Trace.load(args.run)), args.example)
+        write_file(args.example, lab_bytes(make_lab(Trace.load(args.run))))
     except (DecodingError, OSError) as error:
         sentence = unwritable(args.example, error) if isinstance(error, OSError) else error
         print(f"python -m core.traces.lab: {sentence}", file=sys.stderr)

@@ -79,12 +79,12 @@ def test_every_character_of_the_text_is_in_a_font_of_the_file() -> None:
 def test_the_stored_parts_of_the_fonts_are_what_the_program_makes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    stored = font_files.USUAL[font_files.SANS, font_files.BOLD].path
-    made = font_files.File(tmp_path / stored.name)
+    stored = font_files.USUAL[font_files.SANS, font_files.BOLD]
+    made = tmp_path / stored.name
     monkeypatch.setattr(make_fonts, "OWN", {0: font_files.OWN[font_files.SANS, font_files.BOLD]})
     monkeypatch.setattr(make_fonts, "USUAL", {0: made})
     make_fonts.make_usual()
-    assert made.path.read_bytes() == stored.read_bytes()
+    assert made.read_bytes() == stored.read_bytes()
 
 
 def test_the_file_has_its_words_and_names_no_font_that_it_does_not_hold() -> None:

@@ -39,8 +39,7 @@ class _CountedContext(Wrapped):
 
     def extend(self, ids: TokenRows) -> torch.Tensor:
         self._counter.forwards += 1
-        logits: torch.Tensor = self._inner.extend(ids)
-        return logits
+        return cast(torch.Tensor, self._inner.extend(ids))
 
     def branch(self, rows: Sequence[int]) -> Context:
         return self._counter.watch(self._inner.branch(rows))
@@ -49,8 +48,7 @@ class _CountedContext(Wrapped):
 class _CountedHidden(_CountedContext):
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
         self._counter.forwards += 1
-        hidden: torch.Tensor = self._inner.extend_hidden(ids)
-        return hidden
+        return cast(torch.Tensor, self._inner.extend_hidden(ids))
 
 
 class OwnPrompt(Wrapped):
@@ -75,8 +73,7 @@ class OwnPrompt(Wrapped):
 
     def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
         """A context over the draft's own prompt that speaks of the target's positions."""
-        ids = [*self._own, *prompt_ids[self._shared :]]
-        started = self._inner.start(ids, **options)
+        started = self._inner.start([*self._own, *prompt_ids[self._shared :]], **options)
         return cast(Context, _Shifted(started, self._shared, self._own))
 
     def as_model(self) -> LanguageModel:
@@ -98,9 +95,8 @@ class _Shifted(Wrapped):
         """Extend it; of the last token of the shared prompt, that of the draft's own counts."""
         flat = [int(token) for token in ids]  # type: ignore[arg-type]
         again = max(0, self._shared - self.length)
-        own = self._own[len(self._own) - again :] if again else []
-        logits: torch.Tensor = self._inner.extend([*own, *flat[again:]])
-        return logits
+        last = self._own[len(self._own) - again :] if again else []
+        return cast(torch.Tensor, self._inner.extend([*last, *flat[again:]]))
 
     def branch(self, rows: Sequence[int]) -> Context:
         return cast(Context, _Shifted(self._inner.branch(rows), self._shared, self._own))

@@ -175,17 +175,17 @@ def take(questions: QuestionSet, count: int) -> QuestionSet:
 def _every(items: list[Any], model: str) -> tuple[Way, ...]:
     """The ways with each value of their lists, on a model where they name none."""
     ways: list[Way] = []
-    for one in items:
-        if not isinstance(one, dict):
-            raise EvaluationError(f"A way must be an object with settings, got {brief(one)}.")
-        lists = {name: one[name] for name in _MULTIPLIED if isinstance(one.get(name), list)}
+    for item in items:
+        if not isinstance(item, dict):
+            raise EvaluationError(f"A way must be an object with settings, got {brief(item)}.")
+        lists = {name: item[name] for name in _MULTIPLIED if isinstance(item.get(name), list)}
         for values in product(*lists.values()):
             if len(ways) == MAX_WAYS:
                 raise EvaluationError(f"A plan has at most {MAX_WAYS} ways; take fewer values.")
             chosen = dict(zip(lists, values, strict=True))
-            parts = [str(one.get("name", "")), *(_named(*item) for item in chosen.items())]
-            name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else one.get("name", "")
-            ways.append(_way({"model": model, **one, **chosen, "name": name}))
+            parts = [str(item.get("name", "")), *(_named(*value) for value in chosen.items())]
+            name = shortened(" · ".join(parts), MAX_NAME - 1) if chosen else item.get("name", "")
+            ways.append(_way({"model": model, **item, **chosen, "name": name}))
     return tuple(ways)
 
 
@@ -232,8 +232,7 @@ def write_plan(plan: EvaluationPlan, questions: str) -> str:
     if plan.reward:
         shown["reward"] = plan.reward
     shown["ways"] = [_brief_way(way) for way in plan.ways]
-    text: str = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100)
-    return text
+    return str(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=100))
 
 
 def _brief_way(way: Way) -> dict[str, Any]:

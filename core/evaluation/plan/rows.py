@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from core.decoding.decode import collect
@@ -75,7 +75,7 @@ def evaluation_rows(
         if should_stop():
             return
         try:
-            run = runners.decode(way, question, sample)
+            row = runners.row(way, question, sample)
         except (LostModelError, EvaluationError) as error:
             raise EvaluationError(str(error)) from None
         except DecodingError as error:
@@ -83,22 +83,12 @@ def evaluation_rows(
                 return
             yield failed_row(name, key, sample, str(error))
             continue
-        if run is None:
+        if row is None:
             return
-        row = judged(
-            _row(way, question, sample, run, models[way.model]), way, question, plan.metrics
-        )
+        row = judged(row, way, question, plan.metrics)
         if rewards is not None:
             row = replace(row, reward=rewards.score(question.asked, [row.text])[0])
         yield row
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    trace: Trace
-    forwards: int
-    draft_forwards: int
-    reference: ReferenceScore | None
 
 
 class _Runners:
@@ -118,12 +108,11 @@ class _Runners:
         self._prompts = {way.draft: OwnPrompt(models[way.draft]) for way in plan.ways if way.draft}
         self._drafts = {name: Counted(prompt.as_model()) for name, prompt in self._prompts.items()}
 
-    def decode(self, way: Way, question: Question, sample: int) -> _Run | None:
-        """One run; None where it was stopped.
+    def row(self, way: Way, question: Question, sample: int) -> EvaluationRow | None:
+        """The row of one run, which nobody has judged yet; None where it was stopped.
 
         Raises:
-            LostModelError: a server gives no answer any more.
-            DecodingError: the run can't be done, or was cut off.
+            DecodingError: the run can't be done, or was cut off (LostModelError: by its server).
         """
         target, draft = self._targets[way.model], self._drafts.get(way.draft)
         ids = ids_for(self._models[way.model], question, way.system, way.use_chat_template)
@@ -145,8 +134,30 @@ class _Runners:
             if not self._should_stop() and trace.notes:
                 raise DecodingError(trace.notes[-1])
             return None
-        counts = target.forwards, draft.forwards if draft else 0
-        return _Run(trace, *counts, self._reference(way, ids, question))
+        reference = self._reference(way, ids, question)
+        rounds = trace.rounds if isinstance(trace.config, Speculative) else ()
+        return EvaluationRow(
+            way=way.name,
+            question=question.key,
+            sample=sample,
+            reply=reply_of(trace, self._models[way.model]),
+            text=written_out(trace, self._models[way.model]),
+            right=False,
+            counted="",
+            f1=0.0,
+            reference_logprob=reference.logprob if reference else None,
+            reference_tokens=reference.tokens if reference else 0,
+            leaks=(),
+            prompt_tokens=len(trace.prompt_ids),
+            tokens=len(trace.token_ids),
+            forwards=target.forwards,
+            draft_forwards=draft.forwards if draft else 0,
+            drafted=sum(len(round_.drafted) for round_ in rounds),
+            accepted=sum(len(round_.accepted) for round_ in rounds),
+            finish_reason=trace.finish_reason,
+            seconds=trace.timings.total,
+            mean_logprob=_mean_logprob(trace),
+        )
 
     def _reference(self, way: Way, ids: list[int], question: Question) -> ReferenceScore | None:
         """The log-likelihood of the reference answer, once for all runs of a prompt."""
@@ -161,36 +172,6 @@ class _Runners:
             prompt = ids if chat else as_text(question.asked, way.system)
             self._references[place] = score_reference(model, prompt, answer)
         return self._references[place]
-
-
-def _row(
-    way: Way, question: Question, sample: int, run: _Run, model: LanguageModel
-) -> EvaluationRow:
-    """Return the row of a run, which nobody has judged yet."""
-    trace, reference = run.trace, run.reference
-    rounds = trace.rounds if isinstance(trace.config, Speculative) else ()
-    return EvaluationRow(
-        way=way.name,
-        question=question.key,
-        sample=sample,
-        reply=reply_of(trace, model),
-        text=written_out(trace, model),
-        right=False,
-        counted="",
-        f1=0.0,
-        reference_logprob=reference.logprob if reference else None,
-        reference_tokens=reference.tokens if reference else 0,
-        leaks=(),
-        prompt_tokens=len(trace.prompt_ids),
-        tokens=len(trace.token_ids),
-        forwards=run.forwards,
-        draft_forwards=run.draft_forwards,
-        drafted=sum(len(round_.drafted) for round_ in rounds),
-        accepted=sum(len(round_.accepted) for round_ in rounds),
-        finish_reason=trace.finish_reason,
-        seconds=trace.timings.total,
-        mean_logprob=_mean_logprob(trace),
-    )
 
 
 def _mean_logprob(trace: Trace) -> float | None:

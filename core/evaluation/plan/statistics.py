@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.decoding.counting import counted
+from core.evaluation.grouping import grouped
 from core.evaluation.plan.types import Evaluation, EvaluationRow, Way
 from core.evaluation.scoring.intervals import wilson_by_group
 from core.evaluation.types import Share
@@ -40,11 +41,8 @@ class Failure(NamedTuple):
 
 def failures(evaluation: Evaluation) -> tuple[Failure, ...]:
     """The ways that failed, in the plan's order."""
-    reasons: dict[str, list[str]] = defaultdict(list)
+    reasons = grouped((row.way, row.failure) for row in evaluation.rows if row.failure)
     done = {row.way for row in evaluation.rows if not row.failure}
-    for row in evaluation.rows:
-        if row.failure:
-            reasons[row.way].append(row.failure)
     return tuple(
         Failure(way.name, len(sentences), way.name not in done, sentences[0])
         for way in evaluation.plan.ways
@@ -166,9 +164,7 @@ def paired(evaluation: Evaluation, one: str, other: str) -> Paired:
 
 
 def _by_question(rows: Sequence[EvaluationRow]) -> dict[str, bool]:
-    groups: dict[str, list[bool]] = defaultdict(list)
-    for row in rows:
-        groups[row.question].append(row.right)
+    groups = grouped((row.question, row.right) for row in rows)
     return {key: 2 * sum(verdicts) > len(verdicts) for key, verdicts in groups.items()}
 
 
@@ -212,8 +208,7 @@ def frame_of(evaluation: Evaluation) -> pd.DataFrame:
     columns = [field.name for field in fields(EvaluationRow)]
     frame = pd.DataFrame([asdict(row) for row in evaluation.rows], columns=columns)
     frame["leaks"] = [len(row.leaks) for row in evaluation.rows]
-    texts = [questions[row.question].question for row in evaluation.rows]
-    frame.insert(2, "asked", texts)
+    frame.insert(2, "asked", [questions[row.question].question for row in evaluation.rows])
     frame.insert(
         3, "expected", [" | ".join(questions[r.question].answers) for r in evaluation.rows]
     )

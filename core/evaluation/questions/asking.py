@@ -34,5 +34,4 @@ def chat_ids(model: LanguageModel, question: str, system: str) -> list[int] | No
 
 def as_text(question: str, system: str) -> str:
     """Return the prompt of a model that is asked by plain text."""
-    before = f"{system}\n\n" if system else ""
-    return f"{before}{question}\n"
+    return f"{system}\n\n{question}\n" if system else f"{question}\n"

@@ -96,8 +96,7 @@ def expression(chain: Chain) -> str:
 
 def ask_in_symbols(rng: random.Random, chain: Chain) -> str:
     """Ask for the value of an expression."""
-    forms = ("What is {}?", "Compute {}.", "{} = ?")
-    return rng.choice(forms).format(expression(chain))
+    return rng.choice(("What is {}?", "Compute {}.", "{} = ?")).format(expression(chain))
 
 
 def ask_in_words(rng: random.Random, chain: Chain) -> str:

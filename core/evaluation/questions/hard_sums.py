@@ -26,8 +26,7 @@ def ask_hard_sum(rng: random.Random, chain: Chain) -> str:
 
 
 def _draw(rng: random.Random, count: int) -> Chain:
-    operation = rng.choice("+-*/")
-    start, first = _draw_first(rng, operation)
+    start, first = _draw_first(rng, rng.choice("+-*/"))
     chain = Chain(start, (first,))
     if count == 1:
         return chain

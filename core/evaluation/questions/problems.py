@@ -77,8 +77,8 @@ def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
     _checked(count)
     while len(problems) < count:
         chain = draw_hard_sum(rng, held_out=True)
-        question = ask_hard_sum(rng, chain)
-        problems.setdefault(chain.key, _problem(chain, question, CALCULATOR_SYSTEM))
+        problem = _problem(chain, ask_hard_sum(rng, chain), CALCULATOR_SYSTEM)
+        problems.setdefault(chain.key, problem)
     return ProblemSet(f"hard sums, seed {seed}", tuple(problems.values()))
 
 
@@ -93,8 +93,7 @@ def _new_problem(rng: random.Random, steps: int, keys: set[str]) -> Problem:
     chain = _new_chain(rng, steps, keys)
     keys.add(chain.key)
     ask = ask_in_symbols if rng.random() < 0.5 else ask_in_words
-    question = ask(rng, chain)
-    return _problem(chain, question, THINKING_SYSTEM)
+    return _problem(chain, ask(rng, chain), THINKING_SYSTEM)
 
 
 def _new_chain(rng: random.Random, steps: int, keys: set[str]) -> Chain:
@@ -123,14 +122,21 @@ def read_problems(source: bytes | str | Path, name: str = "", system: str = "") 
     Raises:
         ProblemError: the first fault, with its line number.
     """
-    text = decoded(bytes_of(source, MAX_BYTES, "file of problems", ProblemError))
+    content = decoded(bytes_of(source, MAX_BYTES, "file of problems", ProblemError))
     named = name or (str(source) if not isinstance(source, bytes) else "problems from a file")
-    rows = _objects(text) if is_jsonl(text, named) else csv_rows(text)
+    rows = _objects(content) if is_jsonl(content, named) else csv_rows(content)
     problems: list[Problem] = []
     for line, row in rows:
         if len(problems) == MAX_PROBLEMS:
             raise ProblemError(f"Line {line}: at most {MAX_PROBLEMS:,} problems are allowed.")
-        problems.append(_checked_problem(line, row["question"], row["answer"], system))
+        question = checked_question(line, row["question"], MAX_QUESTION)
+        text = plain_number(row["answer"])
+        number = normal_number(text) if isinstance(text, str) else None
+        if number is None:
+            raise ProblemError(
+                f"Line {line}: the answer must be a number, got {shown(row['answer'])}."
+            )
+        problems.append(Problem(f"line {line}", question, number, None, system))
     if not problems:
         raise ProblemError("The file holds no problem; give each a question and an answer.")
     return ProblemSet(named, tuple(problems))
@@ -146,12 +152,3 @@ def _objects(text: str) -> Iterator[QuestionRow]:
         if not row.keys() >= REQUIRED:
             raise ProblemError(f"Line {line}: an object with question and answer is needed.")
         yield line, row
-
-
-def _checked_problem(line: int, question: object, answer: object, system: str) -> Problem:
-    asked = checked_question(line, question, MAX_QUESTION)
-    text = plain_number(answer)
-    number = normal_number(text) if isinstance(text, str) else None
-    if number is None:
-        raise ProblemError(f"Line {line}: the answer must be a number, got {shown(answer)}.")
-    return Problem(f"line {line}", asked, number, None, system)

@@ -85,11 +85,10 @@ def _is_one_value(text: str) -> bool:
     """A list, or an object whose first line is not an object of its own."""
     start = text.lstrip()
     first, _, others = start.partition("\n")
-    one_line = not others.strip()
     return (
         start.startswith("[")
         or not first.rstrip().endswith("}")
-        or (one_line and '"data"' in first and '"paragraphs"' in first)
+        or (not others.strip() and '"data"' in first and '"paragraphs"' in first)
     )
 
 
@@ -97,19 +96,15 @@ def _json_rows(text: str) -> Iterator[QuestionRow]:
     """The rows of a list of objects, or of SQuAD's `data`, `paragraphs`, `qas`."""
     value = json_value(text)
     if isinstance(value, dict) and "data" in value:
-        yield from _squad_rows(_list_of(value, "data"))
+        for article in _list_of(value, "data"):
+            for paragraph in _list_of(article, "paragraphs"):
+                for item in _list_of(paragraph, "qas"):
+                    yield item.line, {"context": paragraph.get("context", ""), **item}
         return
     for item in value if isinstance(value, list) else [value]:
         if not isinstance(item, dict):
             raise ProblemError("The JSON list must hold objects with question and answer.")
         yield item.line, with_names(item)  # type: ignore[attr-defined]
-
-
-def _squad_rows(articles: list[Any]) -> Iterator[QuestionRow]:
-    for article in articles:
-        for paragraph in _list_of(article, "paragraphs"):
-            for item in _list_of(paragraph, "qas"):
-                yield item.line, {"context": paragraph.get("context", ""), **item}
 
 
 def _list_of(container: Any, name: str) -> list[Any]:

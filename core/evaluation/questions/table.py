@@ -158,8 +158,7 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
 def _separator(header: str) -> str | None:
     """Return the separator of a CSV's first line; None where it names no such columns."""
     for sign in _SEPARATORS:
-        names = dict.fromkeys(map(_plain, header.split(sign)))
-        if with_names(names).keys() >= REQUIRED:
+        if with_names(dict.fromkeys(map(_plain, header.split(sign)))).keys() >= REQUIRED:
             return sign
     return None
 

@@ -122,8 +122,7 @@ def judge(
         answer_text: what came after the thinking; empty if it never ended.
         expected: as `normal_number` writes it.
     """
-    cut = finish_reason in ("length", "cancelled")
-    answer = find_answer(answer_text, cut=cut)
+    answer = find_answer(answer_text, cut=finish_reason in ("length", "cancelled"))
     return answer, outcome_of(answer, expected, finish_reason)
 
 

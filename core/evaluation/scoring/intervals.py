@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+from core.evaluation.grouping import grouped
 from core.evaluation.types import Share
 
 _Z = 1.959963984540054  # 97.5 % of a normal distribution lie below it
@@ -41,10 +41,7 @@ def wilson_of_groups(groups: Sequence[tuple[int, int]]) -> Share:
 
 def wilson_by_group(trials: Iterable[tuple[Hashable, bool]]) -> Share:
     """Return `wilson_of_groups` of hits and misses with the names of their groups."""
-    groups: dict[Hashable, list[bool]] = defaultdict(list)
-    for name, hit in trials:
-        groups[name].append(hit)
-    return wilson_of_groups([(sum(hits), len(hits)) for hits in groups.values()])
+    return wilson_of_groups([(sum(hits), len(hits)) for hits in grouped(trials).values()])
 
 
 def _ends(share: float, total: float) -> tuple[float, float]:

@@ -80,5 +80,5 @@ def require_metrics(names: Sequence[str]) -> None:
     """Raises ConfigError unless each is one of `METRICS`, and there is one."""
     wrong = next((name for name in names if name not in METRICS), None)
     if not names or wrong is not None:
-        given = "none" if wrong is None else brief(wrong)
-        raise ConfigError(f"metrics must be some of {', '.join(METRICS)}, got {given}.")
+        got = "none" if wrong is None else brief(wrong)
+        raise ConfigError(f"metrics must be some of {', '.join(METRICS)}, got {got}.")

@@ -23,10 +23,6 @@ class ReferenceScore:
     logprob: float
     tokens: int
 
-    @property
-    def per_token(self) -> float:
-        return self.logprob / self.tokens
-
 
 def score_reference(
     model: LanguageModel, prompt: str | Sequence[int], answer: str

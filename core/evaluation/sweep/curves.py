@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
+from core.evaluation.grouping import grouped
 from core.evaluation.scoring.intervals import wilson_by_group
 from core.evaluation.sweep.types import SweepRow
 from core.evaluation.types import OUTCOMES, AttemptOutcome, Share
@@ -35,9 +36,7 @@ class BudgetPoint:
 
 def curve(rows: Sequence[SweepRow]) -> tuple[BudgetPoint, ...]:
     """A point for every budget that has a row, by rising budget."""
-    groups: dict[int, list[SweepRow]] = defaultdict(list)
-    for row in rows:
-        groups[row.budget].append(row)
+    groups = grouped((row.budget, row) for row in rows)
     return tuple(_point(budget, groups[budget]) for budget in sorted(groups))
 
 
@@ -55,9 +54,7 @@ def _point(budget: int, rows: list[SweepRow]) -> BudgetPoint:
 
 def curves_by_steps(rows: Sequence[SweepRow]) -> dict[int | None, tuple[BudgetPoint, ...]]:
     """A curve for each difficulty, easy ones first; None is for problems without one."""
-    groups: dict[int | None, list[SweepRow]] = defaultdict(list)
-    for row in rows:
-        groups[row.steps].append(row)
+    groups = grouped((row.steps, row) for row in rows)
     return {steps: curve(groups[steps]) for steps in sorted(groups, key=lambda s: (s is None, s))}
 
 

@@ -147,8 +147,7 @@ class SweepRow:
 
     def __post_init__(self) -> None:
         require_possible(self.seconds, self.thinking_tokens, self.forced_tokens)
-        parts = max(self.thinking_tokens, self.forced_tokens)
-        require_possible(self.tokens - parts)
+        require_possible(self.tokens - max(self.thinking_tokens, self.forced_tokens))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

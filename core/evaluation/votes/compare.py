@@ -75,18 +75,18 @@ def compare_rivals(
     long = bounded(config, _within(model, longest, total_tokens))
     short = bounded(config, _within(model, longest, total_tokens // max(1, samples)))
     configs = [replace(long, do_sample=False), long, *seeded(short, samples)]
-    found: dict[int, Attempt] = {}
+    attempts: dict[int, Attempt] = {}
     pairs = zip(problems.problems, prompts, strict=True)
     tasks = [AttemptTask(problem, ids, settings) for problem, ids in pairs for settings in configs]
     for at, attempt in attempt_all(model, tasks, rows=rows, should_stop=should_stop):
-        found[at] = attempt
+        attempts[at] = attempt
         if on_attempt is not None:
-            on_attempt(len(found), len(tasks))
+            on_attempt(len(attempts), len(tasks))
 
-    def judged(problem: Problem, attempts: list[Attempt]) -> Vote:
-        return vote(problem, attempts, verifier, rewards_of(scorer, problem, attempts, short))
+    def judged(problem: Problem, samples: list[Attempt]) -> Vote:
+        return vote(problem, samples, verifier, rewards_of(scorer, problem, samples, short))
 
-    greedy, singles, votes = _grouped(problems.problems, found, len(configs), judged)
+    greedy, singles, votes = _grouped(problems.problems, attempts, len(configs), judged)
     alone = _result("greedy", greedy, 1, long), _result("single", singles, 1, long)
     rivals, done = (*alone, *_voting(votes, samples, short)), _those_done(problems, votes)
     return Rivalry(done, total_tokens, rivals, tuple(votes), model.model_id, config)

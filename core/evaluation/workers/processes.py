@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
 from core.decoding.errors import DecodingError, EvaluationError
 from core.evaluation.workers.work import POLL_SECONDS, Event, Work, require_workers
@@ -69,8 +69,7 @@ class Processes:
         pipe.close()
         if pipe in self._idle:
             self._idle.remove(pipe)
-        code: int | None = process.exitcode
-        return code
+        return cast("int | None", process.exitcode)
 
     def close(self) -> None:
         for pipe in list(self._processes):

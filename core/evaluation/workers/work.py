@@ -115,23 +115,18 @@ def _spread(
                 if kind == "failed" and failure is None and not should_stop():
                     failure = value
                 if kind == "died":
-                    _count_death(deaths, left, value)
+                    place = left[0] if left else None
+                    deaths[place] += 1
+                    if deaths[place] >= _DEATHS:
+                        raise EvaluationError(
+                            f"{_DEATHS} processes ended one after another without a word, {value}; "
+                            "there may be too little memory for so many."
+                        )
                     todo.extendleft([left] if left else [])
     finally:
         pool.close()
     if failure is not None:
         raise failure
-
-
-def _count_death(deaths: Counter[Any], left: Sequence[Any], how: str) -> None:
-    """Count a worker that died before these runs; raises EvaluationError at one too many."""
-    place = left[0] if left else None
-    deaths[place] += 1
-    if deaths[place] >= _DEATHS:
-        raise EvaluationError(
-            f"{_DEATHS} processes ended one after another without a word, {how}; there may be too "
-            "little memory for so many."
-        )
 
 
 def require_workers(workers: int) -> None:

@@ -34,9 +34,3 @@ def digest() -> str:
 def sha256(content: bytes) -> str:
     """`sha256-...` in base64."""
     return f"sha256-{b64encode(hashlib.sha256(content).digest()).decode()}"
-
-
-@cache
-def in_base64() -> str:
-    """The compressed script as a page holds it."""
-    return b64encode(packed()).decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -54,9 +55,8 @@ def page_of(
         theme: None for the reader's choice of light and dark.
         shared: Plotly's script lies beside the page.
     """
-    chart = chart_of(draw, (theme,) if theme else LIGHT_AND_DARK, paper)
     return figure_page(
-        chart,
+        chart_of(draw, (theme,) if theme else LIGHT_AND_DARK, paper),
         PageLook(theme, shared),
         title=paper.title,
         caption=paper.caption,
@@ -123,7 +123,6 @@ def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> byte
     # A file has no origin that `'self'` could name in every browser.
     beside = " 'self' file:" if look.shared else ""
     scripts = f"'{bundle.sha256(script.encode())}' '{bundle.digest()}'{beside}"
-    styles = f"'{bundle.sha256(style.encode())}' '{_EMPTY}'"
     return "".join(
         (
             _TOP.format(
@@ -132,7 +131,7 @@ def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> byte
                     (
                         "default-src 'none'",
                         f"script-src {scripts}",
-                        f"style-src-elem {styles}",
+                        f"style-src-elem '{bundle.sha256(style.encode())}' '{_EMPTY}'",
                         "style-src-attr 'unsafe-inline'",
                         "font-src data:",
                         "img-src data:",
@@ -153,7 +152,7 @@ def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> byte
 def _plotly(*, shared: bool) -> str:
     if shared:
         return f'<script src="{bundle.NAME}"></script>'
-    return f'<script type="text/plain" id="plotly">{bundle.in_base64()}</script>'
+    return f'<script type="text/plain" id="plotly">{b64encode(bundle.packed()).decode()}</script>'
 
 
 @cache

@@ -45,8 +45,7 @@ class OneToken:
             )
             for turns, turning in ((False, self._turning), (True, self._turned))
         }
-        cos = body.rotation(layer.kind, 0, 1)[0]
-        turned = cos.shape[-1]
+        turned = body.rotation(layer.kind, 0, 1)[0].shape[-1]
         self._rotation = torch.eye(width)
         self._inner_rotation = self._rotation[:turned, :turned]
         self._eye = torch.eye(turned)

@@ -81,15 +81,13 @@ class FusedStep:
             elif layer.mlp_before is not None:
                 normed = layer.mlp_before(hidden)
             inner = product(normed, layer.gate_up, layer.gate_up_bias)
-            inner = self._activated(inner, layer)
+            if layer.gated:
+                gate, up = inner.chunk(2, dim=-1)
+                inner = body.activation(gate).mul_(up)
+            else:
+                inner = body.activation(inner)
             hidden = _added(after, inner, layer.down, layer.down_bias, layer.mlp_after, layer)
         return hidden
-
-    def _activated(self, inner: Tensor, layer: Layer) -> Tensor:
-        if not layer.gated:
-            return self.body.activation(inner)
-        gate, up = inner.chunk(2, dim=-1)
-        return self.body.activation(gate).mul_(up)
 
     def _attend(
         self,

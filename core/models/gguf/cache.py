@@ -98,7 +98,10 @@ def being_converted(key: str) -> Iterator[Path]:
     root = cache_root()
     try:
         root.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(root)
+        for path in root.glob(f"{_BEGUN}*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+                    shutil.rmtree(path, ignore_errors=True)
         begun = Path(tempfile.mkdtemp(prefix=_BEGUN, dir=root))
     except OSError as error:
         raise ModelError(
@@ -134,10 +137,3 @@ def empty_cache() -> int:
     _, size = cached_bytes()
     shutil.rmtree(cache_root(), ignore_errors=True)
     return size - cached_bytes()[1]
-
-
-def _remove_abandoned(root: Path) -> None:
-    for path in root.glob(f"{_BEGUN}*"):
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
-                shutil.rmtree(path, ignore_errors=True)

@@ -6,7 +6,7 @@ It follows what a stranger's file says, so it runs in a child process (`core.mod
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     PreTrainedConfig,
-    PreTrainedModel,
     modeling_gguf_pytorch_utils,
 )
 
@@ -27,6 +26,7 @@ from core.models.gguf.cache import write_source
 from core.models.gguf.ends import end_ids
 from core.models.gguf.header import read_header
 from core.models.loading.errors import explain
+from core.models.replacing import replaced
 from core.models.reporting import Report, current_report
 
 # Saving copies no more than one such piece at a time.
@@ -50,11 +50,27 @@ def convert_gguf(path: str, name: str, out: str, dtype: str) -> None:
     with _read_once(), _counted(report):
         tokenizer = _part(name, "tokenizer", AutoTokenizer, file)
         config: PreTrainedConfig = _part(name, "configuration", AutoConfig, file)
-        model = _model(name, file, config, getattr(torch, dtype))
+        model, loading = _part(
+            name,
+            "weights",
+            AutoModelForCausalLM,
+            file,
+            config=config,
+            dtype=getattr(torch, dtype),
+            output_loading_info=True,
+        )
+    if lacking := sorted(map(str, loading["missing_keys"] | loading["mismatched_keys"])):
+        raise ModelError(
+            f"The weights of {name} are incomplete: {lacking[0]} is missing; get the file again."
+        )
     model.generation_config.eos_token_id = end_ids(header["end_ids"], tokenizer.get_vocab())
     report("Writing the converted model")
     tokenizer.save_pretrained(folder)
-    _save(model, folder)
+    # Saved as a model that was never quantized.
+    model.hf_quantizer = None
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(folder, max_shard_size=_SHARD)
     write_source(file, folder, header["quantization"], dtype)
 
 
@@ -66,38 +82,6 @@ def _part(name: str, part: str, loader: Any, file: Path, **options: Any) -> Any:
         raise
     except Exception as error:
         raise explain(name, part, error) from None
-
-
-def _model(name: str, file: Path, config: PreTrainedConfig, dtype: torch.dtype) -> PreTrainedModel:
-    options: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
-    model, report = _part(name, "weights", AutoModelForCausalLM, file, **options)
-    if report["missing_keys"] or report["mismatched_keys"]:
-        lacking = sorted(map(str, report["missing_keys"] | report["mismatched_keys"]))[0]
-        raise ModelError(
-            f"The weights of {name} are incomplete: {lacking} is missing; get the file again."
-        )
-    return model
-
-
-def _save(model: PreTrainedModel, folder: Path) -> None:
-    """Save a model as one that was never quantized."""
-    model.hf_quantizer = None
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
-    model.save_pretrained(folder, max_shard_size=_SHARD)
-
-
-@contextmanager
-def _replaced(module: Any, **others: Any) -> Iterator[None]:
-    """A library's functions replaced by ours for a while."""
-    originals = {name: getattr(module, name) for name in others}
-    for name, replacement in others.items():
-        setattr(module, name, replacement)
-    try:
-        yield
-    finally:
-        for name, original in originals.items():
-            setattr(module, name, original)
 
 
 def _read_once() -> AbstractContextManager[None]:
@@ -117,7 +101,7 @@ def _read_once() -> AbstractContextManager[None]:
         def data(self, mapped: Any) -> None:
             self._plain = mapped.view(np.ndarray)
 
-    return _replaced(
+    return replaced(
         gguf,
         GGUFReader=lru_cache(maxsize=1)(Reader),
         get_tensor_name_map=lru_cache(maxsize=1)(gguf.get_tensor_name_map),
@@ -134,4 +118,4 @@ def _counted(report: Report) -> AbstractContextManager[None]:
                 report(f"Converting: {done} of {len(waiting)} tensors")
             yield tensor
 
-    return _replaced(modeling_gguf_pytorch_utils, tqdm=count)
+    return replaced(modeling_gguf_pytorch_utils, tqdm=count)

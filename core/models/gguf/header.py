@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, GGUFValueType, LlamaFileType
@@ -52,9 +52,8 @@ class _HeaderReader(GGUFReader):
 
     def _get_field_parts(self, start: int, raw_type: int) -> tuple[int, list[Any], list[int], Any]:
         if raw_type != GGUFValueType.ARRAY:
-            parts: tuple[int, list[Any], list[int], Any]
             parts = super()._get_field_parts(start, int(raw_type))
-            return parts
+            return cast("tuple[int, list[Any], list[int], Any]", parts)
         raw = self.data.data
         kind, count = struct.unpack_from("<IQ", raw, start)
         end = start + 12

@@ -23,7 +23,7 @@ from core.models.reporting import current_report
 from core.models.stopping import ShouldStop
 
 if TYPE_CHECKING:
-    from core.models.gguf.header import GgufHeader
+    pass
 
 _SHOWN = 4
 # Bytes that transformers holds of the largest tensor while it converts it, a number of it.
@@ -67,7 +67,10 @@ def converted_folder(
         ModelError: the file is none that can be used here, or there is no room for it.
         LoadingStoppedError: `should_stop` returned True.
     """
-    key = _key_of(file, name, dtype)
+    try:
+        key = key_of(file, dtype)
+    except OSError as error:
+        raise ModelError(f"{name} can't be read ({error.strerror}); check the file.") from None
     if folder := converted(key):
         check_memory(model_id, sum(path.stat().st_size for path in folder.glob("*.safetensors")))
         return folder
@@ -85,25 +88,13 @@ def converted_folder(
         f"({in_words(free_bytes())} are free) and {in_words(bytes_of_weights)} in {cache_root()}"
     )
     with reserved(model_id, needed, should_stop), being_converted(key) as out:
-        _convert(arguments | {"out": str(out), "dtype": dtype}, header, needed, should_stop)
+        arguments |= {"out": str(out), "dtype": dtype}
+        beside = _BESIDE_BYTES + _BESIDE_HEADER * header["data_start"]
+        limits = RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
+        _asked("Converting", "convert_gguf", limits, should_stop, arguments)
         if key_of(file, dtype) != key:
             raise ModelError(f"{name} changed while it was converted; load the model again.")
     return cache_root() / key
-
-
-def _key_of(file: Path, name: str, dtype: str) -> str:
-    try:
-        return key_of(file, dtype)
-    except OSError as error:
-        raise ModelError(f"{name} can't be read ({error.strerror}); check the file.") from None
-
-
-def _convert(
-    arguments: dict[str, Any], header: GgufHeader, needed: int, should_stop: ShouldStop
-) -> None:
-    beside = _BESIDE_BYTES + _BESIDE_HEADER * header["data_start"]
-    limits = RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
-    _asked("Converting", "convert_gguf", limits, should_stop, arguments)
 
 
 def _asked(

@@ -19,10 +19,10 @@ from threading import BoundedSemaphore, Lock
 from typing import Any
 
 from core.decoding import errors
-from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
+from core.decoding.errors import DecodingError, ModelError
 from core.models.isolation.server import READY, answer, receive_message, send_message
 from core.models.reporting import current_report
-from core.models.stopping import ShouldStop, never
+from core.models.stopping import ShouldStop, never, raise_if_stopped
 
 _ROOT = Path(__file__).resolve().parents[3]
 # Collections while it imports would take a sixth of its time.
@@ -126,12 +126,10 @@ class _Server:
         deadline = time.monotonic() + _START_SECONDS
         control = self.start()
         while not self._ready:
-            if should_stop():
-                raise LoadingStoppedError
+            raise_if_stopped(should_stop)
             with self._lock:  # Of several who wait one takes the byte.
-                if control is not self._control or self._ready:
-                    pass
-                elif select.select([control], [], [], 0)[0]:
+                current = control is self._control and not self._ready
+                if current and select.select([control], [], [], 0)[0]:
                     self._ready = control.recv(1) == READY
                     if not self._ready:
                         self._drop()
@@ -174,9 +172,8 @@ def ask(
 
         return _value(answer(TASKS[task], arguments))
     with _turn(task, should_stop), _SERVER.open_channel(should_stop) as channel:
-        deadline = time.monotonic() + limits.seconds
-        receive = partial(_receive, channel, deadline, should_stop)
         begun = time.monotonic()
+        receive = partial(_receive, channel, begun + limits.seconds, should_stop)
         pid = receive_message(receive)
         try:
             request = {
@@ -192,7 +189,10 @@ def ask(
             late = time.monotonic() - begun >= limits.cpu_seconds
             raise LimitError(_TIME if late else _MEMORY) from None
         finally:
-            _kill(channel, pid)
+            with suppress(OSError):
+                # While its socket is open, the number of a child that hasn't ended is its own.
+                if not select.select([channel], [], [], 0)[0] or channel.recv(1, socket.MSG_PEEK):
+                    os.kill(pid, signal.SIGKILL)
     return _value(reply)
 
 
@@ -201,8 +201,7 @@ def _turn(task: str, should_stop: ShouldStop) -> Iterator[None]:
     """Hold one of the few places that each task has."""
     places = _PLACES.setdefault(task, BoundedSemaphore(_AT_ONCE))
     while not places.acquire(timeout=_POLL_SECONDS):
-        if should_stop():
-            raise LoadingStoppedError
+        raise_if_stopped(should_stop)
     try:
         yield
     finally:
@@ -224,8 +223,7 @@ def _receive(channel: socket.socket, deadline: float, should_stop: ShouldStop, s
     """Read so many bytes, as soon as they are there."""
     parts = []
     while size:
-        if should_stop():
-            raise LoadingStoppedError
+        raise_if_stopped(should_stop)
         if time.monotonic() > deadline:
             raise LimitError(_TIME)
         if not select.select([channel], [], [], _POLL_SECONDS)[0]:
@@ -236,10 +234,3 @@ def _receive(channel: socket.socket, deadline: float, should_stop: ShouldStop, s
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def _kill(channel: socket.socket, pid: int) -> None:
-    """End a child that hasn't ended: while its socket is open, its number is its own."""
-    with suppress(OSError):
-        if not select.select([channel], [], [], 0)[0] or channel.recv(1, socket.MSG_PEEK):
-            os.kill(pid, signal.SIGKILL)

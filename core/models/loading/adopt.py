@@ -6,7 +6,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError
-from core.models.loading.errors import explain
+from core.models.loading.errors import explaining
 from core.models.transformers_model import TransformersModel
 
 
@@ -37,7 +37,7 @@ def from_transformers(
                 f"type {type(argument).__name__} for the {part}."
             )
     name = model_id or model.name_or_path or type(model).__name__
-    try:
+    with explaining(name, "first step"):
         if model.device.type == "cpu" and model.dtype is not torch.float32:
             model.float()
         # Fused steps hold copies of weights, which go stale where the model is trained further.
@@ -49,10 +49,6 @@ def from_transformers(
             fuse_single_tokens=False,
         )
         broken = bool(loaded.start([0]).logits.isnan().any())
-    except ModelError:
-        raise
-    except Exception as error:
-        raise explain(name, "first step", error) from None
     if broken:
         raise ModelError(f"The weights of {name} give logits that are no numbers; load it again.")
     return loaded

@@ -58,7 +58,13 @@ def check_config(config: dict[str, Any], name: str) -> None:
     """
     for key, value in _fields(config):
         if isinstance(value, int) and not isinstance(value, bool):
-            _check_number(key, value, name)
+            most = MOST.get(key, _MOST_INTEGER)
+            least = (-1 if key in _CHUNKS else 0) if key in MOST else -_MOST_INTEGER
+            if not least <= value <= most:
+                raise ModelError(
+                    f"config.json of {name} says {key} = {brief(value)}; it must lie in [{least}, "
+                    f"{most}]. Get the model's files again, or use another model."
+                )
         if isinstance(value, dict | list) and len(value) > _MOST_ENTRIES and key not in _NAMES:
             raise ModelError(
                 f"config.json of {name} gives {key} {len(value):,} entries, more than the "
@@ -94,13 +100,3 @@ def _fields(value: Any) -> Iterator[tuple[str, Any]]:
             waiting.extend((key, item) for item in item_value)
         if key:
             yield key, item_value
-
-
-def _check_number(key: str, value: int, name: str) -> None:
-    most = MOST.get(key, _MOST_INTEGER)
-    least = (-1 if key in _CHUNKS else 0) if key in MOST else -_MOST_INTEGER
-    if not least <= value <= most:
-        raise ModelError(
-            f"config.json of {name} says {key} = {brief(value)}; it must lie in [{least}, {most}]. "
-            "Get the model's files again, or use another model."
-        )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from safetensors import SafetensorError
 
 from core.decoding.errors import ModelError
@@ -63,6 +66,17 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
         "{model_id} doesn't fit into memory; use a smaller model, or dtype bfloat16.",
     ),
 )
+
+
+@contextmanager
+def explaining(model_id: str, part: str) -> Iterator[None]:
+    """Turn a library's error about a `part` of the model into one sentence; keep a ModelError."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise explain(model_id, part, error) from None
 
 
 def explain(model_id: str, part: str, error: Exception) -> ModelError:

@@ -171,8 +171,7 @@ def most_bytes(name: str) -> int | None:
 
 def _check_entry(path: Path, name: str) -> None:
     most = most_bytes(path.name)
-    weights = path.name.endswith(_WEIGHTS)
-    if most is None and not weights:
+    if most is None and not path.name.endswith(_WEIGHTS):
         return
     state = path.stat()
     if not stat.S_ISREG(state.st_mode):

@@ -14,7 +14,7 @@ from huggingface_hub import snapshot_download, try_to_load_from_cache
 
 from core.decoding.errors import ModelError
 from core.models.hub_id import hub_id
-from core.models.loading.errors import explain
+from core.models.loading.errors import explain, explaining
 from core.models.loading.folder import (
     CONFIG_FILE,
     INDEX_FILE,
@@ -53,9 +53,12 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         ModelError: there is no such model, it can't be reached, or a file is too large.
     """
     repo, revision = hub_id(model_id)
-    try:
+    with explaining(model_id, "files"):
         if not online:
-            return _from_cache(model_id, cache_dir)
+            path = try_to_load_from_cache(repo, CONFIG_FILE, cache_dir=cache_dir, revision=revision)
+            if not isinstance(path, str):
+                raise OSError("couldn't connect, and not in the local cache")
+            return str(Path(path).parent)
         plan = snapshot_download(repo, revision=revision, cache_dir=cache_dir, dry_run=True)
         sizes = {file.filename: file.file_size or 0 for file in plan if _is_wanted(file.filename)}
         commit = plan[0].commit_hash if plan else None
@@ -76,18 +79,6 @@ def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> 
         )
         check_disk(Path(cache_dir), sum(missing), f"The files of {model_id} take")
         return str(_download(repo, cache_dir, commit, large))
-    except ModelError:
-        raise
-    except Exception as error:
-        raise explain(model_id, "files", error) from None
-
-
-def _from_cache(model_id: str, cache_dir: str) -> str:
-    repo, revision = hub_id(model_id)
-    path = try_to_load_from_cache(repo, CONFIG_FILE, cache_dir=cache_dir, revision=revision)
-    if not isinstance(path, str):
-        raise explain(model_id, "files", OSError("couldn't connect, and not in the local cache"))
-    return str(Path(path).parent)
 
 
 def _is_wanted(name: str) -> bool:

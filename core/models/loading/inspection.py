@@ -30,7 +30,7 @@ from transformers.models.auto.modeling_auto import (
 from transformers.quantizers.auto import AutoHfQuantizer
 
 from core.decoding.errors import ModelError
-from core.models.loading.errors import explain
+from core.models.loading.errors import explain, explaining
 from core.models.loading.folder import check_folder, is_plain_name, read_json
 from core.models.loading.tokenizer_bounds import check_growth
 
@@ -61,14 +61,17 @@ def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
     where = Path(folder)
     config = load_config(where, model_id, head)
     _check_file_names(where, model_id)
-    tokenizer = load_tokenizer(where, model_id)
-    check_growth(tokenizer, model_id)
+    check_growth(load_tokenizer(where, model_id), model_id)
     if (where / "generation_config.json").exists():
-        try:
+        with explaining(model_id, "generation configuration"):
             GenerationConfig.from_pretrained(where, local_files_only=True)
-        except Exception as error:
-            raise explain(model_id, "generation configuration", error) from None
-    model = _build(config, model_id, head)
+    try:
+        with torch.device("meta"):  # Without memory.
+            model = AUTO[head].from_config(config, trust_remote_code=False)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise explain(model_id, "configuration", error) from None
     quantization = getattr(config, "quantization_config", None)
     if quantization is None or not AutoHfQuantizer.supports_quant_method(quantization):
         _check_tensors(where, model_id, model)
@@ -95,10 +98,8 @@ def load_config(folder: Path, model_id: str, head: Head = "writes") -> PreTraine
     Raises:
         ModelError: it is another one, or can't be read.
     """
-    try:
+    with explaining(model_id, "configuration"):
         config = AutoConfig.from_pretrained(folder, **LOCAL)
-    except Exception as error:
-        raise explain(model_id, "configuration", error) from None
     if head == "scores":
         _require_scores(config, model_id)
         return config
@@ -136,11 +137,9 @@ def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
     Raises:
         ModelError: it can't be read, or encodes to nothing.
     """
-    try:
+    with explaining(model_id, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(folder, **LOCAL)
         usable = len(tokenizer) > 1 and tokenizer.encode("a b", add_special_tokens=False)
-    except Exception as error:
-        raise explain(model_id, "tokenizer", error) from None
     if not usable:
         raise ModelError(
             f"The tokenizer of {model_id} has no vocabulary; put tokenizer.json (or the files "
@@ -161,25 +160,13 @@ def _check_file_names(folder: Path, model_id: str) -> None:
             )
 
 
-def _build(config: PreTrainedConfig, model_id: str, head: Head) -> PreTrainedModel:
-    """The model on torch's device without memory."""
-    try:
-        with torch.device("meta"):
-            model: PreTrainedModel = AUTO[head].from_config(config, trust_remote_code=False)
-            return model
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise explain(model_id, "configuration", error) from None
-
-
 def _check_tensors(folder: Path, model_id: str, model: PreTrainedModel) -> None:
     """Weights must be stored in the size and as the kind of number that the model computes with.
 
     What goes by another name in the files, transformers checks when it reads it.
     """
     expected = dict(model.named_parameters())
-    try:
+    with explaining(model_id, "weights"):
         for path in check_folder(folder, model_id).weights:
             with safe_open(path, framework="pt") as file:
                 for name in sorted(expected.keys() & set(file.keys())):
@@ -192,7 +179,3 @@ def _check_tensors(folder: Path, model_id: str, model: PreTrainedModel) -> None:
                         )
                     if math.prod(stored.get_shape()) != weight.numel():
                         raise explain(model_id, "weights", ValueError("ignore_mismatched_sizes"))
-    except ModelError:
-        raise
-    except Exception as error:
-        raise explain(model_id, "weights", error) from None

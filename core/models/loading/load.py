@@ -22,7 +22,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
+from core.decoding.errors import DecodingError, ModelError
 from core.models.gguf.cache import source_of
 from core.models.gguf.source import converted_folder, gguf_in
 from core.models.hub_id import hub_id
@@ -30,7 +30,7 @@ from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.loading import hub
 from core.models.loading.bounds import check_config
 from core.models.loading.device import device_named, number_type_named
-from core.models.loading.errors import explain
+from core.models.loading.errors import explain, explaining
 from core.models.loading.folder import check_folder, state_of, weights_digest
 from core.models.loading.inspection import (
     AUTO,
@@ -49,7 +49,7 @@ from core.models.places import embedded_folder
 from core.models.reporting import current_report
 from core.models.rewards.reward_model import RewardModel
 from core.models.rewards.verifier import is_verifier, load_verifier
-from core.models.stopping import never, stoppable
+from core.models.stopping import never, raise_if_stopped, stoppable
 from core.models.transformers_model import TransformersModel
 
 T = TypeVar("T")
@@ -104,8 +104,7 @@ def load_scorer(
     if source.trusted and source.folder is not None and is_verifier(source.folder):
         place = device_named(device)
         number_type = number_type_named(dtype, place)
-        if should_stop():
-            raise LoadingStoppedError
+        raise_if_stopped(should_stop)
         with quiet():
             return load_verifier(
                 source.folder, embedded_folder("target"), source.model_id, place, number_type
@@ -140,8 +139,7 @@ def _load_as(
         tokenizer = load_tokenizer(folder, source.model_id)
         with stoppable(should_stop):
             hf_model, note = _load_weights(folder, source.model_id, config, number_type, head)
-        if should_stop():
-            raise LoadingStoppedError
+        raise_if_stopped(should_stop)
         digest = revision or weights_digest(folder)
         return assemble(hf_model, tokenizer, target, source, digest, note)
 
@@ -187,8 +185,7 @@ def _inspect(
 ) -> int:
     """See that the folder can be loaded safely; the bytes that its model takes."""
     name = _in_sentence(source)
-    files = check_folder(folder, name)
-    check_config(files.config, name)
+    check_config(check_folder(folder, name).config, name)
     memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
     limits = RequestLimits(cpu_seconds=30, seconds=120.0, memory_bytes=memory)
     try:
@@ -218,7 +215,7 @@ def _load_weights(
     head: Head,
 ) -> tuple[PreTrainedModel, str]:
     """The model, and a sentence on the tensors of its files that it has no use for."""
-    try:
+    with explaining(model_id, "weights"):
         model, report = AUTO[head].from_pretrained(
             folder,
             config=config,
@@ -227,10 +224,6 @@ def _load_weights(
             output_loading_info=True,
             **LOCAL,
         )
-    except LoadingStoppedError:
-        raise
-    except Exception as error:
-        raise explain(model_id, "weights", error) from None
     if lacking := report["missing_keys"]:
         raise ModelError(
             f"The weights of {model_id} are incomplete: {_tensors(lacking, 'missing')}; get the "
@@ -263,7 +256,7 @@ def _assemble(
 ) -> TransformersModel:
     """The model on its device, after one token has gone through it."""
     current_report()("Weights are read; trying a step")
-    try:
+    with explaining(source.model_id, "first step"):
         model = TransformersModel(
             hf_model.to(device),
             tokenizer,
@@ -273,10 +266,6 @@ def _assemble(
             left_out=note,
         )
         broken = bool(model.start([0]).logits.isnan().any())
-    except ModelError:
-        raise
-    except Exception as error:
-        raise explain(source.model_id, "first step", error) from None
     if broken:
         raise ModelError(
             f"The weights of {source.model_id} give logits that are no numbers; get its files "

@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from core.decoding.errors import LoadingStoppedError, ModelError
+from core.decoding.errors import ModelError
+from core.models.stopping import raise_if_stopped
 
 _POLL_SECONDS = 0.1
 # Address space that the threads of a load reserve.
@@ -25,8 +26,7 @@ def free_bytes() -> int:
 
     Where the system doesn't tell what is free it is what the machine has.
     """
-    limits = (*_of_control_groups(), *_of_address_space())
-    return max(min(_of_machine(), *limits), 0)
+    return max(min(_of_machine(), *_of_control_groups(), *_of_address_space()), 0)
 
 
 def _of_address_space() -> Iterator[int]:
@@ -125,8 +125,7 @@ def reserved(model_id: str, needed: int, should_stop: Callable[[], bool]) -> Ite
                 _reserved.append(needed)
                 break
         check_memory(model_id, needed)
-        if should_stop():
-            raise LoadingStoppedError
+        raise_if_stopped(should_stop)
         time.sleep(_POLL_SECONDS)
     try:
         yield

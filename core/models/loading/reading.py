@@ -15,9 +15,8 @@ from typing import Any
 from safetensors import safe_open
 from transformers import PreTrainedModel
 
-from core.decoding.errors import LoadingStoppedError
 from core.models.reporting import current_report
-from core.models.stopping import current
+from core.models.stopping import current, raise_if_stopped
 
 # As transformers does: a mapped file counts there as memory that is taken.
 _OPTIONS = {"backend": "pread"} if sys.platform == "win32" else {}
@@ -76,8 +75,7 @@ class _Tensor:
         progress.expect(self._numbers)
 
     def __getitem__(self, index: Any) -> Any:
-        if self._progress.should_stop():
-            raise LoadingStoppedError
+        raise_if_stopped(self._progress.should_stop)
         part = self._stored[index]
         self._progress.advance(self._numbers)
         return part

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import KINDS, Address
-from core.models.remote.engine import Bias, Facts, Forced, Prompts, ServerEngine
+from core.models.remote.engine import Bias, Engine, Facts, Forced, Prompts
 from core.models.remote.http import Client, RefusedError
 from core.models.remote.rows import Said, in_order, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
@@ -21,7 +22,7 @@ _TRIED = (1_000, 100, 20, 5)
 _BYTES_OF_ENTRY = 96
 
 
-class CompletionsEngine(ServerEngine):
+class CompletionsEngine(Engine):
     """`/v1/completions` with prompts of token ids."""
 
     def __init__(self, address: Address, client: Client) -> None:
@@ -43,18 +44,13 @@ class CompletionsEngine(ServerEngine):
         window = row.get("max_model_len")
         most, vocab_size = self._most_candidates()
         window = window if type(window) is int else None
-        return Facts(*self._software(), most, vocab_size, window)
-
-    def _software(self) -> tuple[str, str]:
-        """Its name and version."""
-        name = KINDS[self._address.kind]
         if self._address.kind != "vllm":
-            return f"{name} server", ""
-        try:
+            return Facts(f"{KINDS[self._address.kind]} server", "", most, vocab_size, window)
+        version = None
+        with suppress(LostModelError):
             version = part_of(self._client.ask("/version"), "version")
-        except LostModelError:
-            version = None
-        return name, version[:40] if isinstance(version, str) else ""
+        version = version[:40] if isinstance(version, str) else ""
+        return Facts(KINDS["vllm"], version, most, vocab_size, window)
 
     def _most_candidates(self) -> tuple[int | None, int | None]:
         """Count the candidates that it gives (None: all), and the tokens that there are then."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from core.decoding.errors import LoadingStoppedError, LostModelError, ModelError
+from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.address import Address, read_address
 from core.models.remote.completions import CompletionsEngine
 from core.models.remote.engine import Bias, Engine, Facts, Prompts
@@ -18,7 +18,7 @@ from core.models.remote.model import RemoteModel
 from core.models.remote.rows import SUM_TOLERANCE, full_row, known_row, named_row
 from core.models.remote.tokens import SAMPLES, LocalTokens, ServerTokens, Tokens
 from core.models.reporting import current_report
-from core.models.stopping import stoppable
+from core.models.stopping import raise_if_stopped, stoppable
 
 # The beginnings of so long a text that are compared, by so many of their likeliest tokens; OpenAI's
 # completions name 5.
@@ -53,17 +53,12 @@ def connect(
     with stoppable(should_stop):
         tell("Asking the server")
         facts = engine.connect()
-        _stop(should_stop)
+        raise_if_stopped(should_stop)
         tell("Reading its tokens")
         tokens, vocab_size = _tokens(address, engine, facts, should_stop)
-        _stop(should_stop)
+        raise_if_stopped(should_stop)
         tell("Trying its numbers")
         return _tried(address, engine, client, tokens, facts, vocab_size)
-
-
-def _stop(should_stop: Callable[[], bool]) -> None:
-    if should_stop():
-        raise LoadingStoppedError
 
 
 def _tokens(
@@ -124,14 +119,13 @@ def _tried(
     # vLLM's `--logprobs-mode raw_logits`: many numbers, which add up to no probability.
     improbable = abs(float(alone.double().logsumexp(-1))) > 10 * SUM_TOLERANCE
     many = improbable and _distinct(alone) > len(alone) // 10
-    gives_logits = address.kind == "vllm" and not facts.most and many
     model = RemoteModel(
         engine,
         client,
         tokens,
         facts,
         vocab_size,
-        gives_logits=gives_logits,
+        gives_logits=address.kind == "vllm" and not facts.most and many,
         processed=_is_processed(engine, ids, alone, facts),
         dtype=_dtype(alone, *_twice(engine, longest, vocab_size)),
         advice=_ADVICE[address.kind],

@@ -1,9 +1,10 @@
-"""Protocol of a kind of server; `completions` and `llamacpp` implement it."""
+"""Base class of the kinds of servers, `completions` and `llamacpp`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.errors import LostModelError
@@ -42,8 +43,8 @@ class Forced(NamedTuple):
     ends: bool
 
 
-class ServerEngine:
-    """Part of an engine that every kind of server shares."""
+class Engine(ABC):
+    """A model on a server; every method may raise LostModelError."""
 
     def __init__(self, address: Address, client: Client) -> None:
         self._address, self._client = address, client
@@ -54,6 +55,48 @@ class ServerEngine:
     def label(self) -> str:
         """Name of the model in sentences."""
         return self._client.label
+
+    @abstractmethod
+    def connect(self) -> Facts:
+        """See whether the model is there, and what is known of it."""
+
+    @abstractmethod
+    def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
+        """After each prompt of ids the `count` likeliest tokens with their log-probabilities.
+
+        Args:
+            bias: added to the logits of tokens before one is picked.
+        """
+
+    @abstractmethod
+    def sampled(
+        self, ids: Sequence[int], config: ByEngine, limit: int, count: int
+    ) -> Iterator[Said]:
+        """The tokens of a run that the server makes, each with `count` candidates, itself first.
+
+        Raises:
+            ConfigError: the server has no such setting.
+        """
+
+    @abstractmethod
+    def forced(self, token_id: int, count: int) -> Forced:
+        """Make the server emit a token."""
+
+    @abstractmethod
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text, by the server's tokenizer."""
+
+    @abstractmethod
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids, special tokens included."""
+
+    @abstractmethod
+    def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
+        """Ids of a conversation by the server's template."""
+
+    @abstractmethod
+    def vocabulary(self, count: int) -> list[bytes | None]:
+        """The bytes of every token; None where the server doesn't tell, empty of special ones."""
 
     def _listed(self) -> tuple[list[Any], str]:
         """Rows of the server's list of models, and their names for a sentence."""
@@ -67,59 +110,3 @@ class ServerEngine:
         if not isinstance(text, str):
             raise LostModelError(f"The server of {self.label} can't {act}.")
         return text
-
-
-class Engine(Protocol):
-    """A model on a server; every method may raise LostModelError."""
-
-    @property
-    def label(self) -> str:
-        """Name of the model in sentences."""
-        ...
-
-    def connect(self) -> Facts:
-        """See whether the model is there, and what is known of it."""
-        ...
-
-    def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
-        """After each prompt of ids the `count` likeliest tokens with their log-probabilities.
-
-        Args:
-            bias: added to the logits of tokens before one is picked.
-        """
-        ...
-
-    def sampled(
-        self, ids: Sequence[int], config: ByEngine, limit: int, count: int
-    ) -> Iterator[Said]:
-        """The tokens of a run that the server makes, each with `count` candidates, itself first.
-
-        Raises:
-            ConfigError: the server has no such setting.
-        """
-        ...
-
-    @property
-    def last_speculation(self) -> Any:
-        """The server's report on speculation in the last such run; None if there is none."""
-        ...
-
-    def forced(self, token_id: int, count: int) -> Forced:
-        """Make the server emit a token."""
-        ...
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a text, by the server's tokenizer."""
-        ...
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, special tokens included."""
-        ...
-
-    def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """Ids of a conversation by the server's template."""
-        ...
-
-    def vocabulary(self, count: int) -> list[bytes | None]:
-        """The bytes of every token; None where the server doesn't tell, empty of special ones."""
-        ...

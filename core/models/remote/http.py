@@ -6,6 +6,7 @@ A key travels in one header and nowhere else: not in an error, not in an address
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,14 +32,9 @@ _REFUSING_SECONDS = 30.0
 class RefusedError(LostModelError):
     """The server answered that it won't."""
 
-    def __init__(self, text: str, status: int, said: str) -> None:
-        super().__init__(text)
-        self.status = status
-        self.said = said
 
-
-class _BusyError(Exception):
-    """Asking again may help."""
+class _BusyError(LostModelError):
+    """The server gave no answer, and may give one when it is asked again."""
 
     def __init__(self, sentence: str, wait: float | None = None) -> None:
         super().__init__(sentence)
@@ -100,23 +96,20 @@ class Client:
             except _BusyError as busy:
                 pause = next(pauses, None)
                 if pause is None:
-                    raise LostModelError(str(busy)) from None
+                    raise
                 pause = pause if busy.wait is None else busy.wait
                 _rest(min(pause, self.patience.longest_pause), current())
 
     def _content(self, path: str, body: object, most_bytes: int) -> bytes:
         ends = time.monotonic() + self.patience.answer
         with self._answer(path, body) as response:
-            content = self._read(response, most_bytes, ends)
+            content = b"".join(self._pieces(response, most_bytes, ends))
         self._check_status(response, content)
         return content
 
     def text(self, path: str) -> str:
         """Return the answer to a GET as text; raises as `ask`, and doesn't ask again."""
-        try:
-            return self._content(path, None, 4 * MIB).decode("utf-8", "replace")
-        except _BusyError as busy:
-            raise LostModelError(str(busy)) from None
+        return self._content(path, None, 4 * MIB).decode("utf-8", "replace")
 
     def events(self, path: str, body: object, *, most_bytes: int) -> Iterator[Any]:
         """The JSON of each server-sent event, as it comes; the request is made once.
@@ -124,30 +117,21 @@ class Client:
         Raises:
             as `ask`.
         """
-        line, size = bytearray(), 0
-        try:
-            with self._answer(path, body) as response:
-                if response.status_code != 200:
-                    content = self._read(response, most_bytes, time.monotonic() + _REFUSING_SECONDS)
-                    self._check_status(response, content)
-                for piece in response.iter_bytes():
-                    size += len(piece)
-                    if size > most_bytes:
-                        raise LostModelError(
-                            self._says(f"answers with more than {most_bytes:,} bytes")
-                        )
-                    line += piece
-                    *whole, unfinished = bytes(line).split(b"\n")
-                    line = bytearray(unfinished)
-                    for event_line in whole:
-                        text = event_line.strip().removeprefix(b"data:").strip()
-                        if event_line.startswith(b"data:") and text != b"[DONE]":
-                            event = self._json(text)
-                            if error := part_of(event, "error", "message"):
-                                raise LostModelError(self._says(f"fails: {str(error)[:200]}"))
-                            yield event
-        except _BusyError as busy:
-            raise LostModelError(str(busy)) from None
+        unfinished = b""
+        with self._answer(path, body) as response:
+            if response.status_code != 200:
+                ends = time.monotonic() + _REFUSING_SECONDS
+                content = b"".join(self._pieces(response, most_bytes, ends))
+                self._check_status(response, content)
+            for piece in self._pieces(response, most_bytes):
+                *lines, unfinished = (unfinished + piece).split(b"\n")
+                for line in lines:
+                    text = line.strip().removeprefix(b"data:").strip()
+                    if line.startswith(b"data:") and text != b"[DONE]":
+                        event = self._json(text)
+                        if error := part_of(event, "error", "message"):
+                            raise LostModelError(self._says(f"fails: {str(error)[:200]}"))
+                        yield event
 
     @contextmanager
     def _answer(self, path: str, body: object) -> Iterator[httpx2.Response]:
@@ -175,15 +159,18 @@ class Client:
         except (ValueError, RecursionError):
             raise LostModelError(self._says("answers with half a JSON text, or none")) from None
 
-    def _read(self, response: httpx2.Response, most_bytes: int, ends: float) -> bytes:
-        content = bytearray()
+    def _pieces(
+        self, response: httpx2.Response, most_bytes: int, ends: float = math.inf
+    ) -> Iterator[bytes]:
+        """Yield the content as it comes, bounded in bytes and time."""
+        size = 0
         for piece in response.iter_bytes():
-            content += piece
-            if len(content) > most_bytes:
+            size += len(piece)
+            if size > most_bytes:
                 raise LostModelError(self._says(f"answers with more than {most_bytes:,} bytes"))
             if time.monotonic() > ends:
                 raise LostModelError(self._says("takes too long to answer"))
-        return bytes(content)
+            yield piece
 
     def _check_status(self, response: httpx2.Response, content: bytes) -> None:
         status, key = response.status_code, key_for(self._address.origin)
@@ -193,17 +180,14 @@ class Client:
             raise _BusyError(self._says(f"is busy or broken (status {status})"), _wait(response))
         if response.is_redirect:
             what = "sends elsewhere, and a redirect is never followed: give the address it leads to"
-            raise RefusedError(self._says(what), status, "")
-        if status in (401, 403):
+        elif status in (401, 403):
             what = f"wants {'another key than this one' if key else 'a key'} (status {status})"
-            raise RefusedError(self._says(what), status, "")
-        message = _message(content)
-        if key:
-            message = message.replace(key, "…")
-        reason = f": {message.rstrip('.')}" if message else ""
-        raise RefusedError(
-            self._says(f"refuses the request (status {status}{reason})"), status, message
-        )
+        else:
+            message = _message(content)
+            message = message.replace(key, "…") if key else message
+            reason = f": {message.rstrip('.')}" if message else ""
+            what = f"refuses the request (status {status}{reason})"
+        raise RefusedError(self._says(what))
 
     def _says(self, what: str) -> str:
         return f"The server of {self.label} {what}."

@@ -8,7 +8,7 @@ from typing import Any
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.errors import LostModelError, ModelError
 from core.models.remote.completions import ids_of
-from core.models.remote.engine import Bias, Facts, Forced, Prompts, ServerEngine
+from core.models.remote.engine import Bias, Engine, Facts, Forced, Prompts
 from core.models.remote.rows import Said, in_order, list_in, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
@@ -17,7 +17,7 @@ _MOST_VOCABULARY = 2**20
 _MOST_SLOTS = 2**10
 
 
-class LlamaCppEngine(ServerEngine):
+class LlamaCppEngine(Engine):
     """`/completion` with prompts of token ids."""
 
     def connect(self) -> Facts:

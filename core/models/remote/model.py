@@ -227,16 +227,12 @@ class RemoteModel:
         length = ids.shape[1]
         ends = range(length - keep + 1, length + 1)
         prompts = [row[:end] for row in ids.tolist() for end in ends]
-        rows = torch.cat([*self._asked(prompts)])
-        return rows.view(ids.shape[0], keep, self.vocab_size)
-
-    def _asked(self, prompts: Sequence[list[int]]) -> Iterator[Tensor]:
-        """`[some prompts, vocab]`, request by request."""
+        read, rows = known_row if self.known else full_row, list[Tensor]()
         for first in range(0, len(prompts), self._rows_at_once):
-            some = prompts[first : first + self._rows_at_once]
-            answers = self._engine.next_tokens(some, self.known or self.vocab_size)
-            read = known_row if self.known else full_row
-            rows = torch.stack([read(answer, self.vocab_size, self.model_id) for answer in answers])
-            if not (self.gives_logits or self.known):
-                require_sum(rows, self.model_id, self._advice)
-            yield rows
+            request = prompts[first : first + self._rows_at_once]
+            answers = self._engine.next_tokens(request, self.known or self.vocab_size)
+            rows += [read(answer, self.vocab_size, self.model_id) for answer in answers]
+        table = torch.stack(rows)
+        if not (self.gives_logits or self.known):
+            require_sum(table, self.model_id, self._advice)
+        return table.view(ids.shape[0], keep, self.vocab_size)

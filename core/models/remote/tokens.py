@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.reasoning.types import ThinkMarks
@@ -33,34 +33,6 @@ _UNKNOWN = "\ufffd".encode()
 _CHAT = ({"role": "user", "content": "a"},)
 
 
-class Tokens(Protocol):
-    """Protocol of a remote model's tokenizer."""
-
-    @property
-    def texts(self) -> Texts: ...
-
-    @property
-    def caveat(self) -> str: ...
-
-    @property
-    def unknown(self) -> frozenset[int]: ...
-
-    @property
-    def eos_ids(self) -> frozenset[int]: ...
-
-    @property
-    def has_chat_template(self) -> bool: ...
-
-    @property
-    def think_marks(self) -> ThinkMarks: ...
-
-    def encode(self, text: str) -> list[int]: ...
-
-    def encode_chat(
-        self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
-    ) -> list[int]: ...
-
-
 class LocalTokens(Tokenizing):
     """A tokenizer of transformers, on this machine."""
 
@@ -80,7 +52,13 @@ class LocalTokens(Tokenizing):
                 ask("inspect_tokenizer", _INSPECTING, should_stop, **arguments)
             tokenizer = load_tokenizer(folder, where)
         super().__init__(tokenizer, where, isolate_templates=not trusted)
-        self.eos_ids = frozenset(_eos_ids(folder, where, self.tokenizer.eos_token_id))
+        # The model's files may name several; a tokenizer knows one.
+        ends = [self.tokenizer.eos_token_id]
+        for name in ("generation_config.json", "config.json"):
+            with suppress(OSError, ModelError):
+                named = read_json(folder / name, where).get("eos_token_id")
+                ends += named if isinstance(named, list) else [named]
+        self.eos_ids = frozenset(token_id for token_id in ends if type(token_id) is int)
 
     @property
     def texts(self) -> Texts:
@@ -97,16 +75,6 @@ def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]
         return Path(where).expanduser(), False
     hub_id(where)
     return fetch_model(where, should_stop, weights=False), False
-
-
-def _eos_ids(folder: Path, where: str, of_tokenizer: object) -> set[int]:
-    """Read the end-of-sequence ids in the model's files; a tokenizer alone knows one."""
-    ids = [of_tokenizer]
-    for name in ("generation_config.json", "config.json"):
-        with suppress(OSError, ModelError):
-            named = read_json(folder / name, where).get("eos_token_id")
-            ids += named if isinstance(named, list) else [named]
-    return {token_id for token_id in ids if type(token_id) is int}
 
 
 class ServerTokens:
@@ -223,6 +191,10 @@ class ServerTokens:
             if start in names and end in names:
                 return ThinkMarks(start, end, "tokens")
         return BY_PROMPT
+
+
+# A remote model's tokenizer.
+Tokens: TypeAlias = LocalTokens | ServerTokens
 
 
 def require_unicode(text: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -57,8 +57,7 @@ class Verifier(nn.Module):
     @property
     def device(self) -> torch.device:
         """Device of the target."""
-        device: torch.device = self.target.device
-        return device
+        return cast(torch.device, self.target.device)
 
     def forward(self, input_ids: Tensor) -> SequenceClassifierOutput:
         """The score of the last token, `logits [rows, 1]`, of ids `[rows, n]` without padding."""
@@ -70,8 +69,7 @@ def read(target: LlamaForCausalLM, ids: Tensor) -> tuple[Tensor, Tensor]:
     """Return a head's inputs for ids `[rows, n]`: hidden states and logprobs, 0 for the first."""
     hidden = target.model(input_ids=ids, use_cache=False).last_hidden_state
     logprobs = target.lm_head(hidden[:, :-1]).log_softmax(-1)
-    of_tokens = logprobs.gather(-1, ids[:, 1:, None])[..., 0]
-    return hidden, functional.pad(of_tokens, (1, 0))
+    return hidden, functional.pad(logprobs.gather(-1, ids[:, 1:, None])[..., 0], (1, 0))
 
 
 def is_verifier(folder: Path) -> bool:

@@ -24,7 +24,8 @@ class InputLimits:
             PromptError: no token, an id outside the vocabulary, or too many tokens.
             ValueError: the shape is not `[rows, n]`.
         """
-        table = as_table(ids)
+        nested = len(ids) > 0 and isinstance(ids[0], Sequence)
+        table = [list(row) for row in cast("Sequence[Sequence[int]]", ids if nested else [ids])]
         width = len(table[0]) if table else 0
         if width == 0:
             raise PromptError("There is no token to process; give at least one token id.")
@@ -44,13 +45,6 @@ class InputLimits:
                 "asked for; shorten the prompt or generate fewer tokens."
             )
         return table
-
-
-def as_table(ids: TokenRows) -> list[list[int]]:
-    """`ids` as a list of rows; a flat list is one row."""
-    if len(ids) > 0 and isinstance(ids[0], Sequence):
-        return [list(cast("Sequence[int]", row)) for row in ids]
-    return [list(cast("Sequence[int]", ids))]
 
 
 def check_branch(rows: Sequence[int], held: int) -> None:

@@ -40,8 +40,8 @@ class _Place(NamedTuple):
 class _Seen(NamedTuple):
     """One forward of a module."""
 
-    taken: tuple[int, ...]
-    given: tuple[int, ...]
+    input_shape: tuple[int, ...]
+    output_shape: tuple[int, ...]
     seconds: float
 
 
@@ -61,10 +61,7 @@ def watch_forward(
         use_cache: False runs all tokens again.
 
     Returns:
-        what was seen, and the logits after the last token, `[vocab]`.
-
-    Raises:
-        PromptError: as of a prompt.
+        what was seen, and the logits after the last token, `[vocab]`; raises as `start`.
     """
     places = list(_places(model))
     _ = model.supports_cache  # It is found out now, before anything is watched.
@@ -78,7 +75,11 @@ def watch_forward(
             with ExitStack() as hooks:
                 seen.append(_watch(places, hooks))
                 started = perf_counter()
-                running = _run(model, branch, added, use_cache)
+                if branch is None:
+                    running = model.start(added, use_cache=use_cache)
+                else:
+                    branch.extend(added, keep=1)
+                    running = branch
                 _wait_for(model.device)
                 whole.append(perf_counter() - started)
     by_name = {place.name: place for place in places}
@@ -112,18 +113,6 @@ def size_of(context: CachedContext | UncachedContext | None) -> CacheSize:
     if not isinstance(context, CachedContext):
         return CacheSize(0, 0)
     return CacheSize(context.length, context.bytes_held)
-
-
-def _run(
-    model: TransformersModel,
-    context: CachedContext | UncachedContext | None,
-    added: Sequence[int],
-    use_cache: bool,
-) -> CachedContext | UncachedContext:
-    if context is None:
-        return model.start(added, use_cache=use_cache)
-    context.extend(added, keep=1)
-    return context
 
 
 def _places(model: TransformersModel) -> Iterator[_Place]:
@@ -192,8 +181,8 @@ def _summed(place: _Place, seen: Sequence[_Seen]) -> ModuleRun:
         kind=type(place.module).__name__,
         part=place.part,
         layer=place.layer,
-        taken=first.taken,
-        given=first.given,
+        taken=first.input_shape,
+        given=first.output_shape,
         seconds=median(run.seconds for run in seen),
         parameters=sum(weight.numel() for weight in place.module.parameters()),
     )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 import torch
 from transformers import (
     GenerationConfig,
     GenerationMixin,
-    PreTrainedModel,
     StoppingCriteria,
     StoppingCriteriaList,
 )
@@ -20,6 +19,7 @@ from core.decoding.beam.types import ReferencePath
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.models.replacing import replaced
 from core.models.running.rope import LengthDependentRope
 
 
@@ -56,14 +56,8 @@ def reference_token_ids(
     Multinomial sampling on another device than the CPU draws from that device's generator, and so
     can't be compared.
     """
-    settings = _settings(config, model.device)
-    if settings is None or "num_beams" in settings:
-        return None
-    output = _generate(model, prompt_ids, config, settings)
-    if output is None:
-        return None
-    new_ids: list[int] = output[0, len(prompt_ids) :].tolist()
-    return new_ids
+    output = _generate(model, prompt_ids, config, searches=False)
+    return None if output is None else list(output[0, len(prompt_ids) :].tolist())
 
 
 def reference_paths(
@@ -74,10 +68,7 @@ def reference_paths(
     None for other methods, and where nothing can be compared. Places without a hypothesis, which
     transformers fills with dead rows, are left out.
     """
-    settings = _settings(config, model.device)
-    if settings is None or "num_beams" not in settings:
-        return None
-    output = _generate(model, prompt_ids, config, settings)
+    output = _generate(model, prompt_ids, config, searches=True)
     if output is None:
         return None
     rows = zip(
@@ -95,12 +86,16 @@ def reference_paths(
 
 
 def _generate(
-    model: Generator,
-    prompt_ids: Sequence[int],
-    config: MethodConfig,
-    settings: dict[str, Any],
+    model: Generator, prompt_ids: Sequence[int], config: MethodConfig, *, searches: bool
 ) -> Any:
-    """Run `generate` on one prompt; None where it has no room for a token."""
+    """Run `generate` on one prompt; None where it has no room, or no such method or draw.
+
+    Args:
+        searches: the method is a beam search.
+    """
+    settings = _settings(config, model.device)
+    if settings is None or ("num_beams" in settings) != searches:
+        return None
     room = config.max_new_tokens
     if model.context_window is not None:
         room = min(room, model.context_window - len(prompt_ids))
@@ -108,17 +103,16 @@ def _generate(
         return None
     eos_ids = sorted(model.eos_ids)
     beams = settings.get("num_beams")
-    # Of a recurrent model's state `generate` may leave every row where it was (RecurrentGemma,
-    # MiniMax); what can't be rolled back is searched without a cache, and so compared.
-    use_cache = config.use_cache and (beams is None or model.supports_cache)
     generation_config = GenerationConfig(
         max_new_tokens=room,
         min_new_tokens=min(config.min_new_tokens, room) or None,
         eos_token_id=eos_ids or None,
         pad_token_id=eos_ids[0] if eos_ids else 0,
-        use_cache=use_cache,
-        return_dict_in_generate=beams is not None,
-        output_scores=beams is not None,
+        # Of a recurrent model's state `generate` may leave every row where it was (RecurrentGemma,
+        # MiniMax); what can't be rolled back is searched without a cache, and so compared.
+        use_cache=config.use_cache and (not searches or model.supports_cache),
+        return_dict_in_generate=searches,
+        output_scores=searches,
         **settings,
     )
     # With one beam `generate` would decode greedily; the search itself is no other for it.
@@ -126,7 +120,9 @@ def _generate(
     prompt = torch.tensor([list(prompt_ids)], device=model.device)
     stopping = [_StopStrings(config.stop_strings, len(prompt_ids), model.token_bytes)]
     rope = model.rope.afresh() if model.rope else nullcontext()
-    with rope, _own_settings_only(model.hf_model), torch.random.fork_rng(devices=[]):
+    # The model's own generation config would fill every setting left open.
+    bare = replaced(model.hf_model, generation_config=GenerationConfig())
+    with rope, bare, torch.random.fork_rng(devices=[]):
         torch.manual_seed(getattr(config, "seed", 0))
         return model.hf_model.generate(
             prompt,
@@ -156,17 +152,6 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
         return None
     values = ((spec, getattr(shaping, spec.field)) for spec in specs)
     return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
-
-
-@contextmanager
-def _own_settings_only(model: PreTrainedModel) -> Iterator[None]:
-    """Sets the model's own generation config aside: it fills every setting left open."""
-    shipped = model.generation_config
-    model.generation_config = GenerationConfig()
-    try:
-        yield
-    finally:
-        model.generation_config = shipped
 
 
 class _StopStrings(StoppingCriteria):  # type: ignore[misc]

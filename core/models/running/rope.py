@@ -34,7 +34,11 @@ class LengthDependentRope:
 
     def __init__(self, model: PreTrainedModel, config: Any) -> None:
         kinds = rope_parameters(config)
-        switches = {_original(parameters) for parameters in kinds if _has_two_sets(parameters)}
+        switches = {
+            int(parameters["original_max_position_embeddings"])
+            for parameters in kinds
+            if _has_two_sets(parameters)
+        }
         self._switches = {length for length in switches if length < _LONGEST}
         grows = any("dynamic" in parameters["rope_type"] for parameters in kinds)
         self._growing = int(config.max_position_embeddings) if grows else None
@@ -149,10 +153,6 @@ def _joined(parts: Any) -> Tensor:
 def _has_two_sets(parameters: dict[str, Any]) -> bool:
     """Return whether there is one set of angles up to a length and another beyond."""
     return parameters["rope_type"] == "longrope" or "long_mscale" in parameters
-
-
-def _original(parameters: dict[str, Any]) -> int:
-    return int(parameters["original_max_position_embeddings"])
 
 
 def _is_scaled(module: nn.Module) -> bool:

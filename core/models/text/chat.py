@@ -42,8 +42,7 @@ def render_chat(
     _check(tokenizer, messages, model_id)
     if isolated:
         return _write_isolated(tokenizer, messages, open_answer, model_id, marked=False)
-    text: str = _apply(tokenizer, messages, open_answer, model_id, tokenize=False)
-    return text
+    return str(_apply(tokenizer, messages, open_answer, model_id, tokenize=False))
 
 
 def encode_chat(
@@ -66,22 +65,20 @@ def encode_chat(
     """
     _check(tokenizer, messages, model_id)
     options = {"sanitize_control_tokens": True}
-    ids: list[int]
-    if isolated:
-        text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
-        try:
-            with panics_told(model_id):
-                encoded = tokenizer(text, add_special_tokens=False, verbose=False, **options)
-            ids = encoded["input_ids"]
-        except PromptError:
-            raise
-        except Exception as error:
-            raise _refused(model_id, error) from None
-    else:
-        ids = _apply(
+    if not isolated:
+        ids: list[int] = _apply(
             tokenizer, messages, open_answer, model_id, tokenize=True, return_dict=False, **options
         )
-    return ids
+        return ids
+    text = _write_isolated(tokenizer, messages, open_answer, model_id, marked=True)
+    try:
+        with panics_told(model_id):
+            encoded = tokenizer(text, add_special_tokens=False, verbose=False, **options)
+        return list(encoded["input_ids"])
+    except PromptError:
+        raise
+    except Exception as error:
+        raise _refused(model_id, error) from None
 
 
 @contextmanager

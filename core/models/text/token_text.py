@@ -79,7 +79,13 @@ class TokenTexts:
     def text_of(self, token_id: int) -> str:
         """Display text; bytes of an incomplete character as `<E2><98>`."""
         if token_id not in self._texts:
-            self._texts[token_id] = self._show(token_id)
+            piece = self._piece(token_id)
+            if piece is None:
+                self._texts[token_id] = f"<unused {token_id}>"
+            elif token_id in self._special:
+                self._texts[token_id] = piece
+            else:
+                self._texts[token_id] = display_text(self.bytes_of(token_id))
         return self._texts[token_id]
 
     def _piece(self, token_id: int) -> str | None:
@@ -90,14 +96,6 @@ class TokenTexts:
         except (IndexError, KeyError, OverflowError, ValueError):
             return None
         return piece if isinstance(piece, str) else None
-
-    def _show(self, token_id: int) -> str:
-        piece = self._piece(token_id)
-        if piece is None:
-            return f"<unused {token_id}>"
-        if token_id in self._special:
-            return piece
-        return display_text(self.bytes_of(token_id))
 
     def _spell(self, piece: str) -> bytes:
         if "ByteLevel" in self._steps and unicode_to_byte().keys() >= set(piece):

@@ -89,8 +89,7 @@ def error_response(error: ApiError) -> Response:
     headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    body = json.dumps(error.body())
-    return Response(body, error.status, headers, media_type="application/json")
+    return Response(json.dumps(error.body()), error.status, headers, media_type="application/json")
 
 
 class Reply:

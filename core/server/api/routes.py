@@ -119,8 +119,7 @@ class Routes:
         await self._import()
         from core.server.api.models import model_body
 
-        created = self._service.created
-        models = [model_body(name, created) for name in self._service.offered()]
+        models = [model_body(name, self._service.created) for name in self._service.offered()]
         return JSONResponse({"object": "list", "data": models})
 
     async def one_model(self, request: Request) -> Response:

@@ -42,9 +42,12 @@ def _call(data: Any, depth: int) -> FunctionCall:
     line, resumed, arguments = (data.get(name) for name in ("line", "resumed", "arguments"))
     if not all(isinstance(text, str) for text in texts.values()) or texts["phase"] not in PHASES:
         raise _damaged()
-    if type(line) is not int or type(resumed) is not bool or not isinstance(arguments, dict):
-        raise _damaged()
-    if not all(isinstance(text, str) for text in arguments.values()):
+    if (
+        type(line) is not int
+        or type(resumed) is not bool
+        or not isinstance(arguments, dict)
+        or not all(isinstance(text, str) for text in arguments.values())
+    ):
         raise _damaged()
     return FunctionCall(
         **texts,  # type: ignore[arg-type]

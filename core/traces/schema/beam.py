@@ -48,10 +48,10 @@ def _a_tree(trace: Trace) -> None:
     if steps and steps[0].groups != tuple(range(groups)):
         raise ValueError("the first beam must hold the prompt once for each group")
     for before, after in pairwise(steps):
-        kept, going = tuple(map(before.group_of, before.kept)), set(after.groups)
+        survivors = tuple(map(before.group_of, before.kept))
         # The survivors of groups that ended come last and go no further.
-        ended = tuple(group for group in kept if group not in going)
-        if after.groups + ended != kept:
+        ended = tuple(group for group in survivors if group not in after.groups)
+        if after.groups + ended != survivors:
             raise ValueError("a step's beam is not what the step before it kept")
 
 

@@ -17,7 +17,6 @@ from core.decoding.record.trace import (
     Draw,
     PromptPosition,
     PromptStep,
-    Step,
     TokenStep,
     Trace,
 )
@@ -102,16 +101,13 @@ def _highest_score_is_chosen(step: TokenStep) -> None:
         raise ValueError("the chosen token has not the highest score of those compared")
 
 
-def _reasoned(step: Step) -> bool:
-    return isinstance(step, TokenStep) and (step.phase == "thinking" or step.origin == "forced")
-
-
 def _steps_are_the_method_s(trace: Trace) -> None:
     method = trace.config.method
     kind, compares = method_of(trace.config).step, method_of(trace.config).compares
     if not all(isinstance(step, PromptStep | kind) for step in trace.steps):
         raise ValueError("a step is of another method than the settings")
-    if method != "reasoning" and any(map(_reasoned, trace.steps)):
+    reasoned = (s.phase == "thinking" or s.origin == "forced" for s in trace.token_steps)
+    if method != "reasoning" and any(reasoned):
         raise ValueError("only a reasoning run thinks, or has forced tokens")
     if any((step.compared is not None) != compares for step in trace.token_steps):
         raise ValueError("a step compares tokens exactly where its method does")

@@ -29,8 +29,11 @@ class CompletionWriter(ChunkWriter):
 
     def body(self) -> dict[str, Any]:
         choices = [self._choice(at, choice) for at, choice in enumerate(self.answer.choices)]
-        usage = {"usage": self.answer.usage()}
-        return {**self.envelope(choices), **usage, **self.answer.extras()}
+        return {
+            **self.envelope(choices),
+            "usage": self.answer.usage(),
+            **self.answer.extras(),
+        }
 
     def _choice(self, at: int, choice: Choice) -> dict[str, Any]:
         logprobs = None

@@ -86,8 +86,7 @@ class LegacyLogprobs:
             lists["top_logprobs"].append(scored and self._top(scored))
             lists["text_offset"].append(self._offset)
             # In characters: bytes of one may be spread over tokens.
-            text = self._decoder.decode(self._vocabulary.token_bytes(token_id))
-            self._offset += len(text)
+            self._offset += len(self._decoder.decode(self._vocabulary.token_bytes(token_id)))
         return lists
 
     def _top(self, token: TokenLogprobs) -> dict[str, float]:

@@ -125,17 +125,29 @@ class ResponseWriter(AnswerWriter):
         """Return an item of the output; an empty one is yet to come."""
         text = self._choice.text("thinking" if kind == "reasoning" else "answer")
         if kind == "reasoning":
-            content = [] if empty else [{"text": text, "type": "reasoning_text"}]
-            item = {"id": self._ids[kind], "summary": [], "type": kind, "content": content}
-            return {**item, "status": status}
+            return {
+                "id": self._ids[kind],
+                "summary": [],
+                "type": kind,
+                "content": [] if empty else [{"text": text, "type": "reasoning_text"}],
+                "status": status,
+            }
         tokens = self._choice.logprobs.get("answer", ())
-        parts = [] if empty else [self._text_part(text, tokens)]
-        item = {"id": self._ids[kind], "content": parts, "role": "assistant"}
-        return {**item, "status": status, "type": kind}
+        return {
+            "id": self._ids[kind],
+            "content": [] if empty else [self._text_part(text, tokens)],
+            "role": "assistant",
+            "status": status,
+            "type": kind,
+        }
 
     def _text_part(self, text: str, tokens: Sequence[TokenLogprobs]) -> dict[str, Any]:
-        part = {"annotations": [], "text": text, "type": "output_text"}
-        return {**part, "logprobs": self.entries(tokens)}
+        return {
+            "annotations": [],
+            "text": text,
+            "type": "output_text",
+            "logprobs": self.entries(tokens),
+        }
 
     def events(self, part: AnswerPart) -> Iterator[str]:
         if isinstance(part, Started):
@@ -165,9 +177,12 @@ class ResponseWriter(AnswerWriter):
         if kind == "reasoning" and part.text:
             yield self._event("reasoning_text.delta", **self._place(), delta=part.text)
         elif kind == "message" and (part.text or part.logprobs):
-            entries = self.entries(part.logprobs)
-            place = self._place()
-            yield self._event("output_text.delta", **place, delta=part.text, logprobs=entries)
+            yield self._event(
+                "output_text.delta",
+                **self._place(),
+                delta=part.text,
+                logprobs=self.entries(part.logprobs),
+            )
 
     def _turn_to(self, kind: str) -> Iterator[str]:
         """Open an item of this kind where another one or none is open."""

@@ -49,15 +49,19 @@ class ChunkWriter(AnswerWriter):
         if isinstance(part, Started):
             yield from map(event, self.opening())
         elif isinstance(part, Delta):
-            shows_ids = self.plan.token_ids and part.token_ids
-            if part.text or part.logprobs or shows_ids:
+            if part.text or part.logprobs or (self.plan.token_ids and part.token_ids):
                 yield event(self.delta(part))
         elif isinstance(part, ChoiceEnded):
             yield event(self.last_chunk(part.choice, part.finish_reason))
         elif isinstance(part, AllEnded):
             if self.plan.usage != "never":
-                usage = {"usage": self.answer.usage(), **self.answer.extras()}
-                yield event({**self.envelope([]), **usage})
+                yield event(
+                    {
+                        **self.envelope([]),
+                        "usage": self.answer.usage(),
+                        **self.answer.extras(),
+                    }
+                )
             yield DONE
         elif isinstance(part, Failed):
             yield event(part.error.body())

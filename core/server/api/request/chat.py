@@ -47,7 +47,7 @@ def _logprobs(fields: Fields) -> LogprobsOptions | None:
     mode: Any = fields.choice("logprobs_mode", MODES, "raw")
     if on:
         return LogprobsOptions(top or 0, mode)
-    for name, given in (("top_logprobs", bool(top)), ("logprobs_mode", True)):
-        if given and fields.has(name):
+    for name in ("top_logprobs", "logprobs_mode") if top else ("logprobs_mode",):
+        if fields.has(name):
             raise fields.wrong(name, "says how log-probabilities are given; set logprobs to true")
     return None

@@ -58,10 +58,10 @@ def read_response(body: Mapping[str, Any], recall: Callable[[str], tuple[Message
 
 
 def _effort(fields: Fields) -> str | None:
-    given = fields.object("reasoning")
-    if given is None:
+    value = fields.object("reasoning")
+    if value is None:
         return None
-    reasoning = Fields(given, "reasoning.")
+    reasoning = Fields(value, "reasoning.")
     effort = reasoning.choice("effort", EFFORTS)
     # No model here sums up what it thought; `auto` takes what there is.
     reasoning.inert("summary", "auto")

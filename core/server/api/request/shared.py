@@ -58,12 +58,12 @@ _LABELS: Mapping[Endpoint, tuple[str, ...]] = {
 
 def read_usage(fields: Fields) -> StreamUsage:
     """Read when a stream says the usage."""
-    given = fields.object("stream_options")
-    if given is None:
+    value = fields.object("stream_options")
+    if value is None:
         return "never"
     if fields.any("stream") is not True:
         raise fields.wrong("stream_options", "acts on a stream only; set stream to true")
-    options = Fields(given, "stream_options.")
+    options = Fields(value, "stream_options.")
     usage, always = options.flag("include_usage"), options.flag("continuous_usage_stats")
     options.inert("include_obfuscation", False)
     options.finish(())

@@ -14,8 +14,7 @@ SHAPING = ("top_k", "min_p", "repetition_penalty")
 # What sets a run, and what its answer shows besides.
 SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
 SHOWN = ("prompt_logprobs", "include_stop_str_in_output", "skip_special_tokens", "return_token_ids")
-_TOP_K = Interval(-1, MAX_COUNT)
-_PROMPT_TOP = Interval(-1, MAX_COUNT)
+_COUNT = Interval(-1, MAX_COUNT)  # -1 stands for all.
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "use_beam_search": (False,),
     "length_penalty": (1.0,),
@@ -46,11 +45,13 @@ def read_shaping(fields: Fields) -> dict[str, Any]:
     Raises:
         ApiError: a wrong value.
     """
-    top_k = fields.whole("top_k", _TOP_K)
+    top_k = fields.whole("top_k", _COUNT)
     # vLLM's top_k is off at -1, too.
-    given: dict[str, float | None] = {"top_k": top_k if top_k != -1 else None}
-    given |= {name: fields.number(name, SETTINGS[name].interval) for name in SHAPING[1:]}
-    return {name: value for name, value in given.items() if value not in (None, SETTINGS[name].off)}
+    values: dict[str, float | None] = {"top_k": top_k if top_k != -1 else None}
+    values |= {name: fields.number(name, SETTINGS[name].interval) for name in SHAPING[1:]}
+    return {
+        name: value for name, value in values.items() if value not in (None, SETTINGS[name].off)
+    }
 
 
 def read_shown(fields: Fields) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def read_shown(fields: Fields) -> dict[str, Any]:
     Raises:
         ApiError: a wrong value, or log-probabilities of the prompt in a stream.
     """
-    top = fields.whole("prompt_logprobs", _PROMPT_TOP)
+    top = fields.whole("prompt_logprobs", _COUNT)
     if top is not None and fields.any("stream") is True:
         raise fields.wrong("prompt_logprobs", "are not given in a stream; leave stream out")
     return {

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.decode import collect, decode, encode_prompt
@@ -31,13 +31,8 @@ from core.traces.data_path.recorder import record as data_path
 MOST_CALLS = 20_000
 
 
-class Load(Protocol):
-    """Gives a model by its name.
-
-    Raises ModelError, or LoadingStoppedError where `should_stop` said so.
-    """
-
-    def __call__(self, where: str, should_stop: Callable[[], bool]) -> Any: ...
+# Loads the model of a name; stops with LoadingStoppedError when the function returns True.
+Load: TypeAlias = Callable[[str, Callable[[], bool]], Any]
 
 
 @dataclass(frozen=True, slots=True)

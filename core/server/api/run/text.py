@@ -62,8 +62,7 @@ class ChoiceText:
         return [*added, *self._flushed("thinking"), *self._flushed("answer")]
 
     def _flushed(self, phase: PartPhase) -> list[tuple[PartPhase, str]]:
-        cutter = self._answer if phase == "answer" else self._thinking
-        held = cutter.flush()
+        held = (self._answer if phase == "answer" else self._thinking).flush()
         return [(phase, held)] if held else []
 
     def thinking_tokens(self, trace: Trace) -> int:
