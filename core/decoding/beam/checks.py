@@ -20,8 +20,8 @@ from core.decoding.checks.common import (
 )
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.stage import StepContext
-from core.decoding.shaping.stages import penalty_names, processors_of
+from core.decoding.shaping.config import PENALTIES
+from core.decoding.shaping.step import StepShaper
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
@@ -145,8 +145,8 @@ def _with_paths(trace: Trace[BeamSearch]) -> Iterator[tuple[BeamStep, list[list[
 def _expected(
     trace: Trace[BeamSearch], step: BeamStep, paths: Sequence[Sequence[int]]
 ) -> Iterator[tuple[BeamCandidate, float]]:
-    config, shaping = trace.config, trace.config.shaping
-    diversity = config.diversity_penalty
+    config, diversity = trace.config, trace.config.diversity_penalty
+    shaper = StepShaper(config.shaping, draws=config.draws, names=(*PENALTIES, "temperature"))
     taken = {group: step.taken_before(group) for group in step.groups}
     for parent, path in enumerate(paths):
         own = [candidate for candidate in step.candidates if candidate.parent == parent]
@@ -154,12 +154,8 @@ def _expected(
             [c.raw_logprob - diversity * taken[step.group_of(c)].count(c.token_id) for c in own],
             dtype=torch.float64,
         )
-        names = penalty_names(shaping, len(path))
-        context = StepContext(path, tokens=[c.token_id for c in own])
-        for _, process in processors_of(shaping, names, context):
-            row = process(row)
-        if config.draws:
-            row = row / shaping.temperature
+        tokens = [c.token_id for c in own]
+        row = shaper.rows(row[None], [path], [step.index], tokens)[0]
         yield from zip(own, row.tolist(), strict=True)
 
 

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+import torch
+
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import (
     COMMON_CHECKS,
@@ -32,7 +34,7 @@ from core.decoding.record.trace import Check, TokenStep, Trace
 from core.decoding.shaping.config import RESCALING, Shaping
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.shaping.stage import StepContext
-from core.decoding.shaping.stages import rescaled
+from core.decoding.shaping.stages import ACTS
 
 
 def self_checks(trace: Trace) -> list[Check]:
@@ -96,14 +98,18 @@ def _spreads_of(
     candidates = [candidate for step in steps for candidate in step.candidates]
     places = [at for at, is_seen in enumerate(seen) if is_seen]
     history = StepContext(tokens=[candidate.token_id for candidate in candidates], seen=places)
-    rows = rescaled([candidate.logit for candidate in candidates], shaping, names, history)
+    rows = [torch.tensor([candidate.logit for candidate in candidates], dtype=torch.float64)]
+    for name in names:
+        value = shaping.value_of(name)
+        rows.append(ACTS[name](rows[-1], value, history) if value else rows[-1])
+    scores = [row.tolist() for row in rows]
     start = 0
     for step in steps:
         own = slice(start, start := start + len(step.candidates))
         done = 0
         for stage in step.stages:
             done += stage.name in RESCALING
-            yield spread(rows[done][own], stage.probs)
+            yield spread(scores[done][own], stage.probs)
 
 
 def _filters_renormalise(trace: Trace) -> Check:

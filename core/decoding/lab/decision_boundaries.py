@@ -92,13 +92,16 @@ def _drawing(
     ids, noise = step_logits.previous_ids, noise_of(step_logits, config, number)
     acting = SETTINGS[name].part_of or name
     late = order.processors[order.processors.index(acting) :]
-    every = shaper_of(config.shaping, order, config.seed).distributions_from([raw], ids, number)
+    every = shaper_of(config.shaping, order, config.seed).distributions(
+        raw.logits, ids, number, begun=[raw]
+    )
     early = [stage for stage in every if stage.name not in (*late, "argmax")]
 
     def token_at(value: float) -> int:
         shaping = replace(config.shaping, **{name: kind(value)})  # type: ignore[arg-type]
         begun = [raw] if 0 in (shaping.temperature, config.shaping.temperature) else early
-        stages = shaper_of(shaping, order, config.seed).distributions_from(begun, ids, number)
+        shaper = shaper_of(shaping, order, config.seed)
+        stages = shaper.distributions(raw.logits, ids, number, begun=begun)
         return draw(stages[-1], config.draw, noise).token_id
 
     return token_at

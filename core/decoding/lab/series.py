@@ -82,8 +82,8 @@ def sweep(
         if should_stop():
             break
         shaping = replace(config.shaping, temperature=value)
-        last = shaper_of(shaping, order, config.seed).distributions_from(
-            [raw], step_logits.previous_ids, 0
+        last = shaper_of(shaping, order, config.seed).distributions(
+            raw.logits, step_logits.previous_ids, 0, begun=[raw]
         )[-1]
         columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
         entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError, UnknownTokensError
-from core.decoding.shaping.config import BANS, SETTINGS
+from core.decoding.shaping.config import BANS, SETTINGS, WARPERS
 from core.decoding.shaping.long_rows import first_maximum
 from core.decoding.shaping.stages import (
     NO_DISTRIBUTION,
@@ -54,9 +54,7 @@ def _ceiling(row: Tensor) -> float:
     return float(named.min())
 
 
-def shape_known(
-    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor]
-) -> list[Distribution]:
+def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distribution]:
     """`shape` where tokens are missing: every distribution, of which only named tokens are given.
 
     After a temperature the tail's mass isn't known; the most that it may be is given, and the last
@@ -64,7 +62,7 @@ def shape_known(
 
     Args:
         row: `[vocab]` log-probabilities, NaN where a token isn't named.
-        warpers: none where the most probable token is taken.
+        processors: temperature and filters last, if something is drawn.
 
     Raises:
         UnknownTokensError: what follows depends on tokens that aren't named; says on what.
@@ -72,7 +70,9 @@ def shape_known(
     refuse = partial(_refuse, int((~row.isnan()).sum()))
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
     if not stages[0].tail:
-        return shape(stages[0], [*penalties, *warpers])
+        return shape(stages[0], processors)
+    warpers = [processor for processor in processors if processor[0] in WARPERS]
+    penalties = processors[: len(processors) - len(warpers)]
     least = stages[0].tail
     for processor in penalties:
         stage, lost = _penalised(stages[-1], processor, unnamed, ceiling, stages[0].tail)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -16,15 +15,12 @@ from core.decoding.shaping import filters
 from core.decoding.shaping.config import (
     ACTING,
     BANS,
-    PENALTIES,
     RESCALING,
     SETTINGS,
-    WARPERS,
-    Shaping,
 )
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 from core.decoding.shaping.spec import SettingSpec
-from core.decoding.shaping.stage import StageFunction, StepContext
+from core.decoding.shaping.stage import StageFunction
 
 # A stage's name, and what it does to logits.
 Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
@@ -113,68 +109,6 @@ def _normalise(logits: Tensor, top: Ranking | None = None) -> tuple[Tensor, floa
     return probs, logit - math.log(highest) if highest > 0 else math.nan
 
 
-def penalty_names(shaping: Shaping, length: int) -> list[str]:
-    """Which of the penalties and bans act after `length` tokens; `min_new_tokens` aside."""
-    return [
-        name
-        for name in shaping.active(PENALTIES)
-        if SETTINGS[name].acts_from(getattr(shaping, name)) <= length
-    ]
-
-
-def penalties(
-    shaping: Shaping, previous_ids: Sequence[int], held_back: Sequence[int]
-) -> list[Processor]:
-    """The penalties and bans on the logits of the whole vocabulary, in order.
-
-    Args:
-        previous_ids: prompt and generated tokens.
-        held_back: end-of-sequence ids while `min_new_tokens` is not reached, else empty.
-    """
-    names = penalty_names(shaping, len(previous_ids))
-    found = processors_of(shaping, names, StepContext(previous_ids))
-    if held_back:
-        found.append(("min_new_tokens", partial(filters.remove_tokens, token_ids=held_back)))
-    return found
-
-
-def warpers(shaping: Shaping, min_tokens_to_keep: int = 1) -> list[Processor]:
-    """Temperature and the filters that are switched on, in order; only where something is drawn.
-
-    Args:
-        min_tokens_to_keep: how many tokens every filter leaves at least.
-    """
-    context = StepContext(min_tokens_to_keep=min_tokens_to_keep)
-    return processors_of(shaping, warper_names(shaping), context)
-
-
-def warper_names(shaping: Shaping) -> list[str]:
-    """Temperature, unless it is 0, and the filters that are switched on."""
-    off = {"temperature"} if shaping.temperature == 0 else set()
-    return [name for name in shaping.active(WARPERS) if name not in off]
-
-
-def processors_of(shaping: Shaping, names: Sequence[str], context: StepContext) -> list[Processor]:
-    """Return some settings as they act at a step."""
-    return [(name, _processor(name, shaping.value_of(name), context)) for name in names]
-
-
-def _processor(name: str, value: Any, context: StepContext) -> Callable[[Tensor], Tensor]:
-    act = ACTS[name]
-    return lambda logits: act(logits, value, context)
-
-
-def rescaled(
-    logits: Sequence[float], shaping: Shaping, names: Sequence[str], context: StepContext
-) -> list[list[float]]:
-    """Some tokens' logits, and after each of some settings that remove none; double precision."""
-    rows = [torch.tensor(logits, dtype=torch.float64)]
-    for name in names:
-        value = getattr(shaping, name)
-        rows.append(ACTS[name](rows[-1], value, context) if value else rows[-1])
-    return [row.tolist() for row in rows]
-
-
 def shape(
     start: Distribution,
     processors: Sequence[Processor],
@@ -189,27 +123,22 @@ def shape(
         DecodingError: nothing is left (every token banned by penalties).
     """
     stages, size = [start], vocab_size or len(start.logits)
-    for processor in processors:
-        logits = _processed(stages[-1], processor, size)
-        stages.append(_stage_after(stages[-1], processor[0], logits))
+    for name, act in processors:
+        before, spec = stages[-1], SETTINGS.get(name)
+        logits = before.logits
+        if before.ids is None or spec is None or not _needs_all(spec, logits):
+            logits = act(logits)
+        else:
+            # Which of two tied tokens a sort puts first depends on the length of the row, and
+            # transformers sorts the whole one. A stage that reads the step may look for ids.
+            row = torch.full((size,), -math.inf).scatter_(0, before.ids, logits)
+            logits = act(row).take(before.ids)
+        stages.append(_stage_after(before, name, logits))
     return stages
 
 
-def _processed(before: Distribution, processor: Processor, vocab_size: int) -> Tensor:
-    """The processor's logits; over the whole vocabulary where tied tokens might straddle a cut.
-
-    Which of two tied tokens a sort puts first depends on the length of the row, and transformers
-    sorts the whole one. A stage that reads the step gets the whole row too: it may look for ids.
-    """
-    name, function = processor
-    spec = SETTINGS.get(name)
-    if before.ids is None or spec is None or not _needs_all(spec, before.logits):
-        return function(before.logits)
-    row = torch.full((vocab_size,), -math.inf).scatter_(0, before.ids, before.logits)
-    return function(row).take(before.ids)
-
-
 def _needs_all(spec: SettingSpec, logits: Tensor) -> bool:
+    """Return True if a stage needs the whole row, where the tokens that are left have ties."""
     return spec.reads_step or (spec.sorts and _has_ties(logits))
 
 

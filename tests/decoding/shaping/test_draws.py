@@ -18,14 +18,15 @@ from core.decoding.shaping.draws import (
     new_generator,
     pick_by_uniform,
 )
-from core.decoding.shaping.stages import Distribution, raw_distribution, shape, warpers
+from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.shaping.step import StepShaper
 
 PROBS = [0.5, 0.1, 0.3, 0.1]
 VOCAB = len(PROBS)
 
 
 def _distribution(probs=PROBS, **knobs):
-    return shape(raw_distribution(torch.tensor(probs).log()), warpers(Shaping(**knobs)))[-1]
+    return StepShaper(Shaping(**knobs)).distributions(torch.tensor(probs).log(), [], 0)[-1]
 
 
 @pytest.mark.parametrize(
