@@ -19,7 +19,6 @@ from core.decoding.shaping.config import (
     SETTINGS,
 )
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
-from core.decoding.shaping.spec import SettingSpec
 from core.decoding.shaping.stage import StageFunction
 
 # A stage's name, and what it does to logits.
@@ -124,22 +123,26 @@ def shape(
     """
     stages, size = [start], vocab_size or len(start.logits)
     for name, act in processors:
-        before, spec = stages[-1], SETTINGS.get(name)
-        logits = before.logits
-        if before.ids is None or spec is None or not _needs_all(spec, logits):
-            logits = act(logits)
+        before = stages[-1]
+        if before.ids is None or not _needs_all(name, before.logits):
+            logits = act(before.logits)
         else:
             # Which of two tied tokens a sort puts first depends on the length of the row, and
             # transformers sorts the whole one. A stage that reads the step may look for ids.
-            row = torch.full((size,), -math.inf).scatter_(0, before.ids, logits)
+            row = torch.full((size,), -math.inf).scatter_(0, before.ids, before.logits)
             logits = act(row).take(before.ids)
         stages.append(_stage_after(before, name, logits))
     return stages
 
 
-def _needs_all(spec: SettingSpec, logits: Tensor) -> bool:
-    """Return True if a stage needs the whole row, where the tokens that are left have ties."""
-    return spec.reads_step or (spec.sorts and _has_ties(logits))
+def reads_step(name: str) -> bool:
+    """Return True if a setting's stage needs its step's context, and so one row at a time."""
+    return SETTINGS[name].reads_step or isinstance(ACTS[name], type)
+
+
+def _needs_all(name: str, logits: Tensor) -> bool:
+    """Return True if a stage needs the whole row where some tokens are out already."""
+    return name in ACTS and (reads_step(name) or (SETTINGS[name].sorts and _has_ties(logits)))
 
 
 def _has_ties(logits: Tensor) -> bool:

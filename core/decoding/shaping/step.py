@@ -44,6 +44,7 @@ from core.decoding.shaping.stages import (
     Processor,
     only,
     raw_distribution,
+    reads_step,
     shape,
 )
 
@@ -101,7 +102,7 @@ class StepShaper:
             act: Any = ACTS[name]
             if isinstance(act, type):
                 made[name] = act(value)
-            elif not SETTINGS[name].reads_step:
+            elif not reads_step(name):
                 self._still[name] = _bound(act, value, still)
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
@@ -177,9 +178,12 @@ class StepShaper:
         return logits
 
     def _one_by_one(self, names: Sequence[str], size: int) -> bool:
-        specs = [SETTINGS.get(name) for name in names]
-        sorts = size > _BATCHED_SORTS_TO
-        return any(spec is None or spec.reads_step or (sorts and spec.sorts) for spec in specs)
+        """Return True if rows differ in their acts, or are sorted sooner one after the other."""
+        long = size > _BATCHED_SORTS_TO
+        return any(
+            name not in ACTS or reads_step(name) or (long and SETTINGS[name].sorts)
+            for name in names
+        )
 
     def _does_act(self, name: str, length: int, index: int) -> bool:
         if name == "min_new_tokens":
