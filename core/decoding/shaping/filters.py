@@ -31,9 +31,9 @@ _ALONE = StepContext()
 def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], context: StepContext) -> Tensor:
     """Add to single tokens' logits (OpenAI's; transformers' `sequence_bias` of one token each)."""
     added = dict(biases)
-    found = context.places_of(added.keys(), logits.shape[-1])
-    places = torch.tensor([at for _, at in found], dtype=torch.long)
-    values = torch.tensor([added[token] for token, _ in found], dtype=logits.dtype)
+    held = context.places_of(added.keys(), logits.shape[-1])
+    places = torch.tensor([at for _, at in held], dtype=torch.long)
+    values = torch.tensor([added[token] for token, _ in held], dtype=logits.dtype)
     return logits.index_add(-1, places, values)
 
 
@@ -127,7 +127,7 @@ def _top_p_threshold(logits: Tensor, p: float, min_tokens_to_keep: int) -> float
 
 
 def _top_p_threshold_of_first(logits: Tensor, p: float) -> float | None:
-    """As `_top_p_threshold`, from a row's highest alone; None where that is not certain."""
+    """`_top_p_threshold` by a row's highest logits alone; None where that is not certain."""
     log_norm = torch.logsumexp(logits, dim=-1)
     top = highest(logits, _FEW_FIRST)[0]
     probs = (top - log_norm).double().exp()

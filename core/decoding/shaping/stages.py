@@ -27,6 +27,11 @@ Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
 # The functions carry their settings' names.
 ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
 
+# Stages that need their step's context, and so one row at a time.
+READS_STEP = {
+    name for name, act in ACTS.items() if SETTINGS[name].reads_step or isinstance(act, type)
+}
+
 _FEW = 128  # So many are looked up sooner one by one than by operations on tensors.
 
 NO_DISTRIBUTION = (
@@ -76,8 +81,8 @@ class Distribution:
             few: dict[int, float] = dict(zip(self.ids.tolist(), self.logits.tolist(), strict=True))
             return [few.get(token, -math.inf) - log_norm for token in token_ids.tolist()]
         places = torch.searchsorted(self.ids, token_ids).clamp_(max=len(self.ids) - 1)
-        found = self.logits[places].masked_fill(self.ids[places] != token_ids, -math.inf)
-        return [logit - log_norm for logit in found.tolist()]
+        logits = self.logits[places].masked_fill(self.ids[places] != token_ids, -math.inf)
+        return [logit - log_norm for logit in logits.tolist()]
 
 
 def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution:
@@ -93,8 +98,8 @@ def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution
     if math.isnan(log_norm):
         raise DecodingError(NO_DISTRIBUTION)
     ruled_out = float(logits.amin()) == -math.inf
-    kept = int(count_above(logits, -math.inf)) if ruled_out else logits.shape[-1]
-    return Distribution("raw", None, logits, probs, log_norm, kept)
+    count = int(count_above(logits, -math.inf)) if ruled_out else logits.shape[-1]
+    return Distribution("raw", None, logits, probs, log_norm, count)
 
 
 def _normalise(logits: Tensor, top: Ranking | None = None) -> tuple[Tensor, float]:
@@ -135,14 +140,9 @@ def shape(
     return stages
 
 
-def reads_step(name: str) -> bool:
-    """Return True if a setting's stage needs its step's context, and so one row at a time."""
-    return SETTINGS[name].reads_step or isinstance(ACTS[name], type)
-
-
 def _needs_all(name: str, logits: Tensor) -> bool:
     """Return True if a stage needs the whole row where some tokens are out already."""
-    return name in ACTS and (reads_step(name) or (SETTINGS[name].sorts and _has_ties(logits)))
+    return name in ACTS and (name in READS_STEP or (SETTINGS[name].sorts and _has_ties(logits)))
 
 
 def _has_ties(logits: Tensor) -> bool:
@@ -168,14 +168,14 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
         keep = places_left(logits)
         logits, probs = logits.take(keep), probs.take(keep)
     # A mask is cheaper than the list of the many that a ban leaves.
-    kept = int(count_above(logits, -math.inf)) if keep is None else len(keep)
+    count = int(count_above(logits, -math.inf)) if keep is None else len(keep)
     # Two sums over the same tokens may differ by a rounding, which is no mass.
-    had = before.log_norm if kept < before.kept else log_norm
+    had = before.log_norm if count < before.kept else log_norm
     removed_mass = max(0.0, -math.expm1(log_norm - had))
     ids = before.ids
     if keep is not None:
         ids = keep if ids is None else ids.take(keep)
-    return Distribution(name, ids, logits, probs, log_norm, kept, removed_mass)
+    return Distribution(name, ids, logits, probs, log_norm, count, removed_mass)
 
 
 def only(before: Distribution, position: int) -> Distribution:

@@ -40,11 +40,11 @@ from core.decoding.shaping.long_rows import Ranking, first_maximum
 from core.decoding.shaping.stage import BoundStage, NamedNoise, StageFunction, StepContext
 from core.decoding.shaping.stages import (
     ACTS,
+    READS_STEP,
     Distribution,
     Processor,
     only,
     raw_distribution,
-    reads_step,
     shape,
 )
 
@@ -102,7 +102,7 @@ class StepShaper:
             act: Any = ACTS[name]
             if isinstance(act, type):
                 made[name] = act(value)
-            elif not reads_step(name):
+            elif name not in READS_STEP:
                 self._still[name] = _bound(act, value, still)
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
@@ -181,7 +181,7 @@ class StepShaper:
         """Return True if rows differ in their acts, or are sorted sooner one after the other."""
         long = size > _BATCHED_SORTS_TO
         return any(
-            name not in ACTS or reads_step(name) or (long and SETTINGS[name].sorts)
+            name not in ACTS or name in READS_STEP or (long and SETTINGS[name].sorts)
             for name in names
         )
 

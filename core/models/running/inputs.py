@@ -18,13 +18,17 @@ class InputLimits:
     window: int | None
 
     def as_rows(self, ids: TokenRows, rows: int, length: int) -> list[list[int]]:
-        """`ids` as `rows` lists of equal length that fit behind `length` tokens.
+        """Return ids as `rows` lists of equal length; a flat list is one row.
+
+        Args:
+            length: of the text that they follow, in tokens.
 
         Raises:
             PromptError: no token, an id outside the vocabulary, or too many tokens.
             ValueError: the shape is not `[rows, n]`.
         """
-        table = as_table(ids)
+        nested = len(ids) > 0 and isinstance(ids[0], Sequence)
+        table = [list(row) for row in cast("Sequence[Sequence[int]]", ids if nested else [ids])]
         width = len(table[0]) if table else 0
         if width == 0:
             raise PromptError("There is no token to process; give at least one token id.")
@@ -44,13 +48,6 @@ class InputLimits:
                 "asked for; shorten the prompt or generate fewer tokens."
             )
         return table
-
-
-def as_table(ids: TokenRows) -> list[list[int]]:
-    """`ids` as a list of rows; a flat list is one row."""
-    if len(ids) > 0 and isinstance(ids[0], Sequence):
-        return [list(cast("Sequence[int]", row)) for row in ids]
-    return [list(cast("Sequence[int]", ids))]
 
 
 def check_branch(rows: Sequence[int], held: int) -> None:

@@ -14,7 +14,7 @@ from core import BeamSearch, Sampling, Shaping, Speculative, check, collect, loa
 from core.decoding.check import verdict
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.shaping.stage import StepContext, named_uniform
-from core.decoding.shaping.stages import ACTS
+from core.decoding.shaping.stages import ACTS, READS_STEP
 from core.decoding.shaping.step import StepShaper
 
 # A setting whose stage the tests replace.
@@ -56,9 +56,10 @@ class Once:
 @pytest.fixture(params=[noisy, Once], ids=["noise", "state"])
 def stage(request, monkeypatch):
     monkeypatch.setitem(ACTS, NAME, request.param)
-    spec = replace(SETTINGS[NAME], per_step=request.param is noisy, generate=None)
-    monkeypatch.setitem(SETTINGS, NAME, spec)
-    return request.param
+    monkeypatch.setitem(SETTINGS, NAME, replace(SETTINGS[NAME], generate=None))
+    READS_STEP.add(NAME)
+    yield request.param
+    READS_STEP.discard(NAME)
 
 
 CONFIGS = (
