@@ -27,7 +27,8 @@ _SHARED = {field.name for field in fields(MethodConfig)}
 
 def stream(step: Step) -> None:
     """Print the text that a step added; a search knows its text at its end only."""
-    print(getattr(step, "text", ""), end="", flush=True)
+    if text := getattr(step, "text", ""):
+        print(text, end="", flush=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ def test_decode_opens_its_step_keys_walk_the_steps_and_a_function_shows_its_sour
     expect(count).to_contain_text("step 4 of 40")
     shaping = page.locator('[data-box="shaping"]')
     shaping.locator("summary").first.click()
-    row = shaping.locator(":scope > .rows > .row").nth(2)
+    row = shaping.locator(":scope > .rows > .row").nth(1)
     row.locator("summary").first.click()
     row.get_by_role("button", name="Show the source").first.click()
     expect(row.locator("pre").first).to_contain_text("def shape(")

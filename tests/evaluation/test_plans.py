@@ -261,7 +261,15 @@ def evaluation_of(verdicts: dict[str, str], done, count: int = 4) -> Evaluation:
     ways = tuple(Way(name, Greedy()) for name in verdicts)
     asked = tuple(Question(f"q{at}", "q", ("a",)) for at in range(count))
     rows = [
-        replace(done.rows[0], way=name, question=f"q{at}", right=one == "1", reply=one, sample=0)
+        replace(
+            done.rows[0],
+            way=name,
+            question=f"q{at}",
+            right=one == "1",
+            counted="exact" if one == "1" else "",
+            reply=one,
+            sample=0,
+        )
         for name, marks in verdicts.items()
         for at, one in enumerate(marks)
     ]
@@ -274,8 +282,8 @@ def test_paired_differences_agreement_and_shares_are_counted_by_question(done) -
     assert [pair.other for pair in all_paired(made)] == ["b", "c"]
     shares = agreement(made)
     assert shares["a", "a"].value == 1 and shares["a", "b"].value == 0.5
-    assert [(one.correct.hits, one.correct.total) for one in results(made)] == [
-        (2, 4), (2, 4), (3, 4)
+    assert [(one.correct.hits, one.correct.total, one.counted) for one in results(made)] == [
+        (2, 4, {"exact": 2}), (2, 4, {"exact": 2}), (3, 4, {"exact": 3})
     ]  # fmt: skip
 
 

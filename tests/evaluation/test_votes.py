@@ -51,6 +51,7 @@ def test_best_of_n_is_the_surest_attempt_that_answered() -> None:
     found = vote(PROBLEM, [attempt("1", -0.9), attempt(None, -0.1), attempt("36", -0.5)])
     assert found.best == 2 and found.answer_by("best_of_n") == "36"
     assert found.answer_by("single") == "1"
+    assert vote(PROBLEM, [attempt("1", -0.5), attempt("36", -0.5)]).best == 0
 
 
 def test_a_verifier_overrules_the_majority_and_may_reject_all() -> None:

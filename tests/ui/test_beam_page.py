@@ -16,7 +16,8 @@ from core import guess_parents, rerank
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.beam.compare import greedy_path
 from core.decoding.beam.config import BeamSearch
-from core.decoding.record.steps import NO_RECORD, Trace
+from core.decoding.record.steps import NO_RECORD
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.figures.beam.window import window
 from core.figures.opening import telling_node

@@ -103,7 +103,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     assert shapes["KV cache"] == "5 → 6 tokens"
     assert box(app, "forward")["rows"][0]["place"].startswith("core/models/running/contexts.py:")
     functions = [row["name"] for row in box(app, "shaping")["rows"]]
-    assert functions == ["penalties", "raw_distribution", "shape"]
+    assert functions == ["raw_distribution", "shape"]
     view = view_of(app)
     assert checks_of(view, "record") == [True, True]
     # The page that is saved shows the same figures.
@@ -111,10 +111,10 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     saved = inside_save.web_page(view, view.trace).decode()
     assert saved.count("<figure") >= 5 and "Once upon a time" in saved
     # The source of a function opens.
-    view.source_of = "shaping.2"
+    view.source_of = "shaping.1"
     app.run()
     assert picture(app)["code"].startswith("def shape(")
-    assert view.places["shaping.2"][0] == "core/decoding/shaping/stages.py"
+    assert view.places["shaping.1"][0] == "core/decoding/shaping/stages.py"
 
 
 @pytest.mark.usefixtures("real")
