@@ -54,17 +54,23 @@ def decode(
             vocabulary.
     """
     require_models(model, draft)
-    method = method_of(config)
+    return _steps(model, encode_prompt(model, prompt), config, draft)
+
+
+def _steps(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    draft: LanguageModel | None,
+) -> Iterator[Step]:
+    """Start a run whose models and prompt are checked already."""
+    method, drafts = method_of(config), () if draft is None else (draft,)
     require_draft(config, draft.model_id if draft else None)
-    _require_tokens(model, config)
-    _require_logits(model, config)
-    for one in filter(None, (model, draft)):
-        if not method.takes_known:
-            require_all_tokens(one, method.words)
-    second = () if draft is None else (draft,)
-    steps: Iterator[Step] = method.call(
-        method.engine, model, encode_prompt(model, prompt), config, *second
-    )
+    _require_settings(model, config)
+    if not method.takes_known:
+        for given in (model, *drafts):
+            require_all_tokens(given, method.words)
+    steps: Iterator[Step] = method.call(method.engine, model, prompt_ids, config, *drafts)
     return steps
 
 
@@ -97,7 +103,11 @@ def require_draft(config: MethodConfig, draft: str | None) -> None:
         )
 
 
-def _require_tokens(model: LanguageModel, config: MethodConfig) -> None:
+def _require_settings(model: LanguageModel, config: MethodConfig) -> None:
+    """Raise ConfigError for a token that the model lacks, or a penalty that it can't have.
+
+    A penalty that scales logits needs them; log-probabilities are logits less one number.
+    """
     for name, tokens in config.shaping.token_ids().items():
         if tokens and max(tokens) >= model.vocab_size:
             unknown = min(token for token in tokens if token >= model.vocab_size)
@@ -105,10 +115,6 @@ def _require_tokens(model: LanguageModel, config: MethodConfig) -> None:
                 f"The {SETTINGS[name].name} names token #{unknown}, and this model's tokens go "
                 f"from #0 to #{model.vocab_size - 1}; take one of them."
             )
-
-
-def _require_logits(model: LanguageModel, config: MethodConfig) -> None:
-    """A penalty that scales logits needs them; log-probabilities are logits less one number."""
     if getattr(model, "gives_logits", True):
         return
     for name in config.shaping.active(LOGIT_PENALTIES):
@@ -211,7 +217,7 @@ def collect(
     seconds: list[float] = []
     began = perf_counter()
     cancelled, lost = should_stop is not None and should_stop(), list[str]()
-    with closing(_timed(decode(model, ids, config, draft=draft), lost)) as running:
+    with closing(_timed(_steps(model, ids, config, draft), lost)) as running:
         while not cancelled and (timed := next(running, None)) is not None:
             step = timed[0]
             steps.append(step)

@@ -187,11 +187,14 @@ class TransformersModel(Tokenizing):
         ids = self._limits.as_rows(ids, 1, 0)[0]
         angles = self._angles(prompt_length, as_cached)
         context: CachedContext | UncachedContext
+        device = self.hf_model.device
         if use_cache and self.supports_cache:
             cache = GrowingCache(self._layer_types or [])
-            context = CachedContext(self._forward, self._limits, self.device, cache, angles)
+            context = CachedContext(
+                self._forward, self._limits, self.hf_model.device, cache, angles
+            )
         else:
-            context = UncachedContext(self._forward, self._limits, self.device, angles)
+            context = UncachedContext(self._forward, self._limits, device, angles)
         # Without a cache every piece runs all before it again, so that one piece may be large.
         held = CHUNK_BYTES if isinstance(context, CachedContext) else 8 * CHUNK_BYTES
         piece = max(1, held // (4 * self.vocab_size)) if on_logits else len(ids)

@@ -112,7 +112,8 @@ class Picker:
             method = self._sampling.draw
             if noise is None:
                 noise = draw_noise(method, self._generator, self._model.vocab_size)
-            require_drawable(stages[-1], method, noise)
+            if self._shaper.known:
+                require_drawable(stages[-1], method, noise)
             pick = draw(stages[-1], method, noise)
         else:
             pick = Pick(stages[-1].token_id(0))

@@ -15,10 +15,6 @@ _AGAINST_MODEL = (
 TEMPERATURE_0 = "Temperature 0 means greedy: the most probable token, nothing is drawn."
 
 
-def _notes(config: Sampling) -> tuple[str, ...]:
-    return () if drawn_by(config) else (TEMPERATURE_0,)
-
-
 def _reference(config: Sampling) -> dict[str, Any] | None:
     if not drawn_by(config):
         return {"do_sample": False}
@@ -37,6 +33,6 @@ SAMPLING = Method(
     engine=_ENGINE,
     takes_known=True,
     against_model=_AGAINST_MODEL,
-    notes=_notes,
+    notes=lambda config: () if drawn_by(config) else (TEMPERATURE_0,),
     reference=_reference,
 )

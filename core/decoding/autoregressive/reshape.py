@@ -33,7 +33,7 @@ def reshape_step(
     config: MethodConfig,
     index: int,
 ) -> TokenStep:
-    """What step `index` would be under `config`, with the noise that its seed gives this step.
+    """Make step `index` again under `config`, with the noise that its seed gives this step.
 
     Args:
         logits: `[vocab]`, of `logits_at`.

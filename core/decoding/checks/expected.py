@@ -8,7 +8,8 @@ from dataclasses import replace
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.counting import nth
 from core.decoding.record.trace import Candidate, Origin, TokenStep, Trace
-from core.decoding.shaping.stages import penalty_names, warpers
+from core.decoding.shaping.config import PENALTIES
+from core.decoding.shaping.step import StepShaper
 
 
 def expected_draw(trace: Trace) -> tuple[str, str]:
@@ -29,8 +30,9 @@ def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str
     config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
     if step.draw.method == "forced":
         return [["raw", "forced", "final"]]
-    names = penalty_names(config.shaping, length)
-    ending = [name for name, _ in warpers(config.shaping)] if drawn else ["argmax"]
+    acting = StepShaper(config.shaping, draws=drawn).names_at(length, step.index)
+    names = [name for name in acting if name in PENALTIES]
+    ending = acting[len(names) :] if drawn else ["argmax"]
     ending += ["forced"] if step.origin == "forced" else []
     expected = [["raw", *names, *ending, "final"]]
     if step.index < config.min_new_tokens:

@@ -20,6 +20,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import TokenStep, Trace
 from core.decoding.shaping.draws import Pick, draw_noise, interval_of, new_generator
+from core.decoding.shaping.stage import named_uniform
 
 SAME_STAGES = "its logits and the settings give the same stages"
 # What a method records of a step: from the recorded one for what is checked elsewhere, the logits
@@ -44,6 +45,7 @@ class TokenReplay:
     def __init__(self, trace: Trace, model: LanguageModel, record: RecordAgain) -> None:
         self._trace, self._record, self._vocab = trace, record, model.vocab_size
         self._picker, self._sampling = Picker(model, trace.config.chooser), drawn_by(trace.config)
+        self._seed = getattr(trace.config.chooser, "seed", 0)
         self._dice = new_generator(self._sampling.seed if self._sampling else 0)
 
     def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:
@@ -53,6 +55,10 @@ class TokenReplay:
             ids: prompt and generated tokens before the step.
             tolerance: how far the logits may be from the run's own, in nats.
         """
+        for stage in step.stages:
+            drawn = named_uniform(self._seed, stage.name, step.index)
+            if stage.noise not in (None, drawn):
+                return f"step {nth(step.index)}: the seed gives {stage.name} another number"
         noise = None
         if self._sampling and step.draw.method in DRAW_METHODS:
             noise = draw_noise(self._sampling.draw, self._dice, self._vocab)

@@ -51,7 +51,7 @@ def continue_in_batch(
     """
     limit = token_limit(model, prompt_ids, config)
     configs = [replace(config, seed=seed) for seed in seeds]
-    rows = [_Row(model, prompt_ids, own, limit) for own in configs]
+    rows = [_Row(model, prompt_ids, seeded, limit) for seeded in configs]
     if greedy:
         penalties = replace(config.shaping, temperature=1.0)
         plain = Greedy(
@@ -119,6 +119,6 @@ def rows_of(
             tokens[step.row].append(step.token)
             reasons[step.row] = step.finish_reason or "cancelled"
     return tuple(
-        Continuation(seed, tuple(own), join_text(model, [t.token_id for t in own]), reason)
-        for seed, own, reason in zip(owners, tokens, reasons, strict=True)
+        Continuation(seed, tuple(row), join_text(model, [t.token_id for t in row]), reason)
+        for seed, row, reason in zip(owners, tokens, reasons, strict=True)
     )

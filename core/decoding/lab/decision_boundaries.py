@@ -31,7 +31,7 @@ def all_boundaries(
     ranges: Mapping[str, tuple[float, float]],
     should_stop: Callable[[], bool] = bool,
 ) -> tuple[KnobBoundaries, ...]:
-    """Which token the noise picks over each knob's whole range, the other knobs as they are.
+    """Find the tokens that the noise picks over each knob's range, the other knobs as they are.
 
     The real shaping and the real draw run at 33 values of the range and at the knob's own; where
     two values give different tokens, the change between them is bisected: to a millionth of the
@@ -92,13 +92,16 @@ def _drawing(
     ids, noise = step_logits.previous_ids, noise_of(step_logits, config, number)
     acting = SETTINGS[name].part_of or name
     late = order.processors[order.processors.index(acting) :]
-    every = shaper_of(config.shaping, order, config.seed).distributions_from([raw], ids, number)
+    every = shaper_of(config.shaping, order, config.seed).distributions(
+        raw.logits, ids, number, begun=[raw]
+    )
     early = [stage for stage in every if stage.name not in (*late, "argmax")]
 
     def token_at(value: float) -> int:
         shaping = replace(config.shaping, **{name: kind(value)})  # type: ignore[arg-type]
         begun = [raw] if 0 in (shaping.temperature, config.shaping.temperature) else early
-        stages = shaper_of(shaping, order, config.seed).distributions_from(begun, ids, number)
+        shaper = shaper_of(shaping, order, config.seed)
+        stages = shaper.distributions(raw.logits, ids, number, begun=begun)
         return draw(stages[-1], config.draw, noise).token_id
 
     return token_at
@@ -144,13 +147,13 @@ class _Search:
 
     def runs(self, points: Sequence[float]) -> list[_Run]:
         """(first, last, token) of every run of equal tokens, by rising value."""
-        found: list[_Run] = []
+        runs: list[_Run] = []
         for point in points:
             if self.should_stop():
                 break
             here: _Run = (point, point, self.token_at(point))
-            found += self._between(found.pop(), here) if found else [here]
-        return found
+            runs += self._between(runs.pop(), here) if runs else [here]
+        return runs
 
     def _between(self, left: _Run, right: _Run) -> list[_Run]:
         """Both runs grown towards each other, and others met on the way."""
@@ -182,7 +185,7 @@ class _Search:
         return [*before, here, *after]
 
     def _edge(self, here: _Run, other: _Run) -> tuple[_Run, list[_Run]]:
-        """Where a run ends on the side of another one; the runs there from near to far."""
+        """Return a run grown towards another one, and the runs on that side from near to far."""
         others = [other]
         while True:
             left, right = sorted((here, others[0]))

@@ -49,10 +49,10 @@ def _bins(
     order = torch.argsort(last.probs, descending=True, stable=True)
     often = order[: int((last.probs * total >= _LEAST_EXPECTED).sum())].tolist()
     probs = last.probs.double()
-    rest = float(probs.sum()) - float(probs[often].sum())
+    rare = float(probs.sum()) - float(probs[often].sum())
     # The pooled bin too must expect enough: what it lacks comes from the rarest of the others.
-    while often and 0 < rest * total < _LEAST_EXPECTED:
-        rest += float(probs[often.pop()])
+    while often and 0 < rare * total < _LEAST_EXPECTED:
+        rare += float(probs[often.pop()])
     bins = []
     for place in often:
         token = last.token_id(place)
@@ -60,8 +60,8 @@ def _bins(
             RollBin(token, model.token_text(token), float(probs[place]), counts.get(token, 0))
         )
     pooled = total - sum(b.rolls for b in bins)
-    if rest > 0 and last.kept > len(bins):
-        bins.append(RollBin(None, "other tokens", rest, pooled, last.kept - len(bins)))
+    if rare > 0 and last.kept > len(bins):
+        bins.append(RollBin(None, "other tokens", rare, pooled, last.kept - len(bins)))
     return tuple(bins)
 
 
@@ -77,17 +77,17 @@ def sweep(
     raw = raw_distribution(step_logits.logits)
     ids = torch.sort(raw.logits, descending=True, stable=True)[1][: min(count, len(raw.logits))]
     columns: list[list[float]] = []
-    entropies, kept, tried = [], [], []
+    entropies, counts, tried = [], [], []
     for value in temperatures:
         if should_stop():
             break
         shaping = replace(config.shaping, temperature=value)
-        last = shaper_of(shaping, order, config.seed).distributions_from(
-            [raw], step_logits.previous_ids, 0
+        last = shaper_of(shaping, order, config.seed).distributions(
+            raw.logits, step_logits.previous_ids, 0, begun=[raw]
         )[-1]
         columns.append(torch.tensor(last.log_probs_of(ids)).exp().tolist())
         entropies.append(max(0.0, float(torch.special.entr(last.probs.double()).sum())))
-        kept.append(last.kept)
+        counts.append(last.kept)
         tried.append(value)
     stages = [raw]
     return Sweep(
@@ -95,5 +95,5 @@ def sweep(
         candidates=tuple(candidate_of(step_logits, stages, token) for token in ids.tolist()),
         probs=tuple(zip(*columns, strict=True)) if columns else ((),) * len(ids),
         entropies=tuple(entropies),
-        kept=tuple(kept),
+        kept=tuple(counts),
     )

@@ -136,34 +136,35 @@ def lab_step(
 
 
 def agrees(stored: LabStep, again: LabStep) -> bool:
-    """Whether a step from a file holds what the model gives, up to rounding on another machine."""
-    one, other = stored.step, again.step
-    named = [(own.token_id, [stage.name for stage in own.stages]) for own in (one, other)]
-    if named[0] != named[1] or stored.text_before != again.text_before:
+    """Return True if a step from a file is the model's, up to rounding on another machine."""
+    names = [
+        (step.token_id, [stage.name for stage in step.stages]) for step in (stored.step, again.step)
+    ]
+    if names[0] != names[1] or stored.text_before != again.text_before:
         return False
-    theirs, ours = _numbers_of(one), _numbers_of(other)
+    theirs, ours = _numbers_of(stored.step), _numbers_of(again.step)
     return theirs.keys() == ours.keys() and all(
         math.isclose(value, ours[key], rel_tol=1e-3, abs_tol=1e-3) for key, value in theirs.items()
     )
 
 
 def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
-    """What figures draw of a step, by name: of each candidate, of each stage, of the draw."""
-    found: dict[tuple[object, ...], float] = {}
-    ids = [own.token_id for own in step.candidates]
-    for own in step.candidates:
-        found |= {("logit", own.token_id): own.logit, ("prob", own.token_id): own.prob}
+    """Return the numbers of a step that figures draw: of candidates, stages and the draw."""
+    numbers: dict[tuple[object, ...], float] = {}
+    ids = [candidate.token_id for candidate in step.candidates]
+    for token_id, candidate in zip(ids, step.candidates, strict=True):
+        numbers |= {("logit", token_id): candidate.logit, ("prob", token_id): candidate.prob}
     for stage in step.stages:
-        found |= {("stage", stage.name, at): p for at, p in zip(ids, stage.probs, strict=True)}
-        found[("tail", stage.name)] = stage.tail_mass
-        found[("removed", stage.name)] = stage.removed_mass
+        numbers |= {("stage", stage.name, at): p for at, p in zip(ids, stage.probs, strict=True)}
+        numbers[("tail", stage.name)] = stage.tail_mass
+        numbers[("removed", stage.name)] = stage.removed_mass
     for at, score in zip(ids, step.draw.scores or (), strict=False):
         if score is not None:
-            found[("score", at)] = score
+            numbers[("score", at)] = score
     if step.draw.uniform is not None and step.draw.interval is not None:
-        found |= {("uniform",): step.draw.uniform}
-        found |= {("end", at): end for at, end in enumerate(step.draw.interval)}
-    return found
+        numbers |= {("uniform",): step.draw.uniform}
+        numbers |= {("end", at): end for at, end in enumerate(step.draw.interval)}
+    return numbers
 
 
 def _numbers(
@@ -198,9 +199,9 @@ def candidate_of(
     step_logits: StepLogits, stages: Sequence[Distribution], token_id: int
 ) -> Candidate:
     """A token with its numbers, wherever it ranks."""
-    raw, last, wanted = stages[0], stages[-1], torch.tensor([token_id])
-    alive = [stage.log_probs_of(wanted)[0] > -torch.inf for stage in stages]
-    gone = next((stage.name for stage, kept in zip(stages, alive, strict=True) if not kept), None)
+    raw, last, token = stages[0], stages[-1], torch.tensor([token_id])
+    alive = [stage.log_probs_of(token)[0] > -torch.inf for stage in stages]
+    gone = next((stage.name for stage, is_in in zip(stages, alive, strict=True) if not is_in), None)
     return Candidate(
         token_id,
         step_logits.model.token_text(token_id),
@@ -226,8 +227,8 @@ def _crossing(
     seen, left = stages[at - 1], stages[at]
     lowest = int(torch.argmin(left.logits))
     token_id = left.token_id(lowest)
-    own = _prob(seen, token_id)
+    prob = _prob(seen, token_id)
     after = 1.0 - records[at].removed_mass
     probs = tuple(_prob(stage, token_id) for stage in stages)
     candidate = candidate_of(step_logits, stages, token_id)
-    return Crossing(candidate, max(0.0, after - own), after, (*probs, probs[-1]))
+    return Crossing(candidate, max(0.0, after - prob), after, (*probs, probs[-1]))

@@ -1,4 +1,4 @@
-"""What the sampling lab measures on one step: frozen values that need no torch.
+"""Measurements of the sampling lab on one step: frozen values that need no torch.
 
 Probabilities are over the full vocabulary, entropies and log-probabilities in nats.
 """
@@ -38,7 +38,7 @@ KnobValue: TypeAlias = Annotated[int | float, Bounds(ge=0, le=MAX_COUNT)]
 
 
 class Crossing(NamedTuple):
-    """Where top-p stopped counting: the token whose mass carried the sum to p or past it.
+    """Last token that top-p kept: its mass carried the sum to p or past it.
 
     `before` and `after` are the cumulative mass without and with that token, in the distribution
     that top-p saw; `probs[i]` is its probability in the step's stage i.
@@ -102,7 +102,7 @@ class TokenInterval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KnobBoundaries(ShortRepr):
-    """What one knob's whole range would draw with the same dice, the other knobs as they are.
+    """Tokens that one knob's range draws with the same noise, the other knobs as they are.
 
     Args:
         name: the field of `Shaping`.
@@ -256,7 +256,7 @@ class Continuations(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LabExample(ShortRepr):
-    """What the lab's figures show of one step, stored so that they open without a model.
+    """Measurements of one step for the lab's figures, stored so that they open without a model.
 
     Args:
         index: the step's place in the run that it was taken from.

@@ -19,9 +19,11 @@ def run_notes(
     Args:
         emitted: how many generated tokens the model read.
     """
-    own: Callable[[int, int, bool], int | None] | None = getattr(model, "recomputed_at", None)
+    recomputed_at: Callable[[int, int, bool], int | None] | None = getattr(
+        model, "recomputed_at", None
+    )
     begun = len(prompt_ids)
-    length = own and own(begun, begun + emitted, config.use_cache)
+    length = recomputed_at and recomputed_at(begun, begun + emitted, config.use_cache)
     notes: tuple[str, ...] = method_of(config).notes(config)
     if not length:
         return notes

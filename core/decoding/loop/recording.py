@@ -54,12 +54,16 @@ def read_step(
     total = float(raw.probs.sum())
     top = top or ranked(raw.logits, top_candidates)
     entropy = _entropy(raw, top.logits[0])
-    (ids, logits, wanted), ranks = _with_chosen(raw.logits, top, pick.token_id)
+    (ids, logits, places), ranks = _with_chosen(raw.logits, top, pick.token_id)
     log_probs = [[logit - raw.log_norm for logit in logits]]
-    log_probs += [stage.log_probs_of(wanted) for stage in stages[1:]]
+    log_probs += [stage.log_probs_of(places) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
     tails = [max(0.0, total - sum(shown[0])) + raw.tail]
-    tails += [_tail_mass(stage, row) for stage, row in zip(stages[1:], shown[1:], strict=True)]
+    for stage, row in zip(stages[1:], shown[1:], strict=True):
+        # Measured over the tensor, unless all tokens that are in are shown.
+        whole = stage.kept == sum(1 for prob in row if prob > 0)
+        tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
+        tails.append(0.0 if whole else tail)
     records = [
         Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass, stage.noise)
         for stage, row, tail in zip(stages, shown, tails, strict=True)
@@ -73,7 +77,7 @@ def read_step(
     )
     scores = None
     if pick.noise is not None:
-        scores = tuple(noisy_scores(pick, wanted, log_probs[-1]))
+        scores = tuple(noisy_scores(pick, places, log_probs[-1]))
     surprisal = -log_probs[0][ids.index(pick.token_id)]
     return StepNumbers(candidates, tuple(records), entropy, tails[0], surprisal, scores)
 
@@ -133,15 +137,8 @@ def _with_chosen(logits: Tensor, top: Ranking, chosen: int) -> tuple[Ranking, li
 
 def rank_of(logits: Tensor, token_id: int) -> int:
     """1 for the highest logit of `[vocab]`; ties rank by id."""
-    own = logits[token_id]
-    return 1 + int(count_above(logits, own) + count_equal(logits[:token_id], own))
-
-
-def _tail_mass(stage: Distribution, shown: list[float]) -> float:
-    """Mass of the tokens that are in but not shown, measured over the tensor."""
-    if stage.kept == sum(1 for prob in shown if prob > 0):
-        return 0.0
-    return max(0.0, float(stage.probs.sum()) - sum(shown)) + stage.tail
+    logit = logits[token_id]
+    return 1 + int(count_above(logits, logit) + count_equal(logits[:token_id], logit))
 
 
 def _removed_by(
@@ -159,7 +156,7 @@ def _removed_by(
 def read_prompt(
     model: LanguageModel, prompt_ids: Sequence[int], first: int, logits: Tensor
 ) -> list[PromptPosition]:
-    """What the model predicted at consecutive prompt positions.
+    """Record the model's predictions at consecutive prompt positions.
 
     Of a model that names only the likeliest tokens entropies are the least that these allow.
 
@@ -193,10 +190,19 @@ def _read_rows(
         entropies = _entropies(probs, logits).tolist()
     nexts = _nexts(logits, probs, prompt_ids[first + 1 : first + 1 + len(logits)])
     rows = zip(ranked_rows(logits, PROMPT_CANDIDATES), probs, entropies, nexts, strict=True)
-    return [
-        _read_position(model, first + row, prompt_ids[first + row], *found)
-        for row, found in enumerate(rows)
-    ]
+    positions, text = [], model.token_text
+    for at, (top, row, entropy, following) in enumerate(rows, start=first):
+        shares = row.take(top.places).tolist()
+        numbers = zip(top.ids, top.logits, shares, strict=True)
+        candidates = tuple(
+            Candidate(token_id, text(token_id), rank, logit, prob, prob)
+            for rank, (token_id, logit, prob) in enumerate(numbers, start=1)
+        )
+        token_id = prompt_ids[at]
+        positions.append(
+            PromptPosition(at, token_id, text(token_id), entropy, candidates, *following)
+        )
+    return positions
 
 
 # A token that the server doesn't name has an id alone.
@@ -204,38 +210,19 @@ _Next: TypeAlias = tuple[int, float, int] | tuple[int | None, None, None]
 
 
 def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Next]:
-    """Of each row the token that follows, its probability and its rank; nothing at the end."""
+    """Return for each row the token that follows, its probability and its rank; None at the end."""
     if not token_ids:
         return [(None, None, None)] * len(logits)
     places = torch.tensor(token_ids)[:, None]
     rows = logits[: len(places)]
-    own = rows.gather(1, places)
-    higher = count_above(rows, own).int()
-    if bool((count_equal(rows, own) > 1).any()):
+    followers = rows.gather(1, places)
+    higher = count_above(rows, followers).int()
+    if bool((count_equal(rows, followers) > 1).any()):
         before = torch.arange(logits.shape[-1]) < places
-        higher += ((rows == own) & before).sum(dim=-1, dtype=torch.int32)
+        higher += ((rows == followers) & before).sum(dim=-1, dtype=torch.int32)
     shares = probs[: len(places)].gather(1, places).squeeze(1).tolist()
-    found: list[_Next] = [
+    nexts: list[_Next] = [
         (token, None, None) if math.isnan(share) else (token, share, rank)
         for token, share, rank in zip(token_ids, shares, (higher + 1).tolist(), strict=True)
     ]
-    return [*found, *[(None, None, None)] * (len(logits) - len(found))]
-
-
-def _read_position(
-    model: LanguageModel,
-    at: int,
-    token_id: int,
-    top: Ranking,
-    probs: Tensor,
-    entropy: float,
-    following: _Next,
-) -> PromptPosition:
-    shares = probs.take(top.places).tolist()
-    candidates = tuple(
-        Candidate(candidate, model.token_text(candidate), rank, logit, prob, prob)
-        for rank, (candidate, logit, prob) in enumerate(
-            zip(top.ids, top.logits, shares, strict=True), start=1
-        )
-    )
-    return PromptPosition(at, token_id, model.token_text(token_id), entropy, candidates, *following)
+    return [*nexts, *[(None, None, None)] * (len(logits) - len(nexts))]

@@ -33,13 +33,13 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
         raise ConfigError(
             f"{owner}.{name} must hold at most {MAX_BIASES} tokens, got {len(pairs)}."
         )
-    found: dict[int, float] = {}
+    biases: dict[int, float] = {}
     for pair in pairs:
         token, bias = _checked(owner, name, pair)
-        if token in found:
+        if token in biases:
             raise ConfigError(f"{owner}.{name} names token {token} twice; leave one out.")
-        found[token] = bias
-    return tuple((token, bias) for token, bias in sorted(found.items()) if bias)
+        biases[token] = bias
+    return tuple((token, bias) for token, bias in sorted(biases.items()) if bias)
 
 
 def _checked(owner: str, name: str, pair: object) -> tuple[int, float]:
@@ -97,8 +97,8 @@ def _bias_line(line: str, find: Callable[[str], int]) -> tuple[int, float]:
 
 def token_in(text: str, find: Callable[[str], int]) -> int:
     """The token that a line names: `#id`, or its text with `\\n`, `\\t` and `\\\\` as escapes."""
-    if found := re.fullmatch(r"\s*#([0-9]{1,9})\s*", text):
-        return int(found[1])
+    if named := re.fullmatch(r"\s*#([0-9]{1,9})\s*", text):
+        return int(named[1])
     return find(re.sub(r"\\[nt\\]", lambda escape: _ESCAPES[escape[0]], text))
 
 
@@ -109,7 +109,7 @@ def bias_text(biases: Iterable[tuple[int, float]]) -> str:
 
 
 def bias_words(biases: Iterable[tuple[int, float]]) -> str:
-    """As `#12 +2.5, #383 -5 and 3 more`."""
+    """Return biases as captions show them: `#12 +2.5, #383 -5 and 3 more`."""
     words = [f"#{token} {bias:+g}" for token, bias in biases]
     more = f" and {len(words) - _MOST_SHOWN} more" if len(words) > _MOST_SHOWN else ""
     return ", ".join(words[:_MOST_SHOWN]) + more or "none"

@@ -198,7 +198,7 @@ class Shaping:
 
     @property
     def penalised(self) -> bool:
-        """Whether anything acts for what was written before."""
+        """True if a penalty or a ban is switched on."""
         return bool(self.active(PENALTIES))
 
     def token_ids(self) -> dict[str, Collection[int]]:
@@ -207,8 +207,8 @@ class Shaping:
 
     def penalties_only(self) -> Shaping:
         """The penalties and bans alone: what acts where nothing is drawn."""
-        own = {name: getattr(self, name) for name, spec in SETTINGS.items() if spec.penalises}
-        return replace(Shaping(), **own)
+        values = {name: getattr(self, name) for name, spec in SETTINGS.items() if spec.penalises}
+        return replace(Shaping(), **values)
 
 
 SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)

@@ -59,7 +59,7 @@ def _exponential(size: int, generator: torch.Generator) -> Tensor:
 
 @lru_cache(maxsize=1)
 def _is_of_uniform() -> bool:
-    """Whether this build of torch draws exponential numbers so; some let MKL do it."""
+    """Return True if this build of torch draws exponential numbers so; some let MKL do it."""
     uniform = torch.rand(8, generator=new_generator(0), dtype=torch.float64)
     drawn = torch.empty(8).exponential_(generator=new_generator(0))
     return torch.allclose(drawn, uniform.neg_().log1p_().neg_().float(), rtol=1e-6, atol=0)
@@ -96,27 +96,24 @@ def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
 def draw(distribution: Distribution, method: DrawMethod, noise: Tensor) -> Pick:
     """The token that the noise of `draw_noise` picks."""
     if method == "inverse_cdf":
-        return pick_by_uniform(distribution, float(noise))
+        place, interval = place_by_uniform(distribution.probs, uniform := float(noise))
+        return Pick(distribution.token_id(place), uniform, interval)
     if method == "multinomial":
         return _multinomial(distribution, noise)
     return pick_by_gumbel(distribution, -noise.log())
 
 
-def pick_by_uniform(distribution: Distribution, uniform: float) -> Pick:
-    """The first token, by falling probability and then by id, whose cumulative mass exceeds u.
+def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]]:
+    """Return the place in `[n]` probabilities that a number falls on, and its cumulative interval.
+
+    It is the first place, by falling probability, whose cumulative mass exceeds the number.
 
     Args:
         uniform: in [0, 1).
     """
-    place, interval = place_by_uniform(distribution.probs, uniform)
-    return Pick(distribution.token_id(place), uniform, interval)
-
-
-def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]]:
-    """The place in `[n]` probabilities that the number falls on, and its cumulative interval."""
-    found = _place_among_the_first(probs, uniform)
-    if found is not None:
-        return found
+    among_first = _place_among_the_first(probs, uniform)
+    if among_first is not None:
+        return among_first
     for size in (*_TOP_FIRST, len(probs)):
         values, places = _most_probable(probs, size)
         cumulative = values.double().cumsum(dim=-1)
@@ -131,14 +128,14 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
 
 def interval_of(probs: Tensor, place: int) -> tuple[float, float]:
     """The cumulative interval of a place in `[n]` probabilities; see `place_by_uniform`."""
-    own = probs[place]
-    tied = probs[:place] == own
-    low = float(probs[probs > own].double().sum()) + float(own) * int(tied.sum())
-    return low, min(low + float(own), 1.0)
+    prob = probs[place]
+    tied = probs[:place] == prob
+    low = float(probs[probs > prob].double().sum()) + float(prob) * int(tied.sum())
+    return low, min(low + float(prob), 1.0)
 
 
 def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
-    """Where the number falls, if on one of the few first and no two of those are equal."""
+    """`place_by_uniform` among the few likeliest; None where the number is past them, or a tie."""
     values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
     low, before = 0.0, math.inf
     few: list[float] = values.tolist()
@@ -165,8 +162,8 @@ def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 def pick_by_gumbel(distribution: Distribution, noise: Tensor) -> Pick:
     """The token with the highest ln p + noise, `[vocab]` standard Gumbel (Gumbel 1954)."""
-    own = noise if distribution.ids is None else noise.take(distribution.ids)
-    place = int(torch.argmax(distribution.logits - distribution.log_norm + own))
+    noise_left = noise if distribution.ids is None else noise.take(distribution.ids)
+    place = int(torch.argmax(distribution.logits - distribution.log_norm + noise_left))
     return Pick(distribution.token_id(place), noise=noise)
 
 
@@ -175,8 +172,8 @@ def _multinomial(distribution: Distribution, exponential: Tensor) -> Pick:
 
     ln(p / E) = ln p - ln E, and -ln E is Gumbel noise: it is the same trick.
     """
-    own = exponential if distribution.ids is None else exponential.take(distribution.ids)
-    place = first_maximum(distribution.probs / own)
+    divisors = exponential if distribution.ids is None else exponential.take(distribution.ids)
+    place = first_maximum(distribution.probs / divisors)
     return Pick(distribution.token_id(place), noise=exponential.log().neg_())
 
 
@@ -184,8 +181,8 @@ def noisy_scores(pick: Pick, token_ids: Tensor, log_probs: list[float]) -> list[
     """ln p + noise of some tokens; None where a token was removed or nothing was added."""
     if pick.noise is None:
         return [None] * len(log_probs)
-    own = pick.noise.take(token_ids).tolist()
+    noises = pick.noise.take(token_ids).tolist()
     return [
         None if log_prob == -math.inf else log_prob + noise
-        for log_prob, noise in zip(log_probs, own, strict=True)
+        for log_prob, noise in zip(log_probs, noises, strict=True)
     ]

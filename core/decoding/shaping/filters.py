@@ -127,7 +127,7 @@ def _top_p_threshold(logits: Tensor, p: float, min_tokens_to_keep: int) -> float
 
 
 def _top_p_threshold_of_first(logits: Tensor, p: float) -> float | None:
-    """As `_top_p_threshold`, from a row's highest alone; None where that is not certain."""
+    """`_top_p_threshold` by a row's highest logits alone; None where that is not certain."""
     log_norm = torch.logsumexp(logits, dim=-1)
     top = highest(logits, _FEW_FIRST)[0]
     probs = (top - log_norm).double().exp()

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError, UnknownTokensError
-from core.decoding.shaping.config import BANS, SETTINGS
+from core.decoding.shaping.config import BANS, SETTINGS, WARPERS
 from core.decoding.shaping.long_rows import first_maximum
 from core.decoding.shaping.stages import (
     NO_DISTRIBUTION,
@@ -54,9 +54,7 @@ def _ceiling(row: Tensor) -> float:
     return float(named.min())
 
 
-def shape_known(
-    row: Tensor, penalties: Sequence[Processor], warpers: Sequence[Processor]
-) -> list[Distribution]:
+def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distribution]:
     """`shape` where tokens are missing: every distribution, of which only named tokens are given.
 
     After a temperature the tail's mass isn't known; the most that it may be is given, and the last
@@ -64,7 +62,7 @@ def shape_known(
 
     Args:
         row: `[vocab]` log-probabilities, NaN where a token isn't named.
-        warpers: none where the most probable token is taken.
+        processors: temperature and filters last, if something is drawn.
 
     Raises:
         UnknownTokensError: what follows depends on tokens that aren't named; says on what.
@@ -72,7 +70,9 @@ def shape_known(
     refuse = partial(_refuse, int((~row.isnan()).sum()))
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
     if not stages[0].tail:
-        return shape(stages[0], [*penalties, *warpers])
+        return shape(stages[0], processors)
+    warpers = [processor for processor in processors if processor[0] in WARPERS]
+    penalties = processors[: len(processors) - len(warpers)]
     least = stages[0].tail
     for processor in penalties:
         stage, lost = _penalised(stages[-1], processor, unnamed, ceiling, stages[0].tail)
@@ -92,10 +92,10 @@ def shape_known(
             refuse(f"the cut of {_names([warper])} depends on each", switch_off=[warper])
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
-    runs = [shape(raw_distribution(one), warpers) for one in rows]
+    runs = [shape(raw_distribution(completed), warpers) for completed in rows]
     _see_equal_cuts(runs, unnamed, refuse)
     heaviest = max(runs, key=lambda run: float(run[1].probs[_places(run[1], unnamed)].sum()))
-    stages += [_named(one, unnamed, last.kept) for one in heaviest[1:]]
+    stages += [_named(stage, unnamed, last.kept) for stage in heaviest[1:]]
     return [*stages[:-1], replace(stages[-1], exact=not stages[-1].tail)]
 
 
@@ -168,15 +168,15 @@ def _completed(logits: Tensor, unnamed: Tensor, mass: float, ceiling: float) -> 
     full = min(len(places), int(mass / math.exp(ceiling)))
     few = logits.clone()
     few[places[:full]] = ceiling
-    rest = mass - full * math.exp(ceiling)
-    if rest > 0 and full < len(places):
-        few[places[full]] = math.log(rest)
+    left = mass - full * math.exp(ceiling)
+    if left > 0 and full < len(places):
+        few[places[full]] = math.log(left)
     yield few
     yield logits.masked_fill(unnamed, min(ceiling, math.log(mass / len(places))))
 
 
 def _places(stage: Distribution, unnamed: Tensor) -> Tensor:
-    """Which of a distribution's places hold tokens that aren't named."""
+    """Mask of the places in a distribution that hold unnamed tokens."""
     return unnamed if stage.ids is None else unnamed[stage.ids]
 
 
@@ -185,13 +185,12 @@ def _see_equal_cuts(
 ) -> None:
     """Whatever the tail is, a filter keeps the same named tokens, and all of the tail or none."""
     for at in range(1, len(runs[0])):
-        kept = [_alive(run[at], unnamed) for run in runs]
-        whole = [_alive(run[at - 1], unnamed) for run in runs]
-        named = [own & ~unnamed for own in kept]
-        tails = [own & unnamed for own in kept]
-        same = all(bool((own == named[0]).all()) for own in named)
-        none = not any(bool(own.any()) for own in tails)
-        untouched = all(bool((own == old).all()) for own, old in zip(kept, whole, strict=True))
+        after = [_alive(run[at], unnamed) for run in runs]
+        before = [_alive(run[at - 1], unnamed) for run in runs]
+        named = [alive & ~unnamed for alive in after]
+        same = all(bool((alive == named[0]).all()) for alive in named)
+        none = not any(bool((alive & unnamed).any()) for alive in after)
+        untouched = all(bool((new == old).all()) for new, old in zip(after, before, strict=True))
         if not (same and (none or untouched)):
             refuse(f"the cut of {SETTINGS[runs[0][at].name].name} may fall among those")
 

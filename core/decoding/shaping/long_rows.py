@@ -1,4 +1,4 @@
-"""What torch takes long for over a large vocabulary, found by blocks: the same values, sooner.
+"""Searches of a long row by blocks: the values that torch gives, sooner.
 
 A block's maximum is vectorised; `topk`, `argmax` and `nonzero` are not.
 """
@@ -23,15 +23,15 @@ def highest(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """
     if len(logits) < max(LONG, 4 * _BLOCK * count):
         return torch.topk(logits, count)
-    blocks, rest = _blocks(logits)
+    blocks, remainder = _blocks(logits)
     first = torch.topk(blocks.amax(dim=-1), count).indices
     held = blocks.index_select(0, first).view(-1)
-    if len(rest):
-        held = torch.cat((held, logits[-len(rest) :]))
+    if len(remainder):
+        held = torch.cat((held, logits[-len(remainder) :]))
     values, at = torch.topk(held, count)
     # What is left behind the blocks is one more, shorter block.
     starts = [*first.tolist(), len(blocks)]
-    places = [starts[one // _BLOCK] * _BLOCK + one % _BLOCK for one in at.tolist()]
+    places = [starts[place // _BLOCK] * _BLOCK + place % _BLOCK for place in at.tolist()]
     return values, torch.tensor(places)
 
 
@@ -59,7 +59,11 @@ def ranked_rows(rows: Tensor, count: int) -> list[Ranking]:
 
 
 def _ranking(logits: Tensor, values: list[float], places: Tensor, count: int) -> Ranking:
-    """Of the highest values and their places, one more than are asked for where there are."""
+    """Rank the highest values.
+
+    Args:
+        values, places: of the `count` highest logits and of one more, where there is one.
+    """
     size = min(count, len(logits))
     if size < len(values) and values[size - 1] == values[size]:
         # A tie straddles the end, and any of the tied tokens may be among the highest.
@@ -86,9 +90,9 @@ def first_maximum(logits: Tensor) -> int:
         return int(torch.argmax(logits))
     start = int(torch.argmax(_blocks(logits)[0].amax(dim=-1))) * _BLOCK
     block = logits[start : start + _BLOCK]
-    at, rest = int(torch.argmax(block)), logits[len(logits) // _BLOCK * _BLOCK :]
-    if len(rest) and bool(rest.amax() > block[at]):
-        return int(torch.argmax(rest)) + len(logits) - len(rest)
+    at, remainder = int(torch.argmax(block)), logits[len(logits) // _BLOCK * _BLOCK :]
+    if len(remainder) and bool(remainder.amax() > block[at]):
+        return int(torch.argmax(remainder)) + len(logits) - len(remainder)
     return start + at
 
 
@@ -96,22 +100,22 @@ def places_left(logits: Tensor) -> Tensor:
     """The places of `[vocab]` logits that are above -inf, ascending."""
     if len(logits) < LONG:
         return torch.nonzero(logits > -math.inf).squeeze(-1)
-    blocks, rest = _blocks(logits)
+    blocks, remainder = _blocks(logits)
     used = torch.nonzero(blocks.amax(dim=-1) > -math.inf)
-    places = torch.cat(((used * _BLOCK + torch.arange(_BLOCK)).flatten(), rest))
+    places = torch.cat(((used * _BLOCK + torch.arange(_BLOCK)).flatten(), remainder))
     return places[logits.take(places) > -math.inf]
 
 
 def count_above(rows: Tensor, floor: Tensor | float) -> Tensor:
-    """How many of each of `[..., vocab]` are greater; float32 ones, which a sum below 2^24 counts.
+    """Return the number of greater values in each of `[..., vocab]`, as float32.
 
-    A comparison whose outcome is a bool is not vectorised.
+    A sum below 2^24 is exact. A comparison whose outcome is a bool is not vectorised.
     """
     return torch.gt(rows, floor, out=torch.empty_like(rows)).sum(dim=-1)
 
 
 def count_equal(rows: Tensor, value: Tensor | float) -> Tensor:
-    """How many of each of `[..., vocab]` are equal, as `count_above` counts."""
+    """Return the number of equal values in each of `[..., vocab]`, as `count_above` does."""
     return torch.eq(rows, value, out=torch.empty_like(rows)).sum(dim=-1)
 
 

@@ -34,7 +34,7 @@ class Order:
         return SEQUENCES[self.key]
 
     def lacks(self, name: str) -> bool:
-        """Whether the library has no such processor."""
+        """Return True if the library has no such processor."""
         return (SETTINGS[name].part_of or name) not in self.processors
 
 

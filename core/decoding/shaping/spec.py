@@ -1,4 +1,4 @@
-"""What is declared of a setting of the shaping: all that needs no torch.
+"""Declaration of a setting of the shaping; nothing here needs torch.
 
 Validation, command line, knobs, the layout of trace files, captions, proofs and the reference are
 derived from it; its function stands in `filters`, under the field's name.
@@ -20,7 +20,7 @@ Role = Literal["penalty", "ban", "temperature", "filter"]
 
 @dataclass(frozen=True, slots=True)
 class SliderRange:
-    """How far a knob slides, in which steps, and how far one may type.
+    """Range and step of a knob, and the highest number that can be typed.
 
     Args:
         start: the knob's value on a new page; None where the setting is off.
@@ -126,12 +126,12 @@ class SettingSpec:
 
     @property
     def on_decode(self) -> bool:
-        """Whether it has a knob on Decode."""
+        """True if it has a knob on Decode."""
         return self.slider is not None and self.slider.decode
 
     @property
     def penalises(self) -> bool:
-        """Whether it acts for what was written before, in every method."""
+        """True if it acts for what was written before, in every method."""
         return self.role in ("penalty", "ban")
 
     def checked(self, owner: str, value: object) -> Any:
@@ -149,21 +149,21 @@ class SettingSpec:
 
 def setting(default: Value, spec: SettingSpec) -> Value:
     """A field of a frozen dataclass, with its declaration."""
-    own: Value = field(default=default, metadata={"spec": spec})
-    return own
+    declared: Value = field(default=default, metadata={"spec": spec})
+    return declared
 
 
 def specs_of(kind: type[Any]) -> dict[str, SettingSpec]:
     """The declarations of a dataclass' fields, by field, in their order."""
     return {
-        own.name: replace(
-            spec := own.metadata["spec"],
-            field=own.name,
-            off=own.default,
-            whole=isinstance(own.default, int),
+        declared.name: replace(
+            spec := declared.metadata["spec"],
+            field=declared.name,
+            off=declared.default,
+            whole=isinstance(declared.default, int),
             name=spec.name or spec.label.lower(),
-            key=spec.key or own.name,
-            generate=own.name if spec.generate == "" else spec.generate,
+            key=spec.key or declared.name,
+            generate=declared.name if spec.generate == "" else spec.generate,
         )
-        for own in fields(kind)
+        for declared in fields(kind)
     }

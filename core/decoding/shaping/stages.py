@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -16,21 +15,22 @@ from core.decoding.shaping import filters
 from core.decoding.shaping.config import (
     ACTING,
     BANS,
-    PENALTIES,
     RESCALING,
     SETTINGS,
-    WARPERS,
-    Shaping,
 )
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
-from core.decoding.shaping.spec import SettingSpec
-from core.decoding.shaping.stage import StageFunction, StepContext
+from core.decoding.shaping.stage import StageFunction
 
 # A stage's name, and what it does to logits.
 Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
 
 # The functions carry their settings' names.
 ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
+
+# Stages that need their step's context, and so one row at a time.
+READS_STEP = {
+    name for name, act in ACTS.items() if SETTINGS[name].reads_step or isinstance(act, type)
+}
 
 _FEW = 128  # So many are looked up sooner one by one than by operations on tensors.
 
@@ -81,8 +81,8 @@ class Distribution:
             few: dict[int, float] = dict(zip(self.ids.tolist(), self.logits.tolist(), strict=True))
             return [few.get(token, -math.inf) - log_norm for token in token_ids.tolist()]
         places = torch.searchsorted(self.ids, token_ids).clamp_(max=len(self.ids) - 1)
-        found = self.logits[places].masked_fill(self.ids[places] != token_ids, -math.inf)
-        return [logit - log_norm for logit in found.tolist()]
+        logits = self.logits[places].masked_fill(self.ids[places] != token_ids, -math.inf)
+        return [logit - log_norm for logit in logits.tolist()]
 
 
 def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution:
@@ -98,8 +98,8 @@ def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution
     if math.isnan(log_norm):
         raise DecodingError(NO_DISTRIBUTION)
     ruled_out = float(logits.amin()) == -math.inf
-    kept = int(count_above(logits, -math.inf)) if ruled_out else logits.shape[-1]
-    return Distribution("raw", None, logits, probs, log_norm, kept)
+    count = int(count_above(logits, -math.inf)) if ruled_out else logits.shape[-1]
+    return Distribution("raw", None, logits, probs, log_norm, count)
 
 
 def _normalise(logits: Tensor, top: Ranking | None = None) -> tuple[Tensor, float]:
@@ -111,57 +111,6 @@ def _normalise(logits: Tensor, top: Ranking | None = None) -> tuple[Tensor, floa
         # A maximum along a dimension takes half as long as one over all of a tensor.
         highest, logit = float(probs.amax(dim=-1)), float(logits.amax(dim=-1))
     return probs, logit - math.log(highest) if highest > 0 else math.nan
-
-
-def penalty_names(shaping: Shaping, length: int) -> list[str]:
-    """Which of the penalties and bans act after `length` tokens; `min_new_tokens` aside."""
-    return [
-        name
-        for name in shaping.active(PENALTIES)
-        if SETTINGS[name].acts_from(getattr(shaping, name)) <= length
-    ]
-
-
-def penalties(
-    shaping: Shaping, previous_ids: Sequence[int], held_back: Sequence[int]
-) -> list[Processor]:
-    """The penalties and bans on the logits of the whole vocabulary, in order.
-
-    Args:
-        previous_ids: prompt and generated tokens.
-        held_back: end-of-sequence ids while `min_new_tokens` is not reached, else empty.
-    """
-    names = penalty_names(shaping, len(previous_ids))
-    found = processors_of(shaping, names, StepContext(previous_ids))
-    if held_back:
-        found.append(("min_new_tokens", partial(filters.remove_tokens, token_ids=held_back)))
-    return found
-
-
-def warpers(shaping: Shaping, min_tokens_to_keep: int = 1) -> list[Processor]:
-    """Temperature and the filters that are switched on, in order; only where something is drawn.
-
-    Args:
-        min_tokens_to_keep: how many tokens every filter leaves at least.
-    """
-    context = StepContext(min_tokens_to_keep=min_tokens_to_keep)
-    return processors_of(shaping, warper_names(shaping), context)
-
-
-def warper_names(shaping: Shaping) -> list[str]:
-    """Temperature, unless it is 0, and the filters that are switched on."""
-    off = {"temperature"} if shaping.temperature == 0 else set()
-    return [name for name in shaping.active(WARPERS) if name not in off]
-
-
-def processors_of(shaping: Shaping, names: Sequence[str], context: StepContext) -> list[Processor]:
-    """Return some settings as they act at a step."""
-    return [(name, _processor(name, shaping.value_of(name), context)) for name in names]
-
-
-def _processor(name: str, value: Any, context: StepContext) -> Callable[[Tensor], Tensor]:
-    act = ACTS[name]
-    return lambda logits: act(logits, value, context)
 
 
 def shape(
@@ -178,28 +127,22 @@ def shape(
         DecodingError: nothing is left (every token banned by penalties).
     """
     stages, size = [start], vocab_size or len(start.logits)
-    for processor in processors:
-        logits = _processed(stages[-1], processor, size)
-        stages.append(_stage_after(stages[-1], processor[0], logits))
+    for name, act in processors:
+        before = stages[-1]
+        if before.ids is None or not _needs_all(name, before.logits):
+            logits = act(before.logits)
+        else:
+            # Which of two tied tokens a sort puts first depends on the length of the row, and
+            # transformers sorts the whole one. A stage that reads the step may look for ids.
+            row = torch.full((size,), -math.inf).scatter_(0, before.ids, before.logits)
+            logits = act(row).take(before.ids)
+        stages.append(_stage_after(before, name, logits))
     return stages
 
 
-def _processed(before: Distribution, processor: Processor, vocab_size: int) -> Tensor:
-    """The processor's logits; over the whole vocabulary where tied tokens might straddle a cut.
-
-    Which of two tied tokens a sort puts first depends on the length of the row, and transformers
-    sorts the whole one. A stage that reads the step gets the whole row too: it may look for ids.
-    """
-    name, function = processor
-    spec = SETTINGS.get(name)
-    if before.ids is None or spec is None or not _needs_all(spec, before.logits):
-        return function(before.logits)
-    row = torch.full((vocab_size,), -math.inf).scatter_(0, before.ids, before.logits)
-    return function(row).take(before.ids)
-
-
-def _needs_all(spec: SettingSpec, logits: Tensor) -> bool:
-    return spec.reads_step or (spec.sorts and _has_ties(logits))
+def _needs_all(name: str, logits: Tensor) -> bool:
+    """Return True if a stage needs the whole row where some tokens are out already."""
+    return name in ACTS and (name in READS_STEP or (SETTINGS[name].sorts and _has_ties(logits)))
 
 
 def _has_ties(logits: Tensor) -> bool:
@@ -225,14 +168,14 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
         keep = places_left(logits)
         logits, probs = logits.take(keep), probs.take(keep)
     # A mask is cheaper than the list of the many that a ban leaves.
-    kept = int(count_above(logits, -math.inf)) if keep is None else len(keep)
+    count = int(count_above(logits, -math.inf)) if keep is None else len(keep)
     # Two sums over the same tokens may differ by a rounding, which is no mass.
-    had = before.log_norm if kept < before.kept else log_norm
+    had = before.log_norm if count < before.kept else log_norm
     removed_mass = max(0.0, -math.expm1(log_norm - had))
     ids = before.ids
     if keep is not None:
         ids = keep if ids is None else ids.take(keep)
-    return Distribution(name, ids, logits, probs, log_norm, kept, removed_mass)
+    return Distribution(name, ids, logits, probs, log_norm, count, removed_mass)
 
 
 def only(before: Distribution, position: int) -> Distribution:

@@ -28,7 +28,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -37,9 +37,10 @@ from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS
 from core.decoding.shaping.filters import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.stage import BoundStage, NamedNoise, StepContext
+from core.decoding.shaping.stage import BoundStage, NamedNoise, StageFunction, StepContext
 from core.decoding.shaping.stages import (
     ACTS,
+    READS_STEP,
     Distribution,
     Processor,
     only,
@@ -47,6 +48,7 @@ from core.decoding.shaping.stages import (
     shape,
 )
 
+StepAct: TypeAlias = Callable[[Tensor], Tensor]
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096
 # Two steps of the largest beam.
@@ -82,65 +84,75 @@ class StepShaper:
         self.draws, self.known = draws and shaping.temperature > 0, known
         self.min_tokens_to_keep = min_tokens_to_keep
         self.shaping, self._seed, self._token_bytes = shaping, seed, token_bytes
-        self._held_back, self._hold_to = list(eos_ids), min_new_tokens if eos_ids else 0
+        self._hold_to = min_new_tokens if eos_ids else 0
         active = {*shaping.active(SETTINGS if self.draws else PENALTIES)}
         if self._hold_to:
             active.add("min_new_tokens")
         self._names = [name for name in names if name in active]
         self._warpers = [name for name in self._names if name in WARPERS]
         self._values = {name: shaping.value_of(name) for name in self._names if name in ACTS}
-        # Of the stages with a state: after which generated tokens, and their states there.
-        kinds: dict[str, Any] = {n: ACTS[n] for n in self._names if isinstance(ACTS.get(n), type)}
-        made = {name: kind(self._values[name]) for name, kind in kinds.items()}
+        # Acts that don't depend on the step.
+        self._still: dict[str, StepAct] = {
+            "min_new_tokens": partial(remove_tokens, token_ids=list(eos_ids))
+        }
+        # Stages with a state: the text that each state has taken in, and the states.
+        made: dict[str, BoundStage] = {}
+        still = StepContext(min_tokens_to_keep=min_tokens_to_keep)
+        for name, value in self._values.items():
+            act: Any = ACTS[name]
+            if isinstance(act, type):
+                made[name] = act(value)
+            elif name not in READS_STEP:
+                self._still[name] = _bound(act, value, still)
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
 
     def distributions(
-        self, logits: Tensor, ids: Sequence[int], index: int, top: Ranking | None = None
+        self,
+        logits: Tensor,
+        ids: Sequence[int],
+        index: int,
+        top: Ranking | None = None,
+        begun: Sequence[Distribution] = (),
     ) -> list[Distribution]:
         """Return every distribution from `raw` to the one drawn from.
 
         Args:
             logits: `[vocab]`.
             top: the highest of them, where they are known already.
+            begun: the first distributions, where they are known already.
 
         Raises:
             DecodingError: the logits are no distribution, or every token is removed.
             UnknownTokensError: a stage depends on tokens that the model doesn't name.
         """
-        if not self.known:
-            return self.distributions_from([raw_distribution(logits, top)], ids, index, top)
-        context = self._context(ids, index)
-        penalties = self._processors(context, [n for n in self._names if n not in WARPERS])
-        warpers = self._processors(context, self._warpers)
-        stages = shape_known(logits, penalties, warpers)
-        return self._finished(stages, context)
+        names = self._names
+        if begun:
+            done = {stage.name for stage in begun}
+            names = [name for name in names if name not in done]
+        acts, drawn = self._acts(names, ids, index)
+        if self.known:
+            stages = shape_known(logits, acts)
+        else:
+            *before, start = begun or (raw_distribution(logits, top),)
+            stages = [*before, *shape(start, acts, len(logits))]
+        if drawn:
+            stages = [replace(stage, noise=drawn.get(stage.name, stage.noise)) for stage in stages]
+        if not self.draws:
+            # Where nothing acted, the ranking that the step records says it already.
+            stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
+        return stages
 
-    def distributions_from(
+    def names_at(self, length: int, index: int) -> list[str]:
+        """Return the names of the stages that act at a step, behind `length` tokens."""
+        return [name for name in self._names if self._does_act(name, length, index)]
+
+    def rows(
         self,
-        begun: Sequence[Distribution],
-        ids: Sequence[int],
-        index: int,
-        top: Ranking | None = None,
-    ) -> list[Distribution]:
-        """Return `distributions`, of which the first ones are there already; `raw` at least."""
-        context, done = self._context(ids, index), [stage.name for stage in begun]
-        acts = self._processors(context, [name for name in self._names if name not in done])
-        stages = shape(begun[-1], acts, len(begun[0].logits))
-        return self._finished([*begun[:-1], *stages], context, top)
-
-    def _finished(
-        self, stages: list[Distribution], context: StepContext, top: Ranking | None = None
-    ) -> list[Distribution]:
-        """The stages with the noise that they used, and greedy's one-hot stage."""
-        if drawn := context.uniform.drawn:
-            stages = [replace(own, noise=drawn.get(own.name, own.noise)) for own in stages]
-        if self.draws:
-            return stages
-        # Where nothing acted, the ranking that the step records says it already.
-        return [*stages, _argmax(stages[-1], top if len(stages) == 1 else None)]
-
-    def rows(self, logits: Tensor, ids: Sequence[Sequence[int]], indexes: Sequence[int]) -> Tensor:
+        logits: Tensor,
+        ids: Sequence[Sequence[int]],
+        indexes: Sequence[int],
+    ) -> Tensor:
         """Return shaped logits `[n, vocab]`, -inf where a token is removed.
 
         A row may be left without any token. The given logits stay as they are.
@@ -150,53 +162,67 @@ class StepShaper:
             ids: of each row, as of `distributions`.
             indexes: of each row.
         """
-        contexts = [self._context(*known) for known in zip(ids, indexes, strict=True)]
         penalties = [name for name in self._names if name not in self._warpers]
         for names in (penalties, *([name] for name in self._warpers)):
-            acts = [self._processors(context, names) for context in contexts]
+            acts = [
+                self._acts(names, row_ids, index)[0]
+                for row_ids, index in zip(ids, indexes, strict=True)
+            ]
             if any(acts) and self._one_by_one(names, logits.shape[-1]):
                 rows = zip(logits, acts, strict=True)
-                logits = torch.stack([reduce(_apply, own, row) for row, own in rows])
+                logits = torch.stack([reduce(_apply, row_acts, row) for row, row_acts in rows])
             elif any(acts):
                 logits = reduce(_apply, acts[0], logits)
         return logits
 
     def _one_by_one(self, names: Sequence[str], size: int) -> bool:
-        specs = [SETTINGS.get(name) for name in names]
-        sorts = size > _BATCHED_SORTS_TO
-        return any(spec is None or spec.reads_step or (sorts and spec.sorts) for spec in specs)
+        """Return True if rows differ in their acts, or are sorted sooner one after the other."""
+        long = size > _BATCHED_SORTS_TO
+        return any(
+            name not in ACTS or name in READS_STEP or (long and SETTINGS[name].sorts)
+            for name in names
+        )
 
-    def _context(self, ids: Sequence[int], index: int) -> StepContext:
-        noise = NamedNoise(self._seed, index)
-        begun = max(0, len(ids) - index)
-        return StepContext(ids, begun, noise, self._token_bytes, self.min_tokens_to_keep)
-
-    def _processors(self, context: StepContext, names: Sequence[str]) -> list[Processor]:
-        """Those of some stages that act at the step."""
-        states = self._states_at(context) if self._states else {}
-        return [
-            (name, self._act(name, context, states)) for name in names if self._acts(name, context)
-        ]
-
-    def _acts(self, name: str, context: StepContext) -> bool:
+    def _does_act(self, name: str, length: int, index: int) -> bool:
         if name == "min_new_tokens":
-            return len(context.ids) - context.prompt_length < self._hold_to
-        return SETTINGS[name].acts_from(self._values[name]) <= len(context.ids)
+            return index < self._hold_to
+        return SETTINGS[name].acts_from(self._values[name]) <= length
 
-    def _act(
-        self, name: str, context: StepContext, states: dict[str, BoundStage]
-    ) -> Callable[[Tensor], Tensor]:
-        if name == "min_new_tokens":
-            return partial(remove_tokens, token_ids=self._held_back)
-        if name in states:
-            return partial(states[name], context=context)
-        act, value = ACTS[name], self._values[name]
-        return lambda logits: act(logits, value, context)
+    def _acts(
+        self,
+        names: Sequence[str],
+        ids: Sequence[int],
+        index: int,
+    ) -> tuple[list[Processor], dict[str, float]]:
+        """Return the acts of some stages at a step, and the noise that they will draw, by name."""
+        acts: list[Processor] = []
+        context: StepContext | None = None
+        states: dict[str, BoundStage] = {}
+        for name in names:
+            if not self._does_act(name, len(ids), index):
+                continue
+            if name in self._still:
+                acts.append((name, self._still[name]))
+                continue
+            if context is None:
+                context = StepContext(
+                    ids=ids,
+                    prompt_length=max(0, len(ids) - index),
+                    uniform=NamedNoise(self._seed, index),
+                    token_bytes=self._token_bytes,
+                    min_tokens_to_keep=self.min_tokens_to_keep,
+                )
+                states = self._states_at(context) if self._states else {}
+            if name in states:
+                acts.append((name, partial(states[name], context=context)))
+            else:
+                acts.append((name, _bound(ACTS[name], self._values[name], context)))
+        return acts, {} if context is None else context.uniform.drawn
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
         """The states after a text: those of the nearest text, led on from there."""
         text = context.ids[context.prompt_length :]
-        ends = [_shared(own, text) for own, _ in self._states]
+        ends = [_shared(taken_in, text) for taken_in, _ in self._states]
         shared = max(ends)
         before, nearest = self._states[ends.index(shared)]
         states = {name: stage.fork() for name, stage in nearest.items()}
@@ -208,15 +234,19 @@ class StepShaper:
         return states
 
 
+def _bound(act: StageFunction, value: Any, context: StepContext) -> StepAct:
+    return lambda logits: act(logits, value, context)
+
+
 def _argmax(last: Distribution, top: Ranking | None) -> Distribution:
-    """Greedy as a stage; the first of equal maxima wins."""
+    """Return greedy's one-hot stage; the first of equal maxima wins."""
     return only(last, top.ids[0] if top else first_maximum(last.logits))
 
 
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """The number of first tokens that two texts share."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def _shared(text: Sequence[int], other: Sequence[int]) -> int:
+    """Return the number of first tokens that two texts share."""
+    pairs = zip(text, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
 def _apply(logits: Tensor, processor: Processor) -> Tensor:

@@ -32,7 +32,6 @@ from core.decoding.loop.prompt import read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.stages import penalties
 from core.decoding.shaping.step import StepShaper
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.drafting import fit
@@ -196,7 +195,11 @@ def _gap(
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config
     logits = read_again(model, trace, trace.token_ids[:at]).logits[0]
     largest = largest_logit(logits)
-    held_back = eos_rows(model) if at < config.min_new_tokens else []
-    for _, act in penalties(config.shaping, ids, held_back):
-        logits = act(logits)
+    shaper = StepShaper(
+        config.shaping,
+        draws=False,
+        min_new_tokens=config.min_new_tokens,
+        eos_ids=eos_rows(model),
+    )
+    logits = shaper.rows(logits[None], [ids], [at])[0]
     return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), largest

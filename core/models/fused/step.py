@@ -41,7 +41,15 @@ class FusedStep:
             last: takes the last layer's hidden states in, `[rows, n, width]`.
         """
         rows, added = ids.shape
-        normed = _normed(self._hidden(ids, cache), self.body.norm).view(rows, added, -1)
+        one_token, norm = self.one_token, self.body.norm
+        if one_token and ids.numel() == 1 and one_token.lock.acquire(blocking=False):
+            try:
+                hidden = one_token(ids, cache)
+            finally:
+                one_token.lock.release()
+        else:
+            hidden = self._run(ids, cache)
+        normed = (hidden if norm is None else norm(hidden)).view(rows, added, -1)
         if last is not None:
             last.append(normed)
         last_normed = normed[:, -keep:]
@@ -53,33 +61,28 @@ class FusedStep:
         fits = most is None or cache.get_seq_length() + added <= most
         return fits and added <= MOST_TOKENS
 
-    def _hidden(self, ids: Tensor, cache: GrowingCache) -> Tensor:
-        """Return the last layer's output, `[rows * n, width]`."""
-        one_token = self.one_token
-        if one_token is None or ids.numel() > 1 or not one_token.lock.acquire(blocking=False):
-            return self._run(ids, cache)
-        try:
-            return one_token(ids, cache)
-        finally:
-            one_token.lock.release()
-
     def _run(self, ids: Tensor, cache: GrowingCache) -> Tensor:
+        """Return the last layer's output, `[rows * n, width]`."""
         rows, added = ids.shape
-        body = self.body
+        body, mask = self.body, None
         start = cache.get_seq_length()
-        mask = None if added == 1 else self._mask(start, added)
+        if added > 1:
+            # `[n * heads that share a key head, start + n]`: each position sees those up to it.
+            device = body.embedding.device
+            seen = torch.ones(added, start + added, dtype=torch.bool, device=device).tril_(start)
+            mask = seen.repeat_interleave(body.heads // body.kv_heads, dim=0)
         hidden = body.embedded(ids, start)
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             turns = body.turns and layer.turns
             turn = body.rotation(layer.kind, start, added) if turns else None
-            normed = _normed(hidden, layer.before)
+            normed = hidden if layer.before is None else layer.before(hidden)
             joined = product(normed, layer.qkv, layer.bias).view(rows, added, -1)
             attended = self._attend(layer, joined, turn, mask, cached)
             after = _added(hidden, attended, layer.out, layer.out_bias, layer.after, layer)
-            if not layer.parallel:
-                normed = _normed(after, layer.mlp_before)
-            elif layer.mlp_before is not None:
-                normed = layer.mlp_before(hidden)
+            if layer.mlp_before is not None:
+                normed = layer.mlp_before(hidden if layer.parallel else after)
+            elif not layer.parallel:
+                normed = after
             inner = product(normed, layer.gate_up, layer.gate_up_bias)
             if layer.gated:
                 gate, up = inner.chunk(2, dim=-1)
@@ -106,7 +109,12 @@ class FusedStep:
                 whole = body.family.query_key_norm == "whole"
                 part.copy_(norm(part.flatten(2)).view_as(part) if whole else norm(part))
         if turn is not None:
-            _turn(turning, *turn)
+            # (a, b) * cos + (b, a) * (-sin, sin); of some models the last dimensions aren't turned.
+            cos, sin = turn
+            width = cos.shape[-1]
+            inner = turning if width == turning.shape[-1] else turning.narrow(-1, 0, width)
+            swapped = inner.roll(width // 2, dims=-1)
+            inner.mul_(cos).addcmul_(swapped, sin)
         keys, values = cached.update(keys.transpose(1, 2), values.transpose(1, 2))
         # Query heads that share a key head attend as rows of one query, position by position.
         shared = queries.view(rows, added, body.kv_heads, -1, body.head_dim).transpose(1, 2)
@@ -140,28 +148,6 @@ class FusedStep:
         of_heads = joined.view(rows, added, -1, width)
         queries, keys_of_heads, values = of_heads.split_with_sizes([heads, keys, keys], dim=2)
         return queries, of_heads.narrow(2, 0, heads + keys), keys_of_heads, values
-
-    def _mask(self, start: int, added: int) -> Tensor:
-        """`[n * heads that share a key head, start + n]`: each position sees those up to it."""
-        device = self.body.embedding.device
-        seen = torch.ones(added, start + added, dtype=torch.bool, device=device).tril_(start)
-        return seen.repeat_interleave(self.body.heads // self.body.kv_heads, dim=0)
-
-
-def _turn(turning: Tensor, cos: Tensor, sin: Tensor) -> None:
-    """Turns heads by their position, in place; of some models the last dimensions aren't turned.
-
-    Args:
-        sin: with the sign of the half that it is for: (a, b) * cos + (b, a) * (-sin, sin).
-    """
-    width = cos.shape[-1]
-    inner = turning if width == turning.shape[-1] else turning.narrow(-1, 0, width)
-    swapped = inner.roll(width // 2, dims=-1)
-    inner.mul_(cos).addcmul_(swapped, sin)
-
-
-def _normed(hidden: Tensor, norm: Norm | None) -> Tensor:
-    return hidden if norm is None else norm(hidden)
 
 
 def _added(

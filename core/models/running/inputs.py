@@ -18,7 +18,10 @@ class InputLimits:
     window: int | None
 
     def as_rows(self, ids: TokenRows, rows: int, length: int) -> list[list[int]]:
-        """`ids` as `rows` lists of equal length that fit behind `length` tokens.
+        """Return ids as `rows` lists of equal length; a flat list is one row.
+
+        Args:
+            length: of the text that they follow, in tokens.
 
         Raises:
             PromptError: no token, an id outside the vocabulary, or too many tokens.

@@ -6,8 +6,7 @@ which is ended where it takes too long or too much memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
@@ -16,6 +15,7 @@ from core.decoding.errors import ModelError, PromptError
 from core.decoding.validation import shortened
 from core.models.isolation.client import LimitError, RequestLimits, ask
 from core.models.stopping import current
+from core.models.text.token_text import panics_told
 
 Messages = Sequence[dict[str, str]]
 LIMITS = RequestLimits(cpu_seconds=2, seconds=10.0, memory_bytes=2**28)
@@ -79,25 +79,6 @@ def encode_chat(
         raise
     except Exception as error:
         raise _refused(model_id, error) from None
-
-
-@contextmanager
-def panics_told(model_id: str) -> Iterator[None]:
-    """Turn a panic of the tokenizer, such as at an expression that takes too long, into a sentence.
-
-    Raises:
-        PromptError: it did. What the library in Rust raises is no `Exception`.
-    """
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        reason = shortened(" ".join(str(error).split()), 200)
-        raise PromptError(
-            f"The tokenizer of {model_id} can't read this prompt ({reason}); use another model, "
-            "or a shorter prompt."
-        ) from None
 
 
 def template_fault(tokenizer: PreTrainedTokenizerBase, model_id: str) -> str:

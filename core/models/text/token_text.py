@@ -1,13 +1,17 @@
-"""From a token id to the bytes it adds to the text, and to what a figure shows of them."""
+"""Bytes and display texts of a tokenizer's tokens, and its panics as errors."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+from core.decoding.errors import PromptError
+from core.decoding.validation import shortened
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -159,3 +163,22 @@ class TokenTexts:
                 ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         return text
+
+
+@contextmanager
+def panics_told(model_id: str) -> Iterator[None]:
+    """Turn a panic of the tokenizer, such as at an expression that takes too long, into a sentence.
+
+    Raises:
+        PromptError: it did. What the library in Rust raises is no `Exception`.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        reason = shortened(" ".join(str(error).split()), 200)
+        raise PromptError(
+            f"The tokenizer of {model_id} can't read this prompt ({reason}); use another model, "
+            "or a shorter prompt."
+        ) from None

@@ -11,9 +11,9 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 from core.decoding.reasoning.types import ThinkMarks
-from core.models.text.chat import encode_chat, panics_told, render_chat, template_fault
+from core.models.text.chat import encode_chat, render_chat, template_fault
 from core.models.text.think_marks import think_marks
-from core.models.text.token_text import TokenTexts
+from core.models.text.token_text import TokenTexts, panics_told
 
 
 class Texts(Protocol):

@@ -16,16 +16,20 @@ from core.decoding.shaping.draws import (
     draw,
     draw_noise,
     new_generator,
-    pick_by_uniform,
 )
-from core.decoding.shaping.stages import Distribution, raw_distribution, shape, warpers
+from core.decoding.shaping.stages import Distribution, raw_distribution
+from core.decoding.shaping.step import StepShaper
 
 PROBS = [0.5, 0.1, 0.3, 0.1]
 VOCAB = len(PROBS)
 
 
 def _distribution(probs=PROBS, **knobs):
-    return shape(raw_distribution(torch.tensor(probs).log()), warpers(Shaping(**knobs)))[-1]
+    return StepShaper(Shaping(**knobs)).distributions(torch.tensor(probs).log(), [], 0)[-1]
+
+
+def _pick(distribution: Distribution, uniform: float) -> Pick:
+    return draw(distribution, "inverse_cdf", torch.tensor(uniform, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(
@@ -40,14 +44,14 @@ def _distribution(probs=PROBS, **knobs):
     ],
 )
 def test_inverse_cdf_goes_by_falling_probability_then_id(uniform, token, interval) -> None:
-    pick = pick_by_uniform(_distribution(), uniform)
+    pick = _pick(_distribution(), uniform)
     assert pick.token_id == token
     assert pick.interval == pytest.approx(interval, abs=1e-6)
 
 
 def test_the_same_dice_pick_another_token_when_a_filter_moves_the_bar() -> None:
-    assert pick_by_uniform(_distribution(), 0.7).token_id == 2
-    assert pick_by_uniform(_distribution(top_k=1), 0.7).token_id == 0
+    assert _pick(_distribution(), 0.7).token_id == 2
+    assert _pick(_distribution(top_k=1), 0.7).token_id == 0
 
 
 def test_a_large_vocabulary_gives_what_a_full_sort_gives() -> None:
@@ -57,7 +61,7 @@ def test_a_large_vocabulary_gives_what_a_full_sort_gives() -> None:
     cumulative = probs.double().cumsum(0)
     for uniform in [0.0, 1e-5, 0.01, 0.05, 0.3, 0.9, 0.999999]:
         at = min(int(torch.searchsorted(cumulative, uniform, right=True)), len(order) - 1)
-        assert pick_by_uniform(distribution, uniform).token_id == int(order[at])
+        assert _pick(distribution, uniform).token_id == int(order[at])
 
 
 def _drawn(distribution: Distribution, method: DrawMethod, generator: torch.Generator) -> Pick:
@@ -112,7 +116,7 @@ def test_gumbel_noise_survives_large_logits() -> None:
 
 def test_a_token_without_probability_is_not_drawn_by_rounding() -> None:
     distribution = raw_distribution(torch.tensor([0.1, 0.2, 0.3, -200.0, -300.0]))
-    pick = pick_by_uniform(distribution, 1 - 1e-9)
+    pick = _pick(distribution, 1 - 1e-9)
     assert pick.token_id in (0, 1, 2)
 
 

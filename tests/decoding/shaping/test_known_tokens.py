@@ -12,8 +12,8 @@ import torch
 
 from core.decoding.errors import DecodingError, UnknownTokensError
 from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.known import known_distribution, require_drawable, shape_known
-from core.decoding.shaping.stages import penalties, raw_distribution, shape, warpers
+from core.decoding.shaping.known import known_distribution, require_drawable
+from core.decoding.shaping.step import StepShaper
 
 SIZE, NAMED = 60, 12
 SETTINGS = (
@@ -44,15 +44,14 @@ def _rows(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 @pytest.mark.parametrize("shaping", SETTINGS, ids=str)
 def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
-    given, draws = 0, warpers(shaping)
+    given = 0
     for seed in range(40):
         row, known = _rows(seed)
         written = list(range(seed % 7))
-        processors = penalties(shaping, written, [])
-        expected = shape(raw_distribution(row), [*processors, *draws])[-1]
+        expected = StepShaper(shaping).distributions(row, written, 0)[-1]
         found = list[Any]()
         with suppress(UnknownTokensError):
-            found = shape_known(known, processors, draws)
+            found = StepShaper(shaping, known=True).distributions(known, written, 0)
         if not found or not found[-1].exact:
             continue
         given += 1
@@ -72,7 +71,7 @@ def test_typical_p_reads_all_tokens() -> None:
     _, known = _rows(0)
     shaping = Shaping(typical_p=0.8)
     with pytest.raises(UnknownTokensError, match=r"cut of typical-p .*: switch typical-p off"):
-        shape_known(known, [], warpers(shaping))
+        StepShaper(shaping, known=True).distributions(known, [], 0)
 
 
 def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
@@ -82,9 +81,9 @@ def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
     for biases in (dict.fromkeys(named, -9.0), {other: 1.0}):
         shaping = Shaping(logit_bias=biases)
         with pytest.raises(UnknownTokensError, match=r"the logit bias .* switch logit bias off"):
-            shape_known(known, penalties(shaping, [], []), [])
+            StepShaper(shaping, known=True).distributions(known, [], 0)
     lowered = replace(shaping, logit_bias={other: -1.0})
-    found = shape_known(known, penalties(lowered, [], []), [])
+    found = StepShaper(lowered, known=True).distributions(known, [], 0)
     assert not found[-1].exact and int(found[-1].logits.argmax()) == int(
         known.nan_to_num(-99).argmax()
     )

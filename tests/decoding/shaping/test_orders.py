@@ -11,7 +11,7 @@ from transformers.generation import logits_process as hf
 from core.decoding.lab.step import distributions, skipped_processors
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, ORDERS, TRANSFORMERS, VLLM, Order
-from core.decoding.shaping.stages import penalties, raw_distribution, shape, warpers
+from core.decoding.shaping.step import StepShaper
 from tests.decoding.lab.scenes import probabilities, random_scene
 
 WARPERS = {
@@ -67,7 +67,7 @@ def test_an_order_gives_what_transformers_classes_give_in_that_order(order, shap
 def test_transformers_order_is_the_order_of_runs() -> None:
     scene, shaping = random_scene(), SETTINGS[-1]
     ids = scene.previous_ids
-    run = shape(raw_distribution(scene.logits), [*penalties(shaping, ids, []), *warpers(shaping)])
+    run = StepShaper(shaping).distributions(scene.logits, ids, 0)
     lab = distributions(scene, shaping, TRANSFORMERS)
     assert [stage.name for stage in lab] == [stage.name for stage in run]
     assert all(torch.equal(a.probs, b.probs) for a, b in zip(lab, run, strict=True))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from core.decoding.errors import ConfigError, DecodingError
 from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.stages import only, penalties, raw_distribution, shape, warpers
+from core.decoding.shaping.stages import only, raw_distribution
+from core.decoding.shaping.step import StepShaper
 from tests.depth import cases
 
 LOGITS = st.lists(st.floats(-30, 30, width=32), min_size=2, max_size=60).map(torch.tensor)
@@ -30,7 +31,7 @@ SHAPINGS = st.builds(
 
 
 def _shape(logits: torch.Tensor, shaping: Shaping):
-    return shape(raw_distribution(logits), warpers(shaping))
+    return StepShaper(shaping).distributions(logits, [], 0)
 
 
 def _kept(logits: torch.Tensor, shaping: Shaping) -> set[int]:
@@ -80,7 +81,8 @@ def test_removed_tokens_have_log_probability_minus_infinity() -> None:
 def test_penalties_come_first_and_bans_leave_no_mass() -> None:
     logits = torch.tensor([2.0, 1.0, 0.0, -1.0])
     shaping = Shaping(repetition_penalty=2.0, no_repeat_ngram_size=2)
-    stages = shape(raw_distribution(logits), penalties(shaping, [0, 1, 0], [3]))
+    shaper = StepShaper(shaping, min_new_tokens=1, eos_ids=[3])
+    stages = shaper.distributions(logits, [0, 1, 0], 0)
     assert [s.name for s in stages] == [
         "raw",
         "repetition_penalty",
@@ -101,9 +103,9 @@ def test_greedy_is_the_one_hot_distribution() -> None:
 
 
 def test_banning_every_token_is_one_clear_error() -> None:
-    acts = penalties(Shaping(), [0], [0, 1])
+    shaper = StepShaper(Shaping(), min_new_tokens=1, eos_ids=[0, 1])
     with pytest.raises(DecodingError, match=r"No token is left after min_new_tokens"):
-        shape(raw_distribution(torch.zeros(2)), acts)
+        shaper.distributions(torch.zeros(2), [0], 0)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
