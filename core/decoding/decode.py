@@ -54,6 +54,7 @@ def decode(
             vocabulary.
     """
     require_models(model, draft)
+    method_of(config)  # A wrong config is named before a wrong prompt.
     return _steps(model, encode_prompt(model, prompt), config, draft)
 
 

@@ -64,13 +64,8 @@ class FusedStep:
     def _run(self, ids: Tensor, cache: GrowingCache) -> Tensor:
         """Return the last layer's output, `[rows * n, width]`."""
         rows, added = ids.shape
-        body, mask = self.body, None
-        start = cache.get_seq_length()
-        if added > 1:
-            # `[n * heads that share a key head, start + n]`: each position sees those up to it.
-            device = body.embedding.device
-            seen = torch.ones(added, start + added, dtype=torch.bool, device=device).tril_(start)
-            mask = seen.repeat_interleave(body.heads // body.kv_heads, dim=0)
+        body, start = self.body, cache.get_seq_length()
+        mask = None if added == 1 else self._mask(start, added)
         hidden = body.embedded(ids, start)
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             turns = body.turns and layer.turns
@@ -91,6 +86,12 @@ class FusedStep:
                 inner = body.activation(inner)
             hidden = _added(after, inner, layer.down, layer.down_bias, layer.mlp_after, layer)
         return hidden
+
+    def _mask(self, start: int, added: int) -> Tensor:
+        """Return `[n * heads that share a key head, start + n]`: positions that each one sees."""
+        device = self.body.embedding.device
+        seen = torch.ones(added, start + added, dtype=torch.bool, device=device).tril_(start)
+        return seen.repeat_interleave(self.body.heads // self.body.kv_heads, dim=0)
 
     def _attend(
         self,
