@@ -23,7 +23,7 @@ from core.models.reporting import current_report
 from core.models.stopping import ShouldStop
 
 if TYPE_CHECKING:
-    pass
+    from core.models.gguf.header import GgufHeader
 
 _SHOWN = 4
 # Bytes that transformers holds of the largest tensor while it converts it, a number of it.
@@ -88,13 +88,18 @@ def converted_folder(
         f"({in_words(free_bytes())} are free) and {in_words(bytes_of_weights)} in {cache_root()}"
     )
     with reserved(model_id, needed, should_stop), being_converted(key) as out:
-        arguments |= {"out": str(out), "dtype": dtype}
-        beside = _BESIDE_BYTES + _BESIDE_HEADER * header["data_start"]
-        limits = RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
-        _asked("Converting", "convert_gguf", limits, should_stop, arguments)
+        _convert(arguments | {"out": str(out), "dtype": dtype}, header, needed, should_stop)
         if key_of(file, dtype) != key:
             raise ModelError(f"{name} changed while it was converted; load the model again.")
     return cache_root() / key
+
+
+def _convert(
+    arguments: dict[str, Any], header: GgufHeader, needed: int, should_stop: ShouldStop
+) -> None:
+    beside = _BESIDE_BYTES + _BESIDE_HEADER * header["data_start"]
+    limits = RequestLimits(_CPU_SECONDS, _SECONDS, needed + beside)
+    _asked("Converting", "convert_gguf", limits, should_stop, arguments)
 
 
 def _asked(
