@@ -86,7 +86,7 @@ def written(path: str, suffix: str = "") -> Iterator[str]:
 
 
 def say_written(path: str) -> None:
-    """Say on stderr which file was written; nothing of standard output."""
+    """Report the written file on stderr; print nothing if it was standard output."""
     if path != STDOUT:
         say(f"[written to {shown(path)}]")
 

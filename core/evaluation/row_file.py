@@ -248,10 +248,10 @@ def write_line(file: BinaryIO, data: Any, what: str, error: type[DecodingError])
 
 
 def whole_lines(file: BinaryIO, schema: str, limit: int) -> tuple[bytes, int]:
-    """The file's bytes, and the length of its whole lines; 0 where not even the first is whole.
+    """Return the file's bytes and the length of its complete lines; 0 if no line is complete.
 
-    The rest of a first line that was never finished counts as nothing; what begins otherwise is
-    somebody else's file, and its length isn't 0.
+    An unfinished first line of this schema counts as no bytes. A file that begins in another way
+    is of another schema, and its bytes are returned.
     """
     file.seek(0)
     data = file.read(limit + 1)

@@ -174,7 +174,7 @@ def _fitted(frame: DataFrame, begin: str, end: str) -> tuple[str, str]:
 
 
 def _widths(frame: DataFrame) -> list[int]:
-    """The characters of each column's longest cell, its name included."""
+    """Return the width of each column in characters: its longest cell or its name."""
     return [
         max(
             len(str(name)),

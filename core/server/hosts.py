@@ -31,10 +31,10 @@ _FORWARDED = re.compile(rb"forwarded|x-forwarded-.*|x-real-ip|via|cf-.*|true-cli
 
 
 def own_names(address: str | None, hosts: Iterable[str]) -> frozenset[str]:
-    """Return the names of an app that is bound to an address, with those that its operator adds.
+    """Return the host names of the app: loopback, the bound address and the operator's names.
 
     Args:
-        address: empty, `0.0.0.0` or `::` for all of the machine's, of which none is named here.
+        address: the bound one; empty, `0.0.0.0` or `::` means all addresses and adds no name.
     """
     bound = (address or "").lower().strip("[]")
     wildcard = bound == "" or (_is_ip(bound) and ip_address(bound).is_unspecified)

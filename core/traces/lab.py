@@ -80,7 +80,10 @@ def example_from_dict(data: Any) -> LabExample:
 
 
 def telling_step(trace: Trace) -> int:
-    """The step on which the knobs show most: several tokens share, and not the first one won."""
+    """Return the index of the step where the knobs have the most visible effect.
+
+    There several tokens share the probability, and the most probable one was not chosen.
+    """
 
     def dullness(at: int) -> float:
         step = trace.token_steps[at]

@@ -119,11 +119,11 @@ def _loaded(data: bytes) -> dict[Any, Any]:
 
 
 def _require_bounded(data: bytes) -> None:
-    """Look at the tokens of a plan before anything is made of them.
+    """Refuse a plan whose YAML is too large or too deep, before any object is built from it.
 
     Raises:
-        EvaluationError: it is nested too deep, holds too many values, an alias (which could name
-            one value a billion times), or a long number.
+        EvaluationError: it is nested too deep, or holds too many values, a long number, or an
+            alias (which could repeat one value a billion times).
         yaml.YAMLError: it is not YAML.
     """
     depth = values = 0

@@ -1,4 +1,4 @@
-"""Rows of an evaluation: a question decoded in a way, judged, and what it cost."""
+"""Rows of an evaluation: each has a question, the way to decode it, the verdict and the cost."""
 
 from __future__ import annotations
 

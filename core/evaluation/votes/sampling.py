@@ -40,8 +40,8 @@ def sample_and_vote(
         should_stop: asked after every forward; the attempts that have ended by then vote.
 
     Raises:
-        ConfigError: nothing is drawn, so that all attempts would be the same one.
-        as `reason_in_batch`.
+        ConfigError: the config does not sample, so all attempts would be the same.
+        Other errors: as `reason_in_batch`.
     """
     ids = prompt_ids_of(model, problem, marks)
     tasks = [AttemptTask(problem, ids, settings) for settings in seeded(config, samples)]

@@ -127,7 +127,7 @@ def _own(step: BeamStep, at: int) -> list[int]:
 
 
 def _parents(trace: Trace, index: int) -> list[str]:
-    """The text of each row of a step's beam; of the prompt none."""
+    """Return the text of each row of a step's beam; empty texts for the prompt."""
     if index == 0:
         return [""] * len(trace.beam_steps[0].groups)
     return [row.text for row in trace.beam_steps[index - 1].kept]

@@ -101,7 +101,7 @@ def _hover(one: str, other: str, shares: Mapping[tuple[str, str], Share]) -> str
 
 
 def evaluate_agreement_data(evaluation: Evaluation) -> pd.DataFrame:
-    """One row for each two ways."""
+    """Return one row for each pair of ways."""
     records = [
         (table_text(first), table_text(second), share.hits, share.total, share.value)
         for (first, second), share in agreement(evaluation).items()

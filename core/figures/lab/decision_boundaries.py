@@ -156,8 +156,7 @@ def _place(knob: KnobBoundaries) -> float:
 
 
 def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) -> str:
-    """The token of an interval, whole where there is room; nothing where the mark of the value
-    would cross it."""
+    """Return the token's label, shortened to fit; empty if it would cross the value's mark."""
     limit = max(_COLUMNS, int((high - low) / _CHARACTER) - 1)
     if piece.token_id == MANY:
         text = _MANY_SHORT if text_columns(piece.text) > limit else piece.text

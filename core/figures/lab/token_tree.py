@@ -55,9 +55,10 @@ class TreeLayout(NamedTuple):
 
 
 def merged(rows: Sequence[Continuation]) -> nx.DiGraph:
-    """The rows as a tree: nodes are numbers from 0 (the root, no token), edges go a token on.
+    """Merge the rows into a tree: node 0 is the root (no token), and each edge adds one token.
 
-    A node holds `token`, `depth` (of the token, from 0) and `rows` (places of the rows through it).
+    Each node has its `token`, `depth` (of the token, from 0) and `rows` (indices of the rows that
+    pass through it).
     """
     tree = nx.DiGraph()
     tree.add_node(0, token=None, depth=-1, rows=[])

@@ -140,7 +140,7 @@ def share_record(share: Share) -> tuple[float, ...]:
 
 
 def levels_within(budgets: Sequence[int], field: BudgetField) -> dict[str, int]:
-    """The named levels that lie on an axis of these budgets."""
+    """Return the named levels within the range of these budgets; none for another field."""
     if field != "max_thinking_tokens" or not budgets:
         return {}
     return {name: most for name, most in LEVELS.items() if budgets[0] <= most <= budgets[-1]}

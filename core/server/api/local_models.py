@@ -18,8 +18,8 @@ class LocalModels:
     """Models that are offered, each loaded by the first request for it.
 
     Args:
-        others: folders and hub ids by the name that is offered.
-        only: offer these alone, names of `others` or places of models; empty for all there are.
+        others: folder or hub id of each offered name.
+        only: offer only these (names from `others`, or places of models); empty offers all.
     """
 
     def __init__(self, others: Mapping[str, str], only: Sequence[str] = ()) -> None:
