@@ -14,7 +14,7 @@ import pytest
 import core
 from core.decoding.check import collect_checked
 from core.decoding.decode import collect
-from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.errors import ConfigError, DecodingError, ModelError
 from core.decoding.lab.step import StepLogits, read_step_logits
 from core.models.scripted import ScriptedModel
 from core.server.job import ModelJob
@@ -90,6 +90,15 @@ def test_logits_come_back_with_this_process_s_tokens(workers, model) -> None:
     read = run(workers, read_step_logits, model, ids)
     assert isinstance(read, StepLogits) and read.model == model.vocabulary
     assert read.logits.equal(read_step_logits(model, ids).logits)
+
+
+def test_a_model_whose_files_have_changed_is_not_taken_for_the_other_one(workers, model) -> None:
+    other = core.load_model(WHERE)
+    share(other, ModelReference(WHERE, other.model_id, revision="another"))
+    with pytest.raises(ModelError, match="have changed"):
+        run(workers, collect, other, "Once", core.Greedy(max_new_tokens=2))
+    share(other, ModelReference(WHERE, other.model_id, revision=model.revision))
+    assert run(workers, collect, other, "Once", core.Greedy(max_new_tokens=2)).token_ids
 
 
 def test_stop_ends_the_run_and_its_steps_stay(workers, model) -> None:

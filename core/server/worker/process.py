@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
-from core.decoding.errors import DecodingError, LoadingStoppedError
+from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
 from core.models.reporting import Report
 from core.models.stopping import ShouldStop, never
 from core.models.store import ModelStore
@@ -118,7 +118,15 @@ class WorkerProcess:
             return resolve_name(request.function)(*args, **named)
 
     def _model(self, reference: ModelReference, should_stop: ShouldStop = never) -> Any:
-        return self._models.get("\n".join(reference), should_stop)
+        key = "\n".join((reference.place, reference.name, reference.kind))
+        model = self._models.get(key, should_stop)
+        if reference.revision in ("", model.revision):
+            return model
+        self._models.drop(key)  # The app has loaded the files again since they changed.
+        model = self._models.get(key, should_stop)
+        if model.revision != reference.revision:
+            raise ModelError(f"The files of {reference.name} have changed; load the model again.")
+        return model
 
     def _send_callbacks(self, number: int, call: _Call) -> None:
         while not call.ended or call.waiting:

@@ -7,11 +7,16 @@ from weakref import WeakKeyDictionary
 
 
 class ModelReference(NamedTuple):
-    """Place that a model was loaded from, and the name that its traces have."""
+    """Place that a model was loaded from, and the name that its traces have.
+
+    Args:
+        revision: of the loaded files; empty for any.
+    """
 
     place: str
     name: str
     kind: Literal["model", "rewards"] = "model"
+    revision: str = ""
 
 
 REFERENCES: WeakKeyDictionary[Any, ModelReference] = WeakKeyDictionary()

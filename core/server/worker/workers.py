@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from inspect import signature
 from typing import Any, TypeVar
@@ -19,12 +20,13 @@ class Workers:
     """Worker processes; a call goes to the one with the fewest calls.
 
     Args:
-        count: number of processes; with 0 all work is done in this one.
+        count: number of processes; with 0, and on Windows, all work is done in this one.
         find_model: returns this process's model for a reference in a result.
     """
 
     def __init__(self, count: int, find_model: FindModel) -> None:
-        self._workers = [Worker(find_model) for _ in range(count)]
+        # A process inherits its socket, which Windows can't do.
+        self._workers = [Worker(find_model) for _ in range(count if hasattr(os, "fork") else 0)]
 
     def warm_up(self, reference: ModelReference) -> None:
         """Start the processes, and let each load a model."""

@@ -173,7 +173,7 @@ def _load(where: str, should_stop: ShouldStop, report: Report) -> Any:
     # A trace names a folder as the picker does, not by its path on this machine.
     model.model_id = where
     if not is_remote(place):
-        share(model, ModelReference(place, where))
+        share(model, ModelReference(place, where, revision=model.revision))
     return model
 
 
