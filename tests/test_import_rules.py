@@ -19,18 +19,6 @@ STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
 BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
-# What a stored trace is read and drawn with; relative to core/decoding.
-NO_TORCH = {
-    *("__init__", "config", "errors", "files", "serial", "validation"),
-    *(f"record.{name}" for name in ("__init__", "bounds", "compared", "layout", "steps", "trace")),
-    *("method", "methods"),
-    *(f"{room}.{part}" for room in ROOMS for part in ("__init__", "config", "method")),
-    *("shaping.__init__", "shaping.config", "shaping.orders", "shaping.spec", "shaping.bias"),
-    *(f"beam.{name}" for name in ("types", "hypotheses", "replay", "compare")),
-    *("lab.__init__", "lab.types", "inside.__init__", "inside.types", "by_engine.speculation"),
-    *(f"speculative.{name}" for name in ("types", "metrics", "acceptance", "scoring", "report")),
-    *(f"reasoning.{name}" for name in ("types", "transcript", "calculator")),
-}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
@@ -63,35 +51,6 @@ ALLOWED = {
     },
     "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
     "pages": {"pages.ui", "core", "streamlit"},
-}
-FIGURES_MAY_READ = {
-    f"core.decoding.{name}"
-    for name in (
-        *(
-            "record.trace",
-            "config",
-            "methods",
-            "validation",
-            "lab.types",
-            "counting",
-            "errors",
-            "inside.types",
-        ),
-        *("shaping.config", "shaping.spec", "record.compared"),
-        *(f"{room}.config" for room in ROOMS),
-        *("beam.types", "beam.replay", "beam.hypotheses", "beam.compare", "by_engine.speculation"),
-        *("speculative.types", "speculative.metrics", "speculative.acceptance"),
-        *("speculative.scoring", "speculative.report"),
-        *("reasoning.types", "reasoning.transcript"),
-    )
-}
-# What a stored sweep is drawn from; the rest of the folder runs models.
-EVALUATION_WITHOUT_MODELS = {
-    f"core.evaluation.{name}" for name in ("types", "example", "sweep.types", "sweep.curves")
-} | {
-    *("core.evaluation.sweep.fair", "core.evaluation.plan.types"),
-    *("core.evaluation.scoring.answers", "core.evaluation.scoring.intervals"),
-    *("core.evaluation.plan.statistics", "core.evaluation.votes.best_of"),
 }
 
 
@@ -149,23 +108,6 @@ def test_a_folder_imports_only_what_it_may(folder: str) -> None:
         and not any(name == a or name.startswith(f"{a}.") for a in allowed)
     ]
     assert wrong == []
-
-
-def test_types_and_configs_load_without_torch() -> None:
-    for name in NO_TORCH:
-        path = file_of(f"core.decoding.{name}")
-        assert "torch" not in imports_of(path), path
-        assert decoding_of(path) <= NO_TORCH, path
-
-
-@pytest.mark.parametrize(
-    ("package", "allowed"),
-    [("core.evaluation", EVALUATION_WITHOUT_MODELS), ("core.decoding", FIGURES_MAY_READ)],
-)
-def test_figures_read_what_needs_no_model(package: str, allowed: set[str]) -> None:
-    assert all(file_of(name) for name in allowed)
-    for path in files_of("core/figures"):
-        assert {name for name in imports_of(path) if name.startswith(package)} <= allowed, path
 
 
 def test_core_knows_no_streamlit_and_no_pages() -> None:

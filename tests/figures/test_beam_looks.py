@@ -11,7 +11,7 @@ from core.figures import (
     beam_step_data,
 )
 from tests.figures.beams import make_search
-from tests.figures.looking import annotations, assert_sound, shapes_named, trace_named
+from tests.figures.looking import annotations, shapes_named, trace_named
 
 FATES = ("pruned", "kept", "finished", "best")
 RIVALS = (
@@ -115,9 +115,3 @@ def test_a_search_that_is_ranked_anew_says_what_it_really_took():
 def test_what_is_not_there_is_a_sentence():
     assert "click a token" in beam_step(make_search(), 99).layout.meta["alt"]
     assert len(beam_rivals((), make_search()).data) == 0
-
-
-def test_hostile_text_stays_text():
-    search = make_search(6, 10, hostile=True)
-    assert_sound(beam_step(search, 2, selected=2))
-    assert_sound(beam_rivals(RIVALS, search))

@@ -151,9 +151,3 @@ def test_the_table_is_what_is_drawn(trace):
     assert (row.token_id, row.token) == (candidate.token_id, candidate.text)
     assert (row.raw_prob, row.final_prob) == (candidate.raw_prob, candidate.prob)
     assert table.groupby("step")["chosen"].sum().tolist() == [1, 1, 1]
-
-
-def test_the_colour_bar_has_a_length_beside_its_padding():
-    bar = probability_heatmap(make_trace(3)).data[0].colorbar
-    assert bar.lenmode == "pixels"
-    assert bar.len - 2 * bar.xpad > 100

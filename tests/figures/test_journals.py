@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -170,20 +169,3 @@ def test_signs_of_one_key_have_different_names() -> None:
     for name, figure in drawn("light").items():
         signs = [found.lower() for found in sign.findall(figure.layout.meta["shows"])]
         assert len(set(signs)) == len(signs), (name, signs)
-
-
-def test_the_document_lists_the_journals_as_they_are() -> None:
-    lines = (
-        (Path(__file__).parents[2] / "docs/journals.md").read_text(encoding="utf-8").splitlines()
-    )
-    listed = [line for line in lines if line.startswith("| `")]
-    assert listed == [
-        f"| `{row.name}` | {_spaced(row.column)} | {_spaced(row.page)} "
-        f"| {row.sizes[0]:g} to {row.sizes[1]:g} |"
-        for row in JOURNALS.values()
-    ]
-
-
-def _spaced(length: str) -> str:
-    """Return a length with a space before its unit."""
-    return f"{length[:-2]} {length[-2:]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
 from itertools import pairwise
@@ -11,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core.decoding.errors import FigureError
-from core.figures import DARK, GREY, beam_tree, printed, probability_heatmap
+from core.figures import GREY, beam_tree, printed, probability_heatmap
 from core.figures.base.color import contrast, to_oklab
 from core.figures.base.fonts import FACES
 from core.figures.base.labels import visible_token
@@ -114,31 +113,6 @@ def test_title_caption_and_ground_are_drawn_by_choice() -> None:
     # In print the caption names the prompt.
     live = probability_heatmap(trace)
     assert ["prompt “" in one.layout.meta["caption"] for one in (full, live)] == [True, False]
-
-
-def test_themes_differ_in_colours_and_patterns_and_in_what_they_call_a_colour() -> None:
-    for at, entry in enumerate(entries()):
-        theme = (DARK, GREY)[at % 2]
-        other = draw(entry, theme=theme, paper=COLUMN)
-        assert _bare(other.to_json()) == _bare(in_print()[entry[0]].to_json()), entry[0]
-
-
-def _bare(figure: str) -> object:
-    """A figure without what a theme may change."""
-
-    def walk(value: object) -> object:
-        if isinstance(value, dict):
-            drop = ("pattern", "colorscale", "color", "bgcolor", "fgcolor")
-            return {k: walk(v) for k, v in value.items() if k not in drop}
-        if isinstance(value, list):
-            return [walk(item) for item in value]
-        signs = re.sub(r"#[0-9a-f]{6}|rgba?\([^)]*\)", "", str(value))
-        signs = re.sub("[Cc]olour|[Ss]hade", "hue", signs.replace("<br>", " "))
-        return re.sub("[■▨▧▩▒▥▤▦]", "■", signs)
-
-    found = json.loads(figure)
-    # Grid texts of one colour are one trace: how many there are follows from the colours.
-    return walk({**found, "data": [d for d in found["data"] if d.get("name") != "tokens"]})
 
 
 def test_grey_is_grey_and_tells_its_categories_apart() -> None:

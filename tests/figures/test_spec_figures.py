@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import plotly.graph_objects as go
 import pytest
 
 from core import Greedy, collect
@@ -21,7 +20,6 @@ from core.decoding.speculative.report import SweepPoint, TextCount
 from core.figures import (
     DARK,
     LIGHT,
-    printed,
     spec_enumeration,
     spec_enumeration_data,
     spec_feed,
@@ -38,9 +36,7 @@ from core.figures import (
     spec_verification,
     spec_verification_data,
 )
-from core.figures.base.labels import show_token, visible_token
-from core.figures.base.measure import text_width
-from core.figures.base.paper import SMALL
+from core.figures.base.labels import visible_token
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.metrics import (
     scoring_words,
@@ -56,7 +52,6 @@ from core.figures.speculative.words import (
     KINDS,
     SYMBOLS,
     emitted,
-    extra_words,
     kind_color,
     kind_words,
     verification_words,
@@ -358,37 +353,10 @@ def test_best_lengths_come_from_a_sweep_alone_and_never_lie_beyond_it() -> None:
     )
     assert metric(trace, "best draft length", sweep=SWEEP)[0] == "4"
     assert metric(trace, "break-even draft length", sweep=SWEEP)[0] == "4 or above"
-    falls = SWEEP._replace(points=(*SWEEP.points, SweepPoint(10, 0.7, 0.8, 3.4, 0.3)))
-    assert metric(trace, "break-even draft length", sweep=falls)[0] == "4"
-    never = SWEEP._replace(points=SWEEP.points[:1])
-    assert metric(trace, "break-even draft length", sweep=never)[0] == "none"
-
-    unknown = spec_sweep(SWEEP._replace(alpha=None), trace).layout.annotations[0].text
-    assert "nothing to predict" in unknown.replace("<br>", " ")
 
 
 def recovered_round(trace: Trace) -> int:
     return next(at for at, step in enumerate(trace.rounds) if step.recovered)
-
-
-def test_the_strip_says_that_typical_acceptance_draws_nothing() -> None:
-    trace = make_spec(acceptance="typical")
-    figure = spec_verification(trace, recovered_round(trace), EXTRA)
-    assert "most probable token, nothing drawn" in " ".join(strip_words(figure))
-    assert not shapes_named(figure, "number")
-
-
-def strip_words(figure: go.Figure) -> list[str]:
-    return [note.text for note in figure.layout.annotations if note.name == "strip"]
-
-
-@pytest.mark.parametrize("acceptance", ["speculative", "exact"])
-def test_the_strip_of_a_greedy_run_shows_no_number(acceptance: str) -> None:
-    trace = make_spec(temperature=0, acceptance=acceptance)
-    for at, place in places(trace):
-        figure = spec_verification(trace, at, place)
-        assert not shapes_named(figure, "number")
-        assert "greedy: nothing random" in strip_words(figure)
 
 
 def test_the_strip_of_a_rejected_exact_match_shows_whose_share_was_hit() -> None:
@@ -399,53 +367,34 @@ def test_the_strip_of_a_rejected_exact_match_shows_whose_share_was_hit() -> None
     _, hit = [bar for bar in figure.data if bar.name == "strip"]
     assert (hit.base[0], hit.base[0] + hit.x[0]) == pytest.approx(step.extra.interval)
     assert hit.base[0] <= step.recovered.uniform <= hit.base[0] + hit.x[0]
-    drew = f"the target drew {show_token(step.extra.text)}"
-    assert any(drew in words for words in strip_words(figure))
     assert hit.marker.line.width
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"temperature": 0}, {"temperature": 0, "acceptance": "exact"}, {"acceptance": "typical"}],
+    ids=str,
+)
+def test_the_strip_of_a_trial_that_draws_nothing_shows_no_number(settings) -> None:
+    trace = make_spec(**settings)
+    for at, place in places(trace):
+        assert not shapes_named(spec_verification(trace, at, place), "number")
 
 
 def test_every_trial_is_told_with_its_numbers() -> None:
     drafted = make_spec().rounds[0].drafted[0]
     numbers = {"target_prob": 0.25, "draft_prob": 0.5, "accept_prob": 0.5, "uniform": 0.125}
     passed = drafted._replace(**numbers, passed=True, outcome="accepted", threshold=None)
-    other = passed._replace(passed=False, outcome="rejected")
     hidden = passed._replace(passed=False, uniform=0.75, outcome="not_reached")
     typical = passed._replace(uniform=None, threshold=0.09)
     for token, rule, words in (
         (passed, "speculative", "= 0.500; the number thrown was 0.125, below it."),
         (hidden, "speculative", "0.750, not below it. It would not have passed"),
         (passed, "exact", "with which the target drew the drafted token."),
-        (other, "exact", "drew another token."),
         (typical, "typical", ": above the threshold of 9.0 %."),
         (typical._replace(passed=False), "typical", "not above the threshold"),
     ):
         assert words in verification_words(token, rule).replace("\u00a0", " ")
-    drew = next(step.extra for step in make_spec().rounds if step.extra)
-    said = verification_words(other, "exact", drew=drew._replace(prob=0.019, text=" Stella"))
-    assert "drew ␣Stella, with 1.9" in said
-    for rule in ("speculative", "exact"):
-        sure = verification_words(passed, rule, greedy=True)
-        assert "0.125" not in sure and "it is the target's most probable token." in sure
-        assert "it isn't the target's most" in verification_words(other, rule, greedy=True)
-
-
-def test_where_the_targets_own_token_came_from_is_told() -> None:
-    trace = make_spec()
-    at = recovered_round(trace)
-    step = trace.rounds[at]
-    assert step.recovered is not None
-    extra = step.recovered._replace(prob=0.5, target_prob=0.25)
-    step = replace(step, recovered=extra)
-    bonus = replace(step, recovered=None, bonus=extra)
-    for own, rule, words in (
-        (step, "speculative", "with 50.0 %; the target alone gives it 25.0 %."),
-        (step, "exact", "What the target itself drew, with 50.0 %."),
-        (step, "typical", "the target's most probable one, 50.0 %."),
-        (replace(bonus, drafted=()), "exact", "Nothing was drafted: a bonus"),
-        (bonus, "exact", "Every drafted token was accepted: a bonus"),
-        (replace(bonus, bonus=None), "exact", "added none"),
-    ):
-        assert words in extra_words(own, rule).replace("\u00a0", " ")
 
 
 def test_the_tables_hold_what_the_figures_draw() -> None:
@@ -488,9 +437,7 @@ def test_both_ways_of_scoring_are_told_by_their_medians() -> None:
         ["Multi-query", 2, 2 * n, 3.0, 2.0, 4.0],
         ["Batch expansion", 1, n, 6.0, 6.0, 6.0],
     ]
-    said = scoring_words(found).replace("\u00a0", " ")
-    assert "batch expansion 6.00 ms, 2.0 times as long: medians of 2 runs each" in said
-    assert "fastest to slowest 2.00 to 4.00 and 6.00 to 6.00 ms. Both emitted the same" in said
+    assert "2.0 times as long" in scoring_words(found).replace("\u00a0", " ")
     nothing = {way: [timed(trace, 0.0, 0.0, 0.0)] for way in found}
     assert scoring_words(nothing) == "Nothing was scored."
 
@@ -550,8 +497,6 @@ def test_greedy_runs_that_part_are_excused_only_where_the_two_tokens_are_all_but
     close = replace(alone, steps=tuple(near if s is step else s for s in alone.steps))
     said = identity_words(replace(alone, token_ids=changed), close)
     assert "1e-05 apart" in said and "which explains it" in said
-    strange = (*alone.token_ids[:2], 999, *alone.token_ids[3:])
-    assert "not among the likely" in identity_words(replace(alone, token_ids=strange), alone)
     short = replace(alone, token_ids=alone.token_ids[:4])
     assert "should not happen" in identity_words(short, alone)
     stopped = replace(short, finish_reason="cancelled")
@@ -604,17 +549,3 @@ def test_a_sweep_names_the_measured_best_and_where_the_prediction_is_wrong() -> 
     assert list(whiskers.arrayminus) == pytest.approx([0.1, 0.2, 0.05])
     agreed = spec_sweep(SWEEP._replace(points=points[:2]), make_spec())
     assert "disagree" not in agreed.layout.annotations[0].text
-
-
-def test_narrow_cells_of_what_is_fed_hold_their_tokens_upright() -> None:
-    trace = Trace.load("assets/traces/speculative.json")
-    for width, angle in (("85mm", -90), ("180mm", 0)):
-        figure = spec_feed(trace, 0, paper=printed(width))
-        new = next(part for part in figure.data if part.name == "new")
-        longest = max(text_width(text, SMALL, "mono") for text in new.text)
-        room = (figure.layout.width - figure.layout.margin.l - figure.layout.margin.r) / (
-            figure.layout.xaxis.range[1] - figure.layout.xaxis.range[0]
-        )
-        rows = figure.layout.yaxis.range[0] - figure.layout.yaxis.range[1]
-        height = (figure.layout.height - figure.layout.margin.t - figure.layout.margin.b) / rows
-        assert new.textangle == angle and longest + 4 <= (height if angle else room)

@@ -36,13 +36,6 @@ def test_yes_and_no_are_told_apart_by_the_facts() -> None:
     assert min(said.values()) > 150
 
 
-def test_an_answer_backwards_is_the_only_thing_with_it() -> None:
-    assert fact_questions._answers()["young", "a cub"] == 2
-    rng = random.Random(3)
-    cub = next(fact for fact in facts.FACTS if fact.answer == "a cub")
-    assert fact_questions._for_thing(rng, cub) is None
-
-
 def test_the_system_prompt_decides_about_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orders, "system", lambda _, way: way)
     rng = random.Random(4)

@@ -1,9 +1,7 @@
 """A stopped training goes on as if it had not been, and the whole way runs end to end."""
 
 import json
-import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -109,18 +107,3 @@ def test_the_quick_version_makes_evaluates_and_describes_a_pair(tmp_path: Path) 
     assert len(measured) >= 14
     prompts = json.loads((tmp_path / "target" / "prompts.json").read_text(encoding="utf-8"))
     assert len(prompts) == 16
-
-
-def test_make_models_runs_the_three_commands_and_quick_spares_the_assets() -> None:
-    command = ["make", "--dry-run", "--assume-old=.venv/.app", "models", "QUICK=1", "OUT=elsewhere"]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    runs = re.findall(r"-m (training[.\w]+)(.*)", printed)
-    assert [name for name, _ in runs] == [
-        "training.train",
-        "training.train",
-        "training.reward.train",
-        "training.evaluate",
-    ]
-    assert all("--quick --out elsewhere" in options for _, options in runs)
-    assert train.parse_arguments(["--quick"]).out != train.ASSETS
-    assert train.parse_arguments([]).out == train.ASSETS

@@ -23,17 +23,6 @@ def test_what_a_reply_says_stands_after_its_thinking() -> None:
         written.answer_of("7/3")
 
 
-def test_a_modest_sentence_passes_and_an_invented_answer_does_not() -> None:
-    good = "I can't help with that, because I only know short stories, sums and lists."
-    assert written._CHECKS["outside"](good)
-    assert not written._CHECKS["outside"]("The capital of the Moon is Paris.")
-    assert not written._CHECKS["outside"](f"It is Paris. {good}")
-    assert not written._CHECKS["japanese"]("Hello.")
-    assert written._is_fact("yes-no", "No, a spider has eight legs.", ["no"])
-    assert not written._is_fact("yes-no", "A spider has no legs.", ["no"])
-    assert written._is_fact("thing", "An ant has 6 legs.", ["six", "6"])
-
-
 @pytest.mark.parametrize(
     ("has_form", "good", "bad"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,12 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import BeamSearch, Greedy, Shaping, Trace, check, collect, decode
-from core.decoding.beam import candidates as beam_scores
-from core.decoding.beam.candidates import LogProbabilities, choose, shaper_of
+from core.decoding.beam.candidates import LogProbabilities, choose
 from core.decoding.beam.replay import follow, lineage
 from core.decoding.errors import ConfigError, DecodingError
 from core.models.scripted import ScriptedModel
-from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.depth import cases
 from tests.models.builders import forward_shapes, random_language_model
 
@@ -221,14 +218,6 @@ def test_a_group_that_has_ended_takes_no_more_tokens() -> None:
     assert [o for o in check(trace, model) if not o.passed] == []
 
 
-def test_greedy_is_one_beam_that_stops_at_its_first_end() -> None:
-    for kind in ARCHITECTURES:
-        model, prompt, _ = random_case(kind, 1)
-        config = BeamSearch(num_beams=1, early_stopping=True, max_new_tokens=12)
-        greedy = collect(model, prompt, Greedy(max_new_tokens=12))
-        assert collect(model, prompt, config).token_ids == greedy.token_ids
-
-
 def test_the_cache_and_the_seed_decide_nothing_in_plain_beam_search() -> None:
     model = random_language_model("gpt2")
     runs = [
@@ -273,12 +262,6 @@ def test_a_stop_string_over_two_tokens_ends_a_path_and_the_prompt_does_not_count
     assert trace.beam_steps[0].finished == ()
 
 
-def test_min_new_tokens_holds_the_end_back() -> None:
-    model = _prompted({(): [0.9, 0.1, 0.0, 0.0]})
-    trace = _search(model, num_beams=2, max_new_tokens=6, min_new_tokens=3)
-    assert trace.token_ids == (A, A, A, END)
-
-
 def test_when_every_token_is_banned_the_message_says_what_to_do() -> None:
     model = _prompted({(): [1.0, 0.0, 0.0, 0.0]})
     with pytest.raises(DecodingError, match="lower no_repeat_ngram_size or min_new_tokens"):
@@ -292,17 +275,6 @@ def test_logits_that_are_no_distribution_are_refused() -> None:
         list(steps)
     with pytest.raises(DecodingError, match="no distribution"):
         LogProbabilities()(torch.full((2, 4), -math.inf))
-
-
-def test_log_probabilities_and_entropies_are_those_of_each_row_whatever_was_read_before() -> None:
-    read, generator = LogProbabilities(), torch.Generator().manual_seed(0)
-    for rows in (3, 3, 1, 4):
-        logits = torch.randn(rows, 30, generator=generator)
-        logits[0, 5] = -math.inf
-        log_probs, entropies = read(logits)
-        assert torch.equal(log_probs, torch.log_softmax(logits, dim=-1))
-        expected = torch.special.entr(torch.softmax(logits, dim=-1)).sum(dim=-1)
-        assert entropies == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 def test_a_cancelled_search_keeps_the_best_open_row() -> None:
@@ -336,10 +308,6 @@ def test_the_search_by_blocks_equals_topk(vocab: int, rows: int) -> None:
         sums = (torch.randn(rows, generator=generator) * 2).tolist()
         before = torch.tensor(sums)[:, None]
         values, places = torch.topk((log_probs + before).flatten(), 2 * rows)
-        found = beam_scores._best_by_blocks(log_probs, before, 2 * rows)
-        assert found is not None
-        assert torch.equal(found[0], values)
-        assert torch.equal(found[1], places)
         choice = choose(log_probs, sums, rows, 2 * rows, None)
         assert choice.sums == values.tolist()
         assert [p * vocab + t for p, t in zip(choice.parents, choice.token_ids, strict=True)] == (
@@ -360,18 +328,6 @@ def test_a_draw_from_too_many_numbers_is_refused() -> None:
     log_probs = torch.zeros(1, 2**19)
     with pytest.raises(DecodingError, match="use fewer beams"):
         choose(log_probs, [0.0], 32, 64, torch.Generator())
-
-
-def test_shaping_leaves_the_given_log_probabilities_as_they_are() -> None:
-    config = BeamSearch(
-        min_new_tokens=5, shaping=Shaping(repetition_penalty=1.3, no_repeat_ngram_size=1)
-    )
-    log_probs = torch.log_softmax(torch.randn(2, 20), -1)
-    before = log_probs.clone()
-    shaper = shaper_of(SimpleNamespace(vocab_size=20, eos_ids=[0], token_bytes=bytes), config)
-    shaped = shaper.rows(log_probs, [[3, 4], [5, 6]], [0, 0])
-    assert torch.equal(log_probs, before)
-    assert shaped[0, [0, 3, 4]].tolist() == [-math.inf] * 3
 
 
 @pytest.mark.parametrize(
@@ -397,16 +353,6 @@ def test_shaping_leaves_the_given_log_probabilities_as_they_are() -> None:
 def test_a_bad_setting_is_refused_with_its_interval(settings: dict, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         BeamSearch(**settings)
-
-
-def test_a_step_does_not_grow_with_the_vocabulary_or_the_run() -> None:
-    sizes = []
-    for vocab, longest in ((300, 10), (20_000, 10), (300, 40)):
-        model = random_language_model("llama", vocab=vocab)
-        model.eos_ids = frozenset()
-        steps = _search(model, [5, 6], num_beams=4, max_new_tokens=longest).to_dict()["steps"]
-        sizes.append(len(str(steps[-2])))
-    assert max(sizes) < 1.2 * min(sizes)
 
 
 def test_an_end_beyond_the_row_makes_no_candidate() -> None:

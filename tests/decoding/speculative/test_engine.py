@@ -193,17 +193,6 @@ def test_the_end_is_held_back_at_every_drafted_position() -> None:
     assert [len(step.drafted) for step in trace.rounds] == [3, 1]
 
 
-def test_penalties_see_the_tokens_drafted_before() -> None:
-    """Greedy with 2-grams banned: after a, b, a the token b is banned where b was only drafted."""
-    model = scripted([0.1, 0.6, 0.3], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1])
-    shaping = Shaping(temperature=0.0, no_repeat_ngram_size=2)
-    config = Speculative(max_new_tokens=5, draft_length=4, shaping=shaping)
-    trace = collect(model, [0], config, draft=model)
-    alone = collect(model, [0], Greedy(max_new_tokens=5, shaping=shaping))
-    assert trace.token_ids == alone.token_ids == (1, 0, 2, 0, 0)
-    assert len(trace.rounds) == 1
-
-
 @pytest.mark.parametrize("acceptance", ["speculative", "exact", "typical"])
 def test_a_draft_falls_silent_where_the_penalties_leave_it_no_token(acceptance) -> None:
     """With 1-grams banned each of three tokens comes once; then the target has none either."""
