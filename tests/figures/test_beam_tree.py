@@ -190,10 +190,8 @@ def test_a_click_and_the_hover_tell_the_node():
                 continue
             candidate = search.beam_steps[step].candidates[place]
             numbers = (candidate.logprob, candidate.cum_logprob)
-            assert told[3:6] == (
-                f"rank {candidate.rank}",
-                *(f"{value:.3f}".replace("-", "\u2212") for value in numbers),
-            )
+            shown = [f"{value:.3f}".replace("-", "\u2212") for value in numbers]
+            assert list(told[3:6]) == [f"rank {candidate.rank}", *shown]
 
 
 def test_a_run_without_a_step_is_a_sentence():
