@@ -6,6 +6,7 @@ import json
 import math
 import time
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -23,6 +24,8 @@ from core import (
     collect,
     decode,
 )
+from core.decoding.autoregressive import engine
+from core.decoding.shaping.draws import draw
 from core.models.scripted import END, ScriptedModel
 
 # ids: 0 <end>, 1 the, 2 cat, 3 dog, 4 sat, 5 ran, 6 home, 7 .
@@ -293,7 +296,14 @@ def test_timings_tell_the_first_token_from_the_rest() -> None:
     assert trace.tokens_per_second == pytest.approx(3 / timings.decode)
     forwards = [step.seconds.forward for step in trace.token_steps]
     assert forwards[0] == 0 < min(forwards[1:])
-    assert timings.prefill >= trace.prompt_step.seconds
+    assert timings.prefill >= trace.prompt_step.seconds > 0
+
+
+def test_a_slow_draw_is_no_time_of_the_shaping(monkeypatch) -> None:
+    drawn = Mock(side_effect=lambda *given: time.sleep(0.02) or draw(*given))
+    monkeypatch.setattr(engine, "draw", drawn)
+    seconds = collect(_model(), "the", Sampling(max_new_tokens=1)).token_steps[0].seconds
+    assert seconds.draw >= 0.02 > seconds.shaping
 
 
 def test_a_trace_is_not_written_with_numbers_that_json_lacks(tmp_path) -> None:

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.errors import ModelError
-from core.decoding.record.trace import Trace
+from core.decoding.record.trace import Check, Trace
 from core.models.scripted import ScriptedModel
 from pages.ui.beam.state import BeamView
 from pages.ui.decode import controls
@@ -188,12 +188,18 @@ def test_hostile_text_reaches_no_element_that_takes_markup(
     assert [text for text in HOSTILE if len(text) > 2 and text in markup(app)] == []
 
 
-def test_a_file_is_shown_and_its_own_claims_are_not(open_app: Open) -> None:
+def test_a_file_is_shown_with_the_verdict_of_its_checks(open_app: Open) -> None:
     app = open_app()
-    view_of(app).show(make_trace(5, seed=11).with_checks(()), "file")
-    app.run()
-    assert "From a file · 5 tokens" in texts(app)
-    assert {"Not checked", "Text"} <= {block.proto.popover.label for block in app.get("popover")}
+    trace, passed = make_trace(5, seed=11), Check("a", True, 0.0, 1.0)
+    for checks, label in (
+        ((), "Not checked"),
+        ((passed, passed), "Consistent: 2 of 2 checks"),
+        ((passed, passed._replace(by_model=True)), "Proved by the model: 2 of 2 checks"),
+        ((passed, passed._replace(passed=False, by_model=True)), "Not proved: 1 of 2 checks"),
+    ):
+        view_of(app).show(trace.with_checks(checks), "file")
+        assert "From a file · 5 tokens" in texts(app.run())
+        assert label in {block.proto.popover.label for block in app.get("popover")}
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core import BeamSearch, Greedy, Sampling, collect, rerank
+from core import BeamSearch, Greedy, Sampling, Shaping, collect, rerank
 from core.decoding.beam.compare import Ran, greedy_path, ran, rivals, winner_candidates
 from core.decoding.beam.replay import ranked_anew
 from core.decoding.record.steps import NO_RECORD
@@ -100,6 +100,14 @@ def test_rivals_are_scored_alike_by_the_model_itself() -> None:
     assert (greedy.forwards, greedy.rows) == (3, 3)
     assert beam.forwards == len(search.beam_steps)
     assert beam.rows == 1 + sum(len(step.groups) for step in search.beam_steps[1:])
+
+
+def test_a_rival_s_probability_is_the_model_s_own_whatever_penalty_it_was_searched_with() -> None:
+    shaping = Shaping(logit_bias=((5, 1.0),))
+    search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5, shaping=shaping))
+    _, beam = rivals(search, ran(collect(TRAP, [1], Greedy(max_new_tokens=5))), ())
+    assert search.token_ids == (3, 5, 0)
+    assert beam.sum_logprob == pytest.approx(math.log(0.4 * 0.99), abs=1e-5)
 
 
 def test_the_best_of_some_samples_pays_for_all_of_them() -> None:

@@ -295,8 +295,10 @@ def test_a_cancelled_search_keeps_the_best_open_row() -> None:
 def test_one_forward_a_step_with_one_row_for_each_beam() -> None:
     model = random_language_model("gpt2")
     shapes, model.eos_ids = forward_shapes(model), frozenset()
-    _search(model, [5, 6, 7], num_beams=4, max_new_tokens=5)
+    steps = _search(model, [5, 6, 7], num_beams=4, max_new_tokens=5).beam_steps
     assert shapes == [(1, 3), (4, 1), (4, 1), (4, 1), (4, 1)]
+    first, *others = [step.seconds.forward for step in steps]
+    assert first == 0 < min(others)
 
 
 @pytest.mark.parametrize("vocab", [9_000, 9_001, 9_063, 40_000])
