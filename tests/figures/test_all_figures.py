@@ -30,6 +30,11 @@ from tests.figures.gallery import draw, entries
 from tests.figures.looking import all_figures, assert_sound, strings
 from tests.figures.traces import make_trace
 
+# Their signs are named where they stand.
+WITHOUT_KEY = {
+    *("attention_map", "beam_rivals", "evaluate_accuracy", "lab_decision_boundaries"),
+    *("reason_difficulty", "reason_rivals", "softmax_row", "step_stages"),
+}
 ESCAPED = ("&lt;img", "&lt;b&gt;", "日本語", "↵", "&#37;{meta.caption}")
 
 
@@ -39,13 +44,15 @@ def trace():
 
 
 def test_every_figure_is_valid_and_says_what_it_shows_and_no_token_is_markup():
-    texts = ""
+    texts, keyed = "", set[str]()
     for at, entry in enumerate(entries()):
         theme = (LIGHT, DARK)[at % 2]
         figure = draw(entry, theme=theme)
         assert figure.layout.paper_bgcolor == theme.paper
         assert figure.layout.height > 150 and figure.layout.width is None, entry[0]
         texts += assert_sound(figure, entry[0])
+        keyed.update(entry[1] for note in figure.layout.annotations if note.name == "key")
+    assert {name for _, name, *_ in entries()} - keyed == WITHOUT_KEY
     assert all(mark in texts for mark in ESCAPED)
 
 
