@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from copy import copy
+from typing import NamedTuple, Protocol, Self
 
 import torch
 
@@ -47,22 +48,24 @@ class TransformersContext:
 
     Args:
         angles: what rotary embeddings do in this run, where they depend on its length.
+        ids: the tokens of each row, where they may have to be run again.
     """
-
-    rows: int
-    length: int
 
     def __init__(
         self,
         forward: ForwardFunction,
         limits: InputLimits,
         device: torch.device,
-        angles: AnglesOfRun | None = None,
+        angles: AnglesOfRun | None,
+        ids: list[list[int]] | None,
     ) -> None:
         self._forward = forward
         self._limits = limits
         self._device = device
         self._angles = angles
+        self.rows = 1
+        self.length = 0
+        self._ids = ids
         self._logits: torch.Tensor | None = None
 
     @property
@@ -89,7 +92,9 @@ class TransformersContext:
             logits = self._run(_Span(table, 0, len(table[0]), keep, hidden))
         else:
             logits = self._run_spans(self._angles, table, keep, hidden)
-        self._append(table)
+        self.length += len(table[0])
+        if self._ids is not None:
+            self._ids = _appended(self._ids, table)
         last = logits[:, -1]
         # A copy where a view would keep the logits of many positions alive.
         self._logits = last if logits.shape[1] == 1 else last.clone()
@@ -122,21 +127,41 @@ class TransformersContext:
         """Run new tokens behind what comes before them; returns their logits."""
         raise NotImplementedError
 
-    def _append(self, table: list[list[int]]) -> None:
-        """Hold the tokens that have been run."""
-        raise NotImplementedError
-
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
         """Append ids as `extend` does; the hidden states of the new tokens `[rows, n, width]`."""
         hidden: list[torch.Tensor] = []
         self.extend(ids, keep=1, hidden=hidden)
         return hidden[0]
 
-    def _check_rollback(self, n: int, length: int) -> None:
-        if not 0 <= n <= length:
-            raise ValueError(f"The context holds {length} tokens, {n} can't be rolled back.")
+    def rollback(self, n: int) -> None:
+        """Forget the last n tokens of every row."""
+        if not 0 <= n <= self.length:
+            raise ValueError(f"The context holds {self.length} tokens, {n} can't be rolled back.")
         if n:
             self._logits = None
+        self.length -= n
+        if self._ids is not None:
+            self._ids = [row[: self.length] for row in self._ids]
+
+    @torch.inference_mode()
+    def branch(self, rows: Sequence[int]) -> Self:
+        """A context of its own whose row i continues this one's row `rows[i]`."""
+        check_branch(rows, self.rows)
+        branched = copy(self)
+        branched.rows = len(rows)
+        if self._logits is not None:
+            branched._logits = self._logits[list(rows)]
+        if self._ids is not None:
+            branched._ids = [self._ids[row] for row in rows]
+        return branched
+
+    @torch.inference_mode()
+    def reorder(self, rows: Sequence[int]) -> None:
+        """Row i now continues what was row `rows[i]`."""
+        check_branch(rows, self.rows)
+        self.rows, self._logits = len(rows), None
+        if self._ids is not None:
+            self._ids = [self._ids[row] for row in rows]
 
 
 class CachedContext(TransformersContext):
@@ -150,12 +175,10 @@ class CachedContext(TransformersContext):
         cache: GrowingCache,
         angles: AnglesOfRun | None = None,
     ) -> None:
-        super().__init__(forward, limits, device, angles)
+        anew = angles is not None and angles.anew
+        super().__init__(forward, limits, device, angles, [[]] if anew else None)
         self._cache = cache
-        self.rows = 1
-        self.length = 0
-        # The ids, where the cache may have to be computed anew; and the angles of its keys.
-        self._ids: list[list[int]] | None = [[]] if angles is not None and angles.anew else None
+        # The angles of the cache's keys, where it may have to be computed anew.
         self._cached_key: object = None
 
     @property
@@ -189,46 +212,27 @@ class CachedContext(TransformersContext):
         self._cached_key = key
         return logits
 
-    def _append(self, table: list[list[int]]) -> None:
-        self.length += len(table[0])
-        if self._ids is not None:
-            self._ids = _appended(self._ids, table)
-
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
-        self._check_rollback(n, self.length)
-        self.length -= n
+        super().rollback(n)
         self._cache.truncate(self.length)
-        if self._ids is not None:
-            self._ids = [row[: self.length] for row in self._ids]
 
     @torch.inference_mode()
-    def branch(self, rows: Sequence[int]) -> CachedContext:
+    def branch(self, rows: Sequence[int]) -> Self:
         """A context of its own whose row i continues this one's row `rows[i]`."""
-        check_branch(rows, self.rows)
-        index = torch.tensor(list(rows), device=self._device)
-        branched = CachedContext(
-            self._forward, self._limits, self._device, self._cache.branch(index), self._angles
-        )
-        branched.rows, branched.length = len(index), self.length
-        if self._logits is not None:
-            branched._logits = self._logits[index.cpu()]
-        if self._ids is not None:
-            branched._ids = [self._ids[row] for row in rows]
-            branched._cached_key = self._cached_key
+        branched = super().branch(rows)
+        branched._cache = self._cache.branch(torch.tensor(list(rows), device=self._device))
         return branched
 
     @torch.inference_mode()
     def reorder(self, rows: Sequence[int]) -> None:
         """Row i now continues what was row `rows[i]`; only rows that change are copied."""
-        check_branch(rows, self.rows)
-        if len(rows) == self.rows:
+        held = self.rows
+        super().reorder(rows)
+        if len(rows) == held:
             self._cache.reorder(rows)
         else:
             self._cache = self._cache.branch(torch.tensor(list(rows), device=self._device))
-        self.rows, self._logits = len(rows), None
-        if self._ids is not None:
-            self._ids = [self._ids[row] for row in rows]
 
 
 class UncachedContext(TransformersContext):
@@ -241,50 +245,16 @@ class UncachedContext(TransformersContext):
         device: torch.device,
         angles: AnglesOfRun | None = None,
     ) -> None:
-        super().__init__(forward, limits, device, angles)
-        self._ids: list[list[int]] = [[]]
-
-    @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Number of sequences that the context holds."""
-        return len(self._ids)
-
-    @property
-    def length(self) -> int:  # type: ignore[override]
-        """Number of tokens that each row holds."""
-        return len(self._ids[0])
+        super().__init__(forward, limits, device, angles, [[]])
 
     def _run(self, new: _Span) -> torch.Tensor:
+        assert self._ids is not None
         rows, added = _appended(self._ids, new.table, new.end), new.end - new.start
         sequence = torch.tensor(rows, device=self._device)
         logits = self._forward(sequence, None, min(new.keep, added) or added, new.hidden)
         if new.hidden:
             new.hidden[0] = new.hidden[0][:, -added:]
         return logits
-
-    def _append(self, table: list[list[int]]) -> None:
-        self._ids = _appended(self._ids, table)
-
-    def rollback(self, n: int) -> None:
-        """Forget the last n tokens of every row."""
-        self._check_rollback(n, self.length)
-        self._ids = [row[: len(row) - n] for row in self._ids]
-
-    @torch.inference_mode()
-    def branch(self, rows: Sequence[int]) -> UncachedContext:
-        """A context of its own whose row i continues this one's row `rows[i]`."""
-        check_branch(rows, self.rows)
-        branched = UncachedContext(self._forward, self._limits, self._device, self._angles)
-        branched._ids = [self._ids[row] for row in rows]
-        if self._logits is not None:
-            branched._logits = self._logits[list(rows)]
-        return branched
-
-    def reorder(self, rows: Sequence[int]) -> None:
-        """Row i now continues what was row `rows[i]`."""
-        check_branch(rows, self.rows)
-        self._ids = [self._ids[row] for row in rows]
-        self._logits = None
 
 
 def _appended(
