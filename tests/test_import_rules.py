@@ -68,6 +68,7 @@ FIGURES_MAY_READ = {
     f"core.decoding.{name}"
     for name in (
         *(
+            "record.steps",
             "record.trace",
             "config",
             "methods",

@@ -21,12 +21,13 @@ from core.decoding.errors import (
     PromptError,
     UnknownTokensError,
 )
-from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
+from core.decoding.loop.run import doubled_start, run_notes, tokens_read
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
-from core.decoding.record.trace import PromptStep, Step, Timings, Trace
+from core.decoding.record.steps import PromptStep, Step
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
 from core.decoding.validation import brief
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.trace import Candidate, PromptPosition, Stage
+from core.decoding.record.steps import Candidate, PromptPosition, Stage
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.known import known_distribution
 from core.decoding.shaping.long_rows import (
