@@ -68,18 +68,20 @@ def eos_rows(model: LanguageModel) -> list[int]:
 
 
 def run_notes(
-    model: LanguageModel, config: MethodConfig, prompt_ids: Sequence[int], emitted: int
+    model: LanguageModel,
+    config: MethodConfig,
+    prompt_ids: Sequence[int],
+    token_ids: Sequence[int],
+    steps: Sequence[object],
 ) -> tuple[str, ...]:
-    """Return the notes that follow from the settings and the run's length.
-
-    Args:
-        emitted: how many generated tokens the model read.
-    """
+    """Return the notes that follow from the settings and the run's length."""
     recomputed_at: Callable[[int, int, bool], int | None] | None = getattr(
         model, "recomputed_at", None
     )
     begun = len(prompt_ids)
-    length = recomputed_at and recomputed_at(begun, begun + emitted, config.use_cache)
+    # The model read all generated tokens but the last.
+    read = begun + max(len(token_ids), len(steps) - 1) - 1
+    length = recomputed_at and recomputed_at(begun, read, config.use_cache)
     notes: tuple[str, ...] = method_of(config).notes(config)
     if not length:
         return notes
@@ -100,8 +102,3 @@ def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tupl
                 "and the prompt has it too; leave it out of the prompt.",
             )
     return ()
-
-
-def tokens_read(token_ids: Sequence[int], steps: Sequence[object]) -> int:
-    """Return the number of generated tokens that the model read: all but the last."""
-    return max(len(token_ids), len(steps) - 1) - 1

@@ -206,7 +206,16 @@ class FusedStep:
         """`[rows * n, hidden]` of queries, keys and values `[rows, n, width of all]`."""
         body = self.body
         rows, added, _ = joined.shape
-        queries, turning, keys, values = self._parts(joined)
+        # Views of what is joined: queries, keys, values, and the part of it that is turned.
+        heads, key_heads = body.heads, body.kv_heads
+        if body.family.by_head:
+            of_heads = joined.view(rows, added, heads, 3, body.head_dim)
+            queries, keys, values = of_heads.unbind(3)
+            turning = of_heads.narrow(3, 0, 2)
+        else:
+            of_heads = joined.view(rows, added, -1, body.head_dim)
+            queries, keys, values = of_heads.split_with_sizes([heads, key_heads, key_heads], dim=2)
+            turning = of_heads.narrow(2, 0, heads + key_heads)
         if layer.query_norm is not None and layer.key_norm is not None:
             for part, norm in ((queries, layer.query_norm), (keys, layer.key_norm)):
                 whole = body.family.query_key_norm == "whole"
@@ -220,10 +229,10 @@ class FusedStep:
             inner.mul_(cos).addcmul_(swapped, sin)
         keys, values = cached.update(keys.transpose(1, 2), values.transpose(1, 2))
         # Query heads that share a key head attend as rows of one query, position by position.
-        shared = queries.view(rows, added, body.kv_heads, -1, body.head_dim).transpose(1, 2)
-        shared = shared.reshape(rows, body.kv_heads, -1, body.head_dim)
+        shared = queries.view(rows, added, key_heads, -1, body.head_dim).transpose(1, 2)
+        shared = shared.reshape(rows, key_heads, -1, body.head_dim)
         mixed = self._mixed(shared, keys, values, mask, layer.scaling)
-        mixed = mixed.view(rows, body.kv_heads, added, -1, body.head_dim).transpose(1, 2)
+        mixed = mixed.view(rows, key_heads, added, -1, body.head_dim).transpose(1, 2)
         return mixed.reshape(rows * added, -1)
 
     def _mixed(
@@ -239,18 +248,6 @@ class FusedStep:
         if mask is not None:
             scores.masked_fill_(~mask, -torch.inf)
         return torch.matmul(scores.softmax(dim=-1), values)
-
-    def _parts(self, joined: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Queries, queries with keys, keys, values: views of what is joined, a head's last."""
-        rows, added, _ = joined.shape
-        heads, keys, width = self.body.heads, self.body.kv_heads, self.body.head_dim
-        if self.body.family.by_head:
-            of_heads = joined.view(rows, added, heads, 3, width)
-            queries, keys_of_heads, values = of_heads.unbind(3)
-            return queries, of_heads.narrow(3, 0, 2), keys_of_heads, values
-        of_heads = joined.view(rows, added, -1, width)
-        queries, keys_of_heads, values = of_heads.split_with_sizes([heads, keys, keys], dim=2)
-        return queries, of_heads.narrow(2, 0, heads + keys), keys_of_heads, values
 
 
 def _added(
