@@ -28,7 +28,7 @@ from transformers import (
 
 from core import Greedy, Sampling, Shaping, collect
 from core.decoding.config import MethodConfig
-from core.models.fused.products import product
+from core.models.fused.body import product
 from core.models.transformers_model import TransformersModel
 
 EMBEDDED = Path(__file__).parent.parent / "assets" / "models" / "target"

@@ -20,12 +20,12 @@ from .decoding.errors import ModelError as ModelError
 from .decoding.errors import PromptError as PromptError
 from .decoding.errors import TraceError as TraceError
 from .decoding.reasoning.config import Reasoning as Reasoning
-from .decoding.record.trace import Candidate as Candidate
+from .decoding.record.steps import Candidate as Candidate
+from .decoding.record.steps import Draw as Draw
+from .decoding.record.steps import PromptStep as PromptStep
+from .decoding.record.steps import Stage as Stage
+from .decoding.record.steps import TokenStep as TokenStep
 from .decoding.record.trace import Check as Check
-from .decoding.record.trace import Draw as Draw
-from .decoding.record.trace import PromptStep as PromptStep
-from .decoding.record.trace import Stage as Stage
-from .decoding.record.trace import TokenStep as TokenStep
 from .decoding.record.trace import Trace as Trace
 from .decoding.shaping.config import Shaping as Shaping
 from .decoding.speculative.config import Speculative as Speculative

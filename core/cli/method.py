@@ -11,7 +11,8 @@ from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 from core.decoding.config import MethodConfig
 from core.decoding.method import Method
-from core.decoding.record.trace import Step, Trace
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 
 # What stands for a setting's value in the help, where its type says too little.

@@ -11,7 +11,8 @@ from core.decoding.errors import ConfigError
 from core.decoding.reasoning.calculator import CALL_MARKS
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.trace import Phase, Step, TokenStep, Trace
+from core.decoding.record.steps import Phase, Step, TokenStep
+from core.decoding.record.trace import Trace
 
 _MARKS_HELP = {
     "think_start": "the mark that opens the thinking (default: the model's own)",

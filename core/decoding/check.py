@@ -7,6 +7,7 @@ whatever a trace from a stranger says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from core.decoding.config import MethodConfig
@@ -45,11 +46,11 @@ def check(
     if model is not None:
         require_models(model, draft)
     method = method_of(trace.config)
-    checks: list[Check] = method.call(method.self_checks, trace)
+    checks: list[Check] = resolve_name(method.self_checks)(trace)
     if model is None or not checks[0].passed:
         return checks
     second = (draft,) if method.require_draft else ()
-    by_model: list[Check] = method.call(method.model_checks, trace, model, *second)
+    by_model: list[Check] = resolve_name(method.model_checks)(trace, model, *second)
     return checks + [check._replace(by_model=True) for check in by_model]
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from pkgutil import resolve_name
 from time import perf_counter
 
 from core.decoding.config import MethodConfig
@@ -21,12 +22,13 @@ from core.decoding.errors import (
     PromptError,
     UnknownTokensError,
 )
-from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
+from core.decoding.loop.run import doubled_start, run_notes
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
-from core.decoding.record.trace import PromptStep, Step, Timings, Trace
+from core.decoding.record.steps import PromptStep, Step
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
 from core.decoding.validation import brief
 
@@ -71,7 +73,7 @@ def _steps(
     if not method.takes_known:
         for given in (model, *drafts):
             require_all_tokens(given, method.words)
-    steps: Iterator[Step] = method.call(method.engine, model, prompt_ids, config, *drafts)
+    steps: Iterator[Step] = resolve_name(method.engine)(model, prompt_ids, config, *drafts)
     return steps
 
 
@@ -277,7 +279,7 @@ def _trace(
     told: tuple[str, ...],
 ) -> Trace[Config]:
     token_ids, record = method_of(config).outcome(steps, config, draft)
-    notes = run_notes(model, config, prompt_ids, tokens_read(token_ids, steps))
+    notes = run_notes(model, config, prompt_ids, token_ids, steps)
     return Trace(
         model_id=model.model_id,
         model_revision=model.revision,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pkgutil import resolve_name
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from core.decoding.config import MethodConfig
@@ -75,7 +74,3 @@ class Method(Generic[Config]):
     def words(self) -> str:
         """Its name in a sentence."""
         return self.config.words
-
-    def call(self, function: str, *arguments: Any) -> Any:
-        """Import one of the row's functions and call it."""
-        return resolve_name(function)(*arguments)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.decoding.reasoning.transcript import read_run
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 from core.evaluation.scoring.answers import judge
 from core.evaluation.scoring.intervals import wilson
 from core.evaluation.scoring.verifier import check_arithmetic, worked_out

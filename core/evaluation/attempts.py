@@ -9,7 +9,8 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
-from core.decoding.record.trace import FinishReason, Trace
+from core.decoding.record.steps import FinishReason
+from core.decoding.record.trace import Trace
 from core.evaluation.runner import require_rows
 from core.evaluation.scoring.answers import judge
 from core.evaluation.types import Attempt, Problem, Transcript

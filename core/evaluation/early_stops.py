@@ -11,7 +11,8 @@ from core.decoding.loop.text import encode_continuation
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of, read_run
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.evaluation.attempts import ROWS, AttemptTask, attempt_all, attempt_of
 from core.evaluation.types import Attempt, Problem, StopPoint, StopStrip
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 from core.decoding.validation import ShortRepr
 
 AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]

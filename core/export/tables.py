@@ -10,7 +10,8 @@ from pandas import DataFrame
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import visible_token
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_record

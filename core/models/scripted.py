@@ -10,7 +10,7 @@ import torch
 
 from core.decoding.errors import ModelError, PromptError
 from core.decoding.protocol import OnLogits, TokenRows
-from core.models.running.inputs import InputLimits, check_branch
+from core.models.running.contexts import InputLimits, check_branch
 from core.models.text.token_text import display_text
 
 LogitsRow = Sequence[float] | torch.Tensor

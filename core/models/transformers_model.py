@@ -18,8 +18,7 @@ from core.decoding.protocol import OnLogits
 from core.models.fused.check import fused_step
 from core.models.replacing import replaced
 from core.models.running.cache import GrowingCache, attention_layer_types
-from core.models.running.contexts import CachedContext, UncachedContext
-from core.models.running.inputs import InputLimits
+from core.models.running.contexts import CachedContext, InputLimits, UncachedContext
 from core.models.running.layout import lay_out_for_single_tokens
 from core.models.running.reference import reference_paths, reference_token_ids
 from core.models.running.rope import AnglesOfRun, length_dependent_rope
@@ -187,16 +186,14 @@ class TransformersModel(Tokenizing):
         ids = self._limits.as_rows(ids, 1, 0)[0]
         angles = self._angles(prompt_length, as_cached)
         context: CachedContext | UncachedContext
-        device = self.hf_model.device
+        run = self._forward, self._limits, self.device
         if use_cache and self.supports_cache:
-            cache = GrowingCache(self._layer_types or [])
-            context = CachedContext(
-                self._forward, self._limits, self.hf_model.device, cache, angles
-            )
+            held = CHUNK_BYTES
+            context = CachedContext(*run, GrowingCache(self._layer_types or []), angles)
         else:
-            context = UncachedContext(self._forward, self._limits, device, angles)
-        # Without a cache every piece runs all before it again, so that one piece may be large.
-        held = CHUNK_BYTES if isinstance(context, CachedContext) else 8 * CHUNK_BYTES
+            # Every piece runs all before it again, so that one piece may be large.
+            held = 8 * CHUNK_BYTES
+            context = UncachedContext(*run, angles)
         piece = max(1, held // (4 * self.vocab_size)) if on_logits else len(ids)
         for first in range(0, len(ids), piece):
             logits = context.extend(ids[first : first + piece], keep=0 if on_logits else 1)

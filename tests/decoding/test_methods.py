@@ -16,7 +16,7 @@ from core.decoding.config import MethodConfig, setting
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
 from core.decoding.methods import BY_NAME, METHODS, method_of
-from core.decoding.record.trace import Step
+from core.decoding.record.steps import Step
 from core.models.scripted import ScriptedModel
 
 

@@ -33,7 +33,7 @@ def make_calls() -> tuple[FunctionCall, ...]:
         call("CachedContext.extend", 3.0, 1.0, file="core/models/running/contexts.py"),
         call("shape", 4.0, 0.5, file="core/decoding/shaping/stages.py"),
         call("draw", 4.5, 0.25, file="core/decoding/shaping/draws.py"),
-        call("Ending.after", 4.75, 0.125, file="core/decoding/loop/ending.py"),
+        call("Ending.after", 4.75, 0.125, file="core/decoding/loop/text.py"),
         call("read_step", 5.0, 0.5, file="core/decoding/loop/recording.py"),
     )
     steps = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from core import Shaping, Speculative, Trace, check, collect
-from core.decoding.record.trace import StepSeconds
+from core.decoding.record.steps import StepSeconds
 from core.decoding.speculative.metrics import Costs, VerifyCost
 from core.decoding.speculative.report import (
     Comparison,

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 import core.figures
-from core.decoding.record.trace import PromptStep
+from core.decoding.record.steps import PromptStep
 from core.decoding.shaping.config import Shaping
 from core.figures import (
     DARK,

@@ -10,7 +10,8 @@ from typing import Literal
 from core import collect
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import DrawMethod, MethodConfig
-from core.decoding.record.trace import StepSeconds, Timings, Trace
+from core.decoding.record.steps import StepSeconds
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.shaping.config import Shaping
 from core.models.scripted import ScriptedModel
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from core.models.fused import products
-from core.models.fused.products import add_product, product
+from core.models.fused import body as products
+from core.models.fused.body import add_product, product
 from tests.depth import mostly_slow
 from tests.models.builders import random_language_model
 from tests.models.test_fused import FUSED, IDS, KINDS

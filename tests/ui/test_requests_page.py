@@ -18,11 +18,11 @@ from core.models.scripted import ScriptedModel
 from core.server.api.history import Record
 from core.server.api.service import Service
 from core.server.api.submit import submit
+from core.server.queue import QUEUE
 from core.server.settings import Settings
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, request_list
 from pages.ui.requests.state import RequestsView
-from pages.ui.run.jobs import QUEUE
 from pages.ui.shell import models
 from tests.ui.conftest import open_page, serve
 from tests.ui.seen import charts, markup, texts

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import Ended, MethodConfig
-from core.decoding.loop.ending import Ending, eos_rows
-from core.decoding.loop.prompt import process_prompt, token_limit
 from core.decoding.loop.recording import read_step
+from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.trace import Draw, Phase, Step, StepSeconds, TokenStep
+from core.decoding.record.steps import Draw, Phase, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
 from core.decoding.shaping.known import require_drawable
 from core.decoding.shaping.long_rows import Ranking, ranked

@@ -9,10 +9,11 @@ from torch import Tensor
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.autoregressive.engine import Picker
 from core.decoding.config import MethodConfig
-from core.decoding.loop.prompt import read_again
+from core.decoding.loop.run import read_again
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import noise_at
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.errors import DecodingError
-from core.decoding.loop.ending import eos_rows
+from core.decoding.loop.run import eos_rows
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 from core.decoding.shaping.step import StepShaper

@@ -32,10 +32,9 @@ from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
 from core.decoding.config import Ended
 from core.decoding.errors import DecodingError
-from core.decoding.loop.ending import eos_rows
-from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.loop.run import eos_rows, process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Step
+from core.decoding.record.steps import Step
 from core.decoding.shaping.draws import new_generator
 
 

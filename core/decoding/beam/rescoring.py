@@ -16,7 +16,7 @@ from core.decoding.checks.forwards import entropy_of, largest_logit, logit_toler
 from core.decoding.checks.nearby_rows import NearbyRows
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
-from core.decoding.loop.prompt import read_again
+from core.decoding.loop.run import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import new_generator

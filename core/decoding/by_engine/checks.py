@@ -9,7 +9,8 @@ from core.decoding.checks.model_checks import ending_faults, fit_faults, texts
 from core.decoding.checks.trace_checks import NUMBER_CHECKS, whole
 from core.decoding.counting import nth
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Check, Trace
 
 _STAGES = ["raw", "server", "final"]
 

@@ -11,11 +11,11 @@ from typing import NamedTuple, TypeAlias
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.config import Ended
 from core.decoding.errors import ConfigError, LostModelError
-from core.decoding.loop.ending import Ending
-from core.decoding.loop.prompt import token_limit
 from core.decoding.loop.recording import least_entropy_of
+from core.decoding.loop.run import token_limit
+from core.decoding.loop.text import Ending
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
+from core.decoding.record.steps import Candidate, Draw, Stage, Step, StepSeconds, TokenStep
 
 
 class ServerToken(NamedTuple):

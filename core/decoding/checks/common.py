@@ -10,7 +10,8 @@ from core.decoding.checks.token_text import UNKNOWN, bare, says
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.methods import method_of
-from core.decoding.record.trace import Check, PromptPosition, PromptStep, Trace
+from core.decoding.record.steps import PromptPosition, PromptStep
+from core.decoding.record.trace import Check, Trace
 
 # Numbers that were derived from the same float32 logits, relative to the largest of them.
 VALUE_TOLERANCE = 1e-5

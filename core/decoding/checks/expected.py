@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, Origin, TokenStep, Trace
+from core.decoding.record.steps import Candidate, Origin, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES
 from core.decoding.shaping.step import StepShaper
 

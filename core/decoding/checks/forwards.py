@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from core.decoding.checks.common import TINY, worst
-from core.decoding.loop.prompt import read_again
 from core.decoding.loop.recording import PROMPT_CANDIDATES, rank_of
+from core.decoding.loop.run import read_again
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Candidate, Check, PromptPosition, Trace
+from core.decoding.record.steps import Candidate, PromptPosition
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
 # Machine epsilons by which two forwards of different shape may differ, for each unit of logit:

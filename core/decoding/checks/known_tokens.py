@@ -11,7 +11,8 @@ from core.decoding.checks.common import count, worst
 from core.decoding.checks.forwards import logit_tolerance
 from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Candidate, Check, Trace
+from core.decoding.record.steps import Candidate
+from core.decoding.record.trace import Check, Trace
 
 
 def asked_again(

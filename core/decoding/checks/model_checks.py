@@ -25,12 +25,11 @@ from core.decoding.checks.run_text import run_text_faults
 from core.decoding.checks.token_replay import SAME_STAGES, RecordAgain, TokenReplay, record_picked
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.counting import nth
-from core.decoding.loop.ending import Ending
-from core.decoding.loop.notes import doubled_start, run_notes, tokens_read
-from core.decoding.loop.prompt import read_again, token_limit
-from core.decoding.loop.text import TextStream
+from core.decoding.loop.run import doubled_start, read_again, run_notes, token_limit
+from core.decoding.loop.text import Ending, TextStream
 from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.validation import brief
 
@@ -157,8 +156,7 @@ def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
 
     Only why a server was lost, which ends a run as cancelled, can't be found again.
     """
-    emitted = tokens_read(trace.token_ids, trace.steps)
-    due = run_notes(model, trace.config, trace.prompt_ids, emitted)
+    due = run_notes(model, trace.config, trace.prompt_ids, trace.token_ids, trace.steps)
     known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
     faults = [f"a note is missing: {brief(note)}" for note in due if note not in trace.notes]
     others = [note for note in trace.notes if note not in known]

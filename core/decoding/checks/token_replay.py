@@ -18,7 +18,8 @@ from core.decoding.config import DRAW_METHODS
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import Pick, draw_noise, interval_of, new_generator
 from core.decoding.shaping.stage import named_uniform
 

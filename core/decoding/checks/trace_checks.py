@@ -27,7 +27,8 @@ from core.decoding.checks.expected import (
 )
 from core.decoding.checks.token_text import added_faults, display_faults
 from core.decoding.counting import nth
-from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import RESCALING
 from core.decoding.shaping.draws import draw_noise, new_generator
 

@@ -9,7 +9,8 @@ from core.decoding.checks.trace_checks import NUMBER_CHECKS, STAGE_CHECKS, whole
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import score, winner
 from core.decoding.counting import nth
-from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Check, Trace
 
 
 def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:

@@ -21,10 +21,10 @@ from core.decoding.contrastive.scoring import (
     require_hidden,
     winner,
 )
-from core.decoding.loop.ending import Ending
-from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.loop.run import process_prompt, token_limit
+from core.decoding.loop.text import Ending
 from core.decoding.protocol import HiddenContext, LanguageModel
-from core.decoding.record.trace import Step, TokenStep
+from core.decoding.record.steps import Step, TokenStep
 from core.decoding.shaping.draws import Pick
 from core.decoding.shaping.stages import only
 

@@ -18,10 +18,11 @@ from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.contrastive.scoring import degeneration, directions, require_hidden
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
-from core.decoding.loop.prompt import read_again
+from core.decoding.loop.run import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.compared import Compared
-from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.draws import Pick
 from core.decoding.shaping.stages import only
 

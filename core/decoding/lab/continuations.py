@@ -12,11 +12,10 @@ from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.decode import require_all_tokens
 from core.decoding.lab.types import Continuation, RowToken
-from core.decoding.loop.ending import Ending
-from core.decoding.loop.prompt import token_limit
-from core.decoding.loop.text import join_text
+from core.decoding.loop.run import token_limit
+from core.decoding.loop.text import Ending, join_text
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 
 
 class RowStep(NamedTuple):

@@ -20,15 +20,8 @@ from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.trace import (
-    Candidate,
-    Draw,
-    Stage,
-    StepSeconds,
-    Timings,
-    TokenStep,
-    Trace,
-)
+from core.decoding.record.steps import Candidate, Draw, Stage, StepSeconds, TokenStep
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order

@@ -25,7 +25,8 @@ from core.decoding.record.bounds import (
     ShortText,
     TokenId,
 )
-from core.decoding.record.trace import Candidate, FinishReason, TokenStep, Trace
+from core.decoding.record.steps import Candidate, FinishReason, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.orders import Order
 from core.decoding.validation import ShortRepr
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.trace import Candidate, PromptPosition, Stage
+from core.decoding.record.steps import Candidate, PromptPosition, Stage
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.known import known_distribution
 from core.decoding.shaping.long_rows import (
@@ -167,41 +167,32 @@ def read_prompt(
     Raises:
         DecodingError: a row is no distribution.
     """
+    known, text = getattr(model, "known", None) is not None, model.token_text
+    positions: list[PromptPosition] = []
     # What is looked at several times stays in a processor's cache.
-    rows = max(1, _AT_ONCE // logits.shape[-1])
-    return [
-        position
-        for at in range(0, len(logits), rows)
-        for position in _read_rows(model, prompt_ids, first + at, logits[at : at + rows])
-    ]
-
-
-def _read_rows(
-    model: LanguageModel, prompt_ids: Sequence[int], first: int, logits: Tensor
-) -> list[PromptPosition]:
-    """`read_prompt` of a few rows."""
-    if getattr(model, "known", None) is not None:
-        named, probs = [known_distribution(row) for row in logits], logits.exp()
-        logits, entropies = torch.stack([row.logits for row in named]), [*map(least_entropy, named)]
-    else:
-        probs = torch.softmax(logits, dim=-1)
-        if bool(probs.sum(dim=-1).isnan().any()):
-            raise DecodingError(NO_DISTRIBUTION)
-        entropies = _entropies(probs, logits).tolist()
-    nexts = _nexts(logits, probs, prompt_ids[first + 1 : first + 1 + len(logits)])
-    rows = zip(ranked_rows(logits, PROMPT_CANDIDATES), probs, entropies, nexts, strict=True)
-    positions, text = [], model.token_text
-    for at, (top, row, entropy, following) in enumerate(rows, start=first):
-        shares = row.take(top.places).tolist()
-        numbers = zip(top.ids, top.logits, shares, strict=True)
-        candidates = tuple(
-            Candidate(token_id, text(token_id), rank, logit, prob, prob)
-            for rank, (token_id, logit, prob) in enumerate(numbers, start=1)
-        )
-        token_id = prompt_ids[at]
-        positions.append(
-            PromptPosition(at, token_id, text(token_id), entropy, candidates, *following)
-        )
+    for block in logits.split(max(1, _AT_ONCE // logits.shape[-1])):
+        if known:
+            named, probs = [known_distribution(row) for row in block], block.exp()
+            block = torch.stack([row.logits for row in named])
+            entropies = [*map(least_entropy, named)]
+        else:
+            probs = torch.softmax(block, dim=-1)
+            if bool(probs.sum(dim=-1).isnan().any()):
+                raise DecodingError(NO_DISTRIBUTION)
+            entropies = _entropies(probs, block).tolist()
+        start = first + len(positions)
+        nexts = _nexts(block, probs, prompt_ids[start + 1 : start + 1 + len(block)])
+        rows = zip(ranked_rows(block, PROMPT_CANDIDATES), probs, entropies, nexts, strict=True)
+        for at, (top, row, entropy, following) in enumerate(rows, start=start):
+            numbers = zip(top.ids, top.logits, row.take(top.places).tolist(), strict=True)
+            candidates = tuple(
+                Candidate(token_id, text(token_id), rank, logit, prob, prob)
+                for rank, (token_id, logit, prob) in enumerate(numbers, start=1)
+            )
+            token_id = prompt_ids[at]
+            positions.append(
+                PromptPosition(at, token_id, text(token_id), entropy, candidates, *following)
+            )
     return positions
 
 

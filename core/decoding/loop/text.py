@@ -1,10 +1,11 @@
-"""The running text: bytes in, whole characters out."""
+"""The running text: bytes in, whole characters out, until something ends the run."""
 
 from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
 
+from core.decoding.config import Ended, MethodConfig
 from core.decoding.protocol import LanguageModel, Vocabulary
 
 # Texts that a continuation is encoded behind: at least one of them merges with none of its letters.
@@ -37,6 +38,27 @@ class TextStream:
     def flush(self) -> str:
         """Return an incomplete character at the end as U+FFFD."""
         return self._decoder.decode(b"", final=True)
+
+
+class Ending:
+    """Knows when a run ends, and keeps its text."""
+
+    def __init__(self, model: LanguageModel, config: MethodConfig, limit: int) -> None:
+        self._eos_ids = model.eos_ids
+        self._last_index = limit - 1
+        self._stream = TextStream(model, config.stop_strings)
+
+    def after(self, index: int, token_id: int) -> tuple[str, Ended | None]:
+        """The text that a token adds, and why the run ends with it, None where it goes on."""
+        text = self._stream.push(token_id)
+        reason: Ended | None = None
+        if token_id in self._eos_ids:
+            reason = "eos"
+        elif self._stream.stopped:
+            reason = "stop"
+        elif index == self._last_index:
+            reason = "length"
+        return (text + self._stream.flush() if reason else text), reason
 
 
 class Cutter:

@@ -17,7 +17,7 @@ from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController, cannot_force
 from core.decoding.reasoning.transcript import Piece
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 
 # The prompts' logits that are held at a time, in numbers (float32).

@@ -21,7 +21,8 @@ from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController, TokenDecision
 from core.decoding.reasoning.engine import Forcing, record_forced
 from core.decoding.reasoning.transcript import Piece, ReasoningSummary, pieces_of, read_run
-from core.decoding.record.trace import Check, TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Check, Trace
 
 
 class _Run(NamedTuple):

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from core.decoding.config import Ended
 from core.decoding.errors import ConfigError, DecodingError
-from core.decoding.loop.prompt import token_limit
+from core.decoding.loop.run import token_limit
 from core.decoding.loop.text import TextStream, encode_continuation, join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import CALL_IN_VIEW, END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.record.trace import ForcedAs, Phase
+from core.decoding.record.steps import ForcedAs, Phase
 from core.decoding.validation import brief
 
 

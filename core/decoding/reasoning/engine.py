@@ -13,12 +13,12 @@ from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.config import Ended
-from core.decoding.loop.prompt import process_prompt
 from core.decoding.loop.recording import read_step
+from core.decoding.loop.run import process_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController, TokenDecision, cannot_force
-from core.decoding.record.trace import Draw, Step, StepSeconds, TokenStep
+from core.decoding.record.steps import Draw, Step, StepSeconds, TokenStep
 from core.decoding.shaping.draws import Pick, noisy_scores
 from core.decoding.shaping.stages import Distribution, raw_distribution
 

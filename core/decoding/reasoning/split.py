@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.decoding.loop.text import Cutter, TextStream, join_prompt
 from core.decoding.protocol import LanguageModel, Vocabulary
-from core.decoding.record.trace import Phase
+from core.decoding.record.steps import Phase
 
 # More tokens than a mark has: the end of a prompt that may open or close the thinking.
 END_OF_PROMPT = 32

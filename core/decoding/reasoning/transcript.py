@@ -9,7 +9,7 @@ from typing import NamedTuple
 from core.decoding.reasoning.calculator import CALL, CALL_MARKS, END_RESULT, call_at_end
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import CalculatorCall
-from core.decoding.record.trace import ForcedAs, Phase, TokenStep
+from core.decoding.record.steps import ForcedAs, Phase, TokenStep
 
 
 class Piece(NamedTuple):

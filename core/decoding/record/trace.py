@@ -28,23 +28,14 @@ from core.decoding.record.bounds import (
     Spread,
     TokenIds,
 )
-from core.decoding.record.steps import NO_RECORD, MethodRecord
-
-# A trace and its steps are read from here.
-from core.decoding.record.steps import Candidate as Candidate
-from core.decoding.record.steps import Candidates as Candidates
-from core.decoding.record.steps import Draw as Draw
-from core.decoding.record.steps import FinishReason as FinishReason
-from core.decoding.record.steps import ForcedAs as ForcedAs
-from core.decoding.record.steps import Origin as Origin
-from core.decoding.record.steps import Phase as Phase
-from core.decoding.record.steps import PromptPosition as PromptPosition
-from core.decoding.record.steps import PromptStep as PromptStep
-from core.decoding.record.steps import Stage as Stage
-from core.decoding.record.steps import StageName as StageName
-from core.decoding.record.steps import Step as Step
-from core.decoding.record.steps import StepSeconds as StepSeconds
-from core.decoding.record.steps import TokenStep as TokenStep
+from core.decoding.record.steps import (
+    NO_RECORD,
+    FinishReason,
+    MethodRecord,
+    PromptStep,
+    Step,
+    TokenStep,
+)
 from core.decoding.validation import brief
 
 if TYPE_CHECKING:  # The record of a run needs no method; its properties have the methods' types.

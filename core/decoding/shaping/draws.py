@@ -115,7 +115,14 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     if among_first is not None:
         return among_first
     for size in (*_TOP_FIRST, len(probs)):
-        values, places = _most_probable(probs, size)
+        # Ties, the last one's too, stand by place.
+        if size < len(probs):
+            lowest = torch.topk(probs, size)[0][-1]
+            first = torch.nonzero(probs >= lowest).squeeze(-1)
+            values, order = torch.sort(probs[first], descending=True, stable=True)
+            places = first[order]
+        else:
+            values, places = torch.sort(probs, descending=True, stable=True)
         cumulative = values.double().cumsum(dim=-1)
         at = int(torch.searchsorted(cumulative, uniform, right=True))
         if at < len(places):
@@ -148,16 +155,6 @@ def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[fl
             return None if tied else (int(places[at]), (low, min(high, 1.0)))
         low = high
     return None
-
-
-def _most_probable(probs: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """The `size` highest probabilities and their places, ties (the last one's too) by place."""
-    if size < len(probs):
-        lowest = torch.topk(probs, size)[0][-1]
-        places = torch.nonzero(probs >= lowest).squeeze(-1)
-        values, order = torch.sort(probs[places], descending=True, stable=True)
-        return values, places[order]
-    return torch.sort(probs, descending=True, stable=True)
 
 
 def pick_by_gumbel(distribution: Distribution, noise: Tensor) -> Pick:

@@ -100,7 +100,14 @@ def top_k(logits: Tensor, k: int, context: StepContext = _ALONE) -> Tensor:
 def top_p(logits: Tensor, p: float, context: StepContext = _ALONE) -> Tensor:
     """Keep the smallest set of most probable tokens with mass p or more (Holtzman et al. 2020)."""
     if logits.dim() == 1 and len(logits) >= _THRESHOLD_FROM:
-        lowest_kept = _top_p_threshold(logits, p, context.min_tokens_to_keep)
+        lowest_kept, least = None, context.min_tokens_to_keep
+        if least == 1 and len(logits) > _PARTIAL_SORT_FROM:
+            lowest_kept = _top_p_threshold_of_first(logits, p)
+        if lowest_kept is None:  # Not where tied tokens straddle the cut.
+            ordered = ascending(logits)
+            removed = int(_removed_by_top_p(ordered, p, least).sum())
+            if not (removed > 0 and bool(ordered[removed - 1] == ordered[removed])):
+                lowest_kept = float(ordered[removed])
         if lowest_kept is not None:
             return cut_below(logits, lowest_kept)
     ordered, order = torch.sort(logits, descending=False)
@@ -114,20 +121,8 @@ def _removed_by_top_p(ordered: Tensor, p: float, min_tokens_to_keep: int) -> Ten
     return remove
 
 
-def _top_p_threshold(logits: Tensor, p: float, min_tokens_to_keep: int) -> float | None:
-    """The lowest of `[vocab]` logits that top-p keeps; None where tied tokens straddle the cut."""
-    if min_tokens_to_keep == 1 and len(logits) > _PARTIAL_SORT_FROM:
-        lowest_kept = _top_p_threshold_of_first(logits, p)
-        if lowest_kept is not None:
-            return lowest_kept
-    ordered = ascending(logits)
-    removed = int(_removed_by_top_p(ordered, p, min_tokens_to_keep).sum())
-    tied = removed > 0 and bool(ordered[removed - 1] == ordered[removed])
-    return None if tied else float(ordered[removed])
-
-
 def _top_p_threshold_of_first(logits: Tensor, p: float) -> float | None:
-    """`_top_p_threshold` by a row's highest logits alone; None where that is not certain."""
+    """The lowest logit that top-p keeps, by a row's highest alone; None where it isn't certain."""
     log_norm = torch.logsumexp(logits, dim=-1)
     top = highest(logits, _FEW_FIRST)[0]
     probs = (top - log_norm).double().exp()

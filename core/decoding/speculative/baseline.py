@@ -10,10 +10,10 @@ import torch
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
-from core.decoding.loop.ending import Ending, eos_rows
-from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.text import Ending
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import StepSeconds
+from core.decoding.record.steps import StepSeconds
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import ContextLengthError
-from core.decoding.loop.ending import eos_rows
+from core.decoding.loop.run import eos_rows
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper, Rows, join

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from core.decoding.config import Ended
-from core.decoding.loop.ending import Ending, eos_rows
-from core.decoding.loop.prompt import process_prompt, token_limit
+from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.trace import Step
+from core.decoding.record.steps import Step
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.candidates import Position, read_positions
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative

@@ -27,8 +27,7 @@ from core.decoding.checks.model_checks import (
 )
 from core.decoding.checks.run_text import run_text_faults
 from core.decoding.counting import nth
-from core.decoding.loop.ending import eos_rows
-from core.decoding.loop.prompt import read_again
+from core.decoding.loop.run import eos_rows, read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace

@@ -8,7 +8,8 @@ from __future__ import annotations
 from statistics import median
 from typing import NamedTuple
 
-from core.decoding.record.trace import StepSeconds, Trace
+from core.decoding.record.steps import StepSeconds
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import Costs, percentiles, supported
 
 # From so large a share of the measured speed-up on, a prediction is called another one.

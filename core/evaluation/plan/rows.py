@@ -18,7 +18,8 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.split import split_reply
 from core.decoding.reasoning.transcript import pieces_of, read_run
-from core.decoding.record.trace import Step, Trace
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
 from core.evaluation.plan.asking import draft_ids_for, has_template, ids_for
 from core.evaluation.plan.counted import Counted, OwnPrompt

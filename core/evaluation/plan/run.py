@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.decoding.errors import EvaluationError, LoadingStoppedError, ModelError
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Step
+from core.decoding.record.steps import Step
 from core.decoding.validation import brief
 from core.evaluation.plan.files import EVALUATIONS
 from core.evaluation.plan.rows import Models, Rewards, evaluation_rows

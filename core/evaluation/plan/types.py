@@ -11,7 +11,7 @@ from pydantic import ConfigDict, PlainSerializer, PlainValidator
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 from core.decoding.speculative.config import Speculative
 from core.decoding.validation import ShortRepr, brief
 from core.evaluation.questions.types import Question, QuestionSet

@@ -7,7 +7,7 @@ from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 
 from core.decoding.reasoning.calculator import CALL, END_RESULT, RESULT
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 from core.evaluation.scoring.plain_text import CURRENCIES, UNSPACED, folded, without_markup
 from core.evaluation.types import AttemptOutcome
 

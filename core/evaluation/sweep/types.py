@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, TypeAlias
 from core.decoding.config import MAX_NEW_TOKENS
 from core.decoding.errors import ConfigError
 from core.decoding.reasoning.config import MARK_TOKENS, Reasoning
-from core.decoding.record.trace import FinishReason
+from core.decoding.record.steps import FinishReason
 from core.decoding.validation import ShortRepr, brief
 from core.evaluation.runner import Place
 from core.evaluation.types import AttemptOutcome, ProblemSet, require_possible

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, TokenStep
+from core.decoding.record.steps import Candidate, TokenStep
 from core.figures.base.labels import (
     NBSP,
     escaped,

@@ -11,7 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, TokenStep, Trace
+from core.decoding.record.steps import Candidate, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES
 from core.figures.base.axes import bare_axis
 from core.figures.base.canvas import Canvas

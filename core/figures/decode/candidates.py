@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, TokenStep, Trace
+from core.decoding.record.steps import Candidate, TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (

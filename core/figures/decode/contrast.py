@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.counting import nth
 from core.decoding.record.compared import Compared
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.canvas import Canvas
 from core.figures.base.labels import (

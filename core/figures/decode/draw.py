@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.record.trace import TokenStep
+from core.decoding.record.steps import TokenStep
 from core.figures.base.axes import axis, key_entry
 from core.figures.base.labels import show_token
 from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes

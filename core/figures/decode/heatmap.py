@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import key_entry
 from core.figures.base.canvas import Canvas
 from core.figures.base.grid import (

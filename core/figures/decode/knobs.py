@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from itertools import takewhile
 
-from core.decoding.record.trace import Candidate, Stage, TokenStep, Trace
+from core.decoding.record.steps import Candidate, Stage, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import percent_ticks
 

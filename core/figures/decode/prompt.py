@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, PromptPosition, TokenStep, Trace
+from core.decoding.record.steps import Candidate, PromptPosition, TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry
 from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Stage, TokenStep, Trace
+from core.decoding.record.steps import Stage, TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.labels import percent_ticks, table_text
 from core.figures.base.marks import FRAME, add_frame, level_bars

@@ -8,7 +8,8 @@ from itertools import pairwise
 import plotly.graph_objects as go
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import Candidate, Stage, TokenStep, Trace
+from core.decoding.record.steps import Candidate, Stage, TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import bare_axis, key_entry
 from core.figures.base.canvas import Canvas
 from core.figures.base.color import with_alpha

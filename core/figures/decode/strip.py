@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.theme import LIGHT, Theme
 
 By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from core.decoding.lab.types import LabStep
-from core.decoding.record.trace import Candidate, Stage
+from core.decoding.record.steps import Candidate, Stage
 from core.figures.base.axes import bare_axis, key_entry, named_axis
 from core.figures.base.canvas import Canvas, name_rows
 from core.figures.base.labels import (

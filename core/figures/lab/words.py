@@ -9,7 +9,7 @@ from decimal import Decimal
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep
-from core.decoding.record.trace import Stage
+from core.decoding.record.steps import Stage
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import plain_name, settings_caption, stage_name, with_prompt
 from core.figures.base.paper import SCREEN, Paper

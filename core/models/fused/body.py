@@ -1,18 +1,171 @@
-"""A model's weights as the fused step uses them, and what stands before and behind its layers."""
+"""A model's weights as the fused step uses them, and what stands before and behind its layers.
+
+A product of a few rows with a matrix takes as long as reading the matrix from memory. `torch.mm` of
+so few rows may read it with one thread only; the matrix's parts, multiplied as a batch, are read by
+all of them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from core.models.fused.families import FAMILIES
-from core.models.fused.layer import Layer, first_of, matrix_of, norm_of
-from core.models.fused.products import product
+from core.models.fused.families import FAMILIES, Family
+
+# A smaller matrix stays in a processor's cache, where one thread is as quick.
+_LEAST_ELEMENTS = 300_000
+# The parts' products, which are added up, take at most the matrix's numbers divided by this.
+_LEAST_SHARE = 4
+
+
+def product(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
+    """rows @ matrix + bias, `[n, out]` of `[n, in]` and `[in, out]`."""
+    if bias is not None:
+        return add_product(bias, rows, matrix)
+    parts = _parts(rows, matrix)
+    return torch.mm(rows, matrix) if parts == 1 else _product_of_parts(rows, matrix, parts)
+
+
+def add_product(
+    start: Tensor,
+    rows: Tensor,
+    matrix: Tensor,
+    *,
+    beta: Literal[0, 1] = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """start + alpha * rows @ matrix, as `torch.addmm`; with `beta` 0 without what start holds."""
+    parts = _parts(rows, matrix)
+    if parts == 1:
+        return torch.addmm(start, rows, matrix, beta=beta, alpha=alpha, out=out)
+    summed = _product_of_parts(rows, matrix, parts)
+    if beta == 0:
+        return torch.mul(summed, alpha, out=out)
+    return torch.add(start, summed, alpha=alpha, out=out)
+
+
+def _parts(rows: Tensor, matrix: Tensor) -> int:
+    if matrix.numel() < _LEAST_ELEMENTS or matrix.device.type != "cpu":
+        return 1
+    if not (rows.is_contiguous() and matrix.is_contiguous()):
+        return 1
+    return _parts_for(len(rows), len(matrix), torch.get_num_threads())
+
+
+@lru_cache(maxsize=1024)
+def _parts_for(rows: int, width: int, threads: int) -> int:
+    most = min(threads, width // (_LEAST_SHARE * rows))
+    return next((parts for parts in range(most, 1, -1) if width % parts == 0), 1)
+
+
+def _product_of_parts(rows: Tensor, matrix: Tensor, parts: int) -> Tensor:
+    count, width = rows.shape
+    split = rows.view(count, parts, -1).transpose(0, 1)
+    return torch.bmm(split, matrix.view(parts, width // parts, -1)).sum(0)
+
+
+Norm = Callable[[Tensor], Tensor]
+
+_QKV = (("q_proj", "k_proj", "v_proj"), ("qkv_proj",), ("query_key_value",), ("c_attn",))
+_INTO = (("gate_proj", "up_proj"), ("gate_up_proj",), ("up_proj",), ("fc1",), ("c_fc",),
+         ("dense_h_to_4h",))  # fmt: skip
+_OUT_OF = ("o_proj", "dense", "c_proj", "down_proj", "fc2", "dense_4h_to_h")
+
+
+class Layer:
+    """One layer; `transformers`' own modules become views of the joined weights.
+
+    Args:
+        layer: transformers' module.
+        kind: of its attention.
+        eps: of norms by root mean square.
+    """
+
+    def __init__(self, layer: Any, family: Family, kind: str, eps: float) -> None:
+        attention, mlp = first_of(layer, "self_attn", "attention", "attn"), layer.mlp
+        self.qkv, self.bias = _join(attention, _QKV)
+        self.gate_up, self.gate_up_bias = _join(mlp, _INTO)
+        self.out, self.out_bias = matrix_of(first_of(attention, *_OUT_OF))
+        self.down, self.down_bias = matrix_of(first_of(mlp, *_OUT_OF))
+        self.gated = self.gate_up.shape[1] == 2 * self.down.shape[0]
+        norms = [getattr(layer, name) if name else None for name in family.norms]
+        self.before, self.after, self.mlp_before, self.mlp_after = (
+            norm_of(norm, family, eps) for norm in norms
+        )
+        self.query_norm = self.key_norm = None
+        if family.query_key_norm:
+            self.query_norm = norm_of(attention.q_norm, family, eps)
+            self.key_norm = norm_of(attention.k_norm, family, eps)
+        self.parallel = family.parallel or bool(getattr(layer, "use_parallel_residual", False))
+        self.residual_scale = float(getattr(layer, "residual_multiplier", 1.0))
+        self.head_dim = int(first_of(attention, "head_dim", "head_size"))
+        self.scaling = float(attention.scaling)
+        self.turns = bool(getattr(attention, "use_rope", True))
+        self.kind = kind
+
+
+def first_of(module: Any, *names: str) -> Any:
+    """The first of these attributes that there is."""
+    return next(getattr(module, name) for name in names if hasattr(module, name))
+
+
+class RootMeanSquare:
+    """A root mean square norm over the last dimension.
+
+    `F.rms_norm` takes six operations on a CPU; by the Euclidean length of the row it takes four:
+    x * scale / sqrt(mean(x^2) + eps) = x * scale * sqrt(n) / hypot(|x|, sqrt(n * eps)).
+    """
+
+    def __init__(self, scale: Tensor, eps: float) -> None:
+        width = len(scale)
+        self.scale = scale * math.sqrt(width)
+        self.least = width * eps
+        self._least = scale.new_tensor(math.sqrt(self.least))
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        length = torch.linalg.vector_norm(hidden, dim=-1, keepdim=True)
+        return torch.mul(hidden, self.scale).div_(length.hypot_(self._least))
+
+
+def norm_of(norm: Any, family: Family, eps: float) -> Norm | None:
+    """Return the norm that a module of transformers computes; None where there is none."""
+    if norm is None:
+        return None
+    weight: Tensor = norm.weight.detach()
+    scale = 1 + weight if family.one_plus else weight
+    if isinstance(norm, nn.LayerNorm):
+        bias = None if norm.bias is None else norm.bias.detach()
+        return partial(
+            F.layer_norm, normalized_shape=(len(scale),), weight=scale, bias=bias, eps=norm.eps
+        )
+    return RootMeanSquare(scale, eps)
+
+
+def matrix_of(module: Any) -> tuple[Tensor, Tensor | None]:
+    """`[in, out]` and `[out]`; GPT-2's modules hold their weight so, `nn.Linear` turned."""
+    weight = module.weight.t() if isinstance(module, nn.Linear) else module.weight
+    return weight.detach(), None if module.bias is None else module.bias.detach()
+
+
+def _join(module: Any, known: tuple[tuple[str, ...], ...]) -> tuple[Tensor, Tensor | None]:
+    """The first known matrices side by side, `[in, sum of out]`; no second copy is kept."""
+    names = next(names for names in known if all(hasattr(module, name) for name in names))
+    parts = [getattr(module, name) for name in names]
+    matrices, biases = zip(*map(matrix_of, parts), strict=True)
+    joined, start = torch.cat(matrices, dim=1).contiguous(), 0
+    for part, matrix in zip(parts, matrices, strict=True):
+        view = joined[:, start : start + matrix.shape[1]]
+        part.weight.data = view.t() if isinstance(part, nn.Linear) else view
+        start += matrix.shape[1]
+    return joined, None if biases[0] is None else torch.cat(biases)
+
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,

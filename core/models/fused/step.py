@@ -4,24 +4,126 @@ A step of a few tokens through transformers spends most of its time between the 
 the architectures of `families` the step is written out: query, key and value (and gate and up)
 share a product, residuals are added by it. Everything else (long prompts, other models, texts
 longer than a sliding window) goes through transformers.
+
+One token in one row takes a way of its own, where Python takes longer than the products: what lies
+between them is allocated once, with its views; a norm's division is left to the product that
+follows; and all heads are turned by one product with the position's rotation.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from threading import Lock
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from core.models.fused.body import Body
-from core.models.fused.layer import Layer, Norm
-from core.models.fused.one_token import OneToken
-from core.models.fused.products import add_product, product
+from core.models.fused.body import Body, Layer, Norm, RootMeanSquare, add_product, product
 from core.models.running.cache import GrowingCache
 
 # A whole draft of the greatest length, and the token before it.
 MOST_TOKENS = 65
+
+
+class OneToken:
+    """The layers of Llamas, and of what differs from them by biases or norms of the heads only."""
+
+    def __init__(self, body: Body) -> None:
+        layer, width = body.layers[0], body.head_dim
+        heads, keys = body.heads, body.kv_heads
+        new = body.embedding.new_empty
+        self._body = body
+        self._scaled = new(1, len(layer.qkv))
+        self._joined = new(1, layer.qkv.shape[1])
+        self._inner = new(1, layer.gate_up.shape[1])
+        self._gate, self._up = self._inner.chunk(2, dim=-1)
+        of_heads = self._joined.view(-1, width)
+        self._queries, self._keys, values = of_heads.split_with_sizes([heads, keys, keys])
+        self._turning = of_heads[: heads + keys]
+        self._turned = new(heads + keys, width)
+        self._values = values.view(1, keys, 1, width)
+        # Query heads that share a key head attend as rows of one query.
+        self._attending = {
+            turns: (
+                turning[:heads].view(1, keys, heads // keys, width),
+                turning[heads:].view(1, keys, 1, width),
+            )
+            for turns, turning in ((False, self._turning), (True, self._turned))
+        }
+        turned = body.rotation(layer.kind, 0, 1)[0].shape[-1]
+        self._rotation = torch.eye(width)
+        self._inner_rotation = self._rotation[:turned, :turned]
+        self._eye = torch.eye(turned)
+        self._swap = self._eye.roll(turned // 2, dims=1)
+        # Its buffers are one run's; who comes meanwhile takes the longer way.
+        self.lock = Lock()
+
+    @staticmethod
+    def fits(body: Body) -> bool:
+        """Return True where this model's steps can be taken here."""
+        return (
+            body.embedding.device.type == "cpu"
+            and not body.cap
+            and body.turns
+            and all(_is_plain(layer) for layer in body.layers)
+            and len({(layer.qkv.shape, layer.gate_up.shape) for layer in body.layers}) == 1
+        )
+
+    def __call__(self, ids: Tensor, cache: GrowingCache) -> Tensor:
+        """Return the last layer's output `[1, width]` for one token, which the cache takes in."""
+        body, start = self._body, cache.get_seq_length()
+        hidden, place = body.embedded(ids, start), torch.tensor((start,))
+        cos, sin = body.rotation(body.layers[0].kind, start, 1)
+        # The matrix that a head is multiplied by at this position.
+        torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
+        for layer, cached in zip(body.layers, cache.layers, strict=True):
+            self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
+            add_product(hidden, self._attend(layer, cached, place), layer.out, out=hidden)
+            self._product(hidden, layer.mlp_before, layer.gate_up, layer.gate_up_bias, self._inner)
+            inner = body.activation(self._gate).mul_(self._up)
+            add_product(hidden, inner, layer.down, out=hidden)
+        return hidden
+
+    def _product(
+        self, hidden: Tensor, norm: Norm | None, matrix: Tensor, bias: Tensor | None, out: Tensor
+    ) -> None:
+        """norm(hidden) @ matrix + bias."""
+        assert isinstance(norm, RootMeanSquare)
+        flat = hidden.view(-1)
+        length = math.sqrt(float(torch.dot(flat, flat)) + norm.least)
+        torch.mul(hidden, norm.scale, out=self._scaled)
+        start = out if bias is None else bias
+        beta: Literal[0, 1] = 0 if bias is None else 1
+        add_product(start, self._scaled, matrix, beta=beta, alpha=1 / length, out=out)
+
+    def _attend(self, layer: Layer, cached: Any, place: Tensor) -> Tensor:
+        """`[1, heads * head_dim]` of the queries, keys and values that are there."""
+        if layer.query_norm is not None and layer.key_norm is not None:
+            self._queries.copy_(layer.query_norm(self._queries))
+            self._keys.copy_(layer.key_norm(self._keys))
+        if layer.turns:
+            torch.mm(self._turning, self._rotation, out=self._turned)
+        queries, key = self._attending[layer.turns]
+        keys, values = cached.append(key, self._values, place)
+        mixed = F.scaled_dot_product_attention(queries, keys, values, scale=layer.scaling)
+        return mixed.reshape(1, -1)
+
+
+def _is_plain(layer: Layer) -> bool:
+    """Return True for a layer that normalizes by root mean square first and adds plainly."""
+    return (
+        isinstance(layer.before, RootMeanSquare)
+        and isinstance(layer.mlp_before, RootMeanSquare)
+        and layer.after is None
+        and layer.mlp_after is None
+        and layer.out_bias is None
+        and layer.down_bias is None
+        and layer.gated
+        and not layer.parallel
+        and layer.residual_scale == 1
+    )
 
 
 class FusedStep:
@@ -104,7 +206,16 @@ class FusedStep:
         """`[rows * n, hidden]` of queries, keys and values `[rows, n, width of all]`."""
         body = self.body
         rows, added, _ = joined.shape
-        queries, turning, keys, values = self._parts(joined)
+        # Views of what is joined: queries, keys, values, and the part of it that is turned.
+        heads, key_heads = body.heads, body.kv_heads
+        if body.family.by_head:
+            of_heads = joined.view(rows, added, heads, 3, body.head_dim)
+            queries, keys, values = of_heads.unbind(3)
+            turning = of_heads.narrow(3, 0, 2)
+        else:
+            of_heads = joined.view(rows, added, -1, body.head_dim)
+            queries, keys, values = of_heads.split_with_sizes([heads, key_heads, key_heads], dim=2)
+            turning = of_heads.narrow(2, 0, heads + key_heads)
         if layer.query_norm is not None and layer.key_norm is not None:
             for part, norm in ((queries, layer.query_norm), (keys, layer.key_norm)):
                 whole = body.family.query_key_norm == "whole"
@@ -118,10 +229,10 @@ class FusedStep:
             inner.mul_(cos).addcmul_(swapped, sin)
         keys, values = cached.update(keys.transpose(1, 2), values.transpose(1, 2))
         # Query heads that share a key head attend as rows of one query, position by position.
-        shared = queries.view(rows, added, body.kv_heads, -1, body.head_dim).transpose(1, 2)
-        shared = shared.reshape(rows, body.kv_heads, -1, body.head_dim)
+        shared = queries.view(rows, added, key_heads, -1, body.head_dim).transpose(1, 2)
+        shared = shared.reshape(rows, key_heads, -1, body.head_dim)
         mixed = self._mixed(shared, keys, values, mask, layer.scaling)
-        mixed = mixed.view(rows, body.kv_heads, added, -1, body.head_dim).transpose(1, 2)
+        mixed = mixed.view(rows, key_heads, added, -1, body.head_dim).transpose(1, 2)
         return mixed.reshape(rows * added, -1)
 
     def _mixed(
@@ -137,18 +248,6 @@ class FusedStep:
         if mask is not None:
             scores.masked_fill_(~mask, -torch.inf)
         return torch.matmul(scores.softmax(dim=-1), values)
-
-    def _parts(self, joined: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Queries, queries with keys, keys, values: views of what is joined, a head's last."""
-        rows, added, _ = joined.shape
-        heads, keys, width = self.body.heads, self.body.kv_heads, self.body.head_dim
-        if self.body.family.by_head:
-            of_heads = joined.view(rows, added, heads, 3, width)
-            queries, keys_of_heads, values = of_heads.unbind(3)
-            return queries, of_heads.narrow(3, 0, 2), keys_of_heads, values
-        of_heads = joined.view(rows, added, -1, width)
-        queries, keys_of_heads, values = of_heads.split_with_sizes([heads, keys, keys], dim=2)
-        return queries, of_heads.narrow(2, 0, heads + keys), keys_of_heads, values
 
 
 def _added(

@@ -18,8 +18,7 @@ from core.models.remote.http import Client
 from core.models.remote.rows import full_row, known_row, require_sum
 from core.models.remote.sampling import tokens_of
 from core.models.remote.tokens import Tokens
-from core.models.running.contexts import UncachedContext
-from core.models.running.inputs import InputLimits
+from core.models.running.contexts import InputLimits, UncachedContext
 from core.models.text.tokenizing import TokenNames
 
 # A value in Prometheus' text format.

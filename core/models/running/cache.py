@@ -37,16 +37,19 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         start, added = self.length, key_states.shape[-2]
         self.length = start + added
         if not self.is_initialized:
-            self._key_buffer = _empty_like(key_states, start + added + HEADROOM)
-            self._value_buffer = _empty_like(value_states, start + added + HEADROOM)
+            capacity = self.length + HEADROOM
+            self._key_buffer = _grown(key_states, 0, capacity)
+            self._value_buffer = _grown(value_states, 0, capacity)
             self.is_initialized = True
         elif self.length > self._key_buffer.shape[-2]:
             capacity = 2 * self.length + HEADROOM
-            self._key_buffer = _copy_into(self._key_buffer, start, capacity)
-            self._value_buffer = _copy_into(self._value_buffer, start, capacity)
+            self._key_buffer = _grown(self._key_buffer, start, capacity)
+            self._value_buffer = _grown(self._value_buffer, start, capacity)
         self._key_buffer.narrow(-2, start, added).copy_(key_states)
         self._value_buffer.narrow(-2, start, added).copy_(value_states)
-        return self._held()
+        self.keys = self._key_buffer.narrow(-2, 0, self.length)
+        self.values = self._value_buffer.narrow(-2, 0, self.length)
+        return self.keys, self.values
 
     def append(
         self, key_states: torch.Tensor, value_states: torch.Tensor, place: torch.Tensor
@@ -61,17 +64,9 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self.length += 1
         self._key_buffer.index_copy_(-2, place, key_states)
         self._value_buffer.index_copy_(-2, place, value_states)
-        return self._held()
-
-    def _held(self) -> tuple[torch.Tensor, torch.Tensor]:
         self.keys = self._key_buffer.narrow(-2, 0, self.length)
         self.values = self._value_buffer.narrow(-2, 0, self.length)
         return self.keys, self.values
-
-    @property
-    def device_of_buffers(self) -> torch.device:
-        """Return the device of keys and values."""
-        return self._key_buffer.device
 
     def get_seq_length(self) -> int:
         """Tokens held."""
@@ -94,21 +89,20 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         layer.is_initialized = True
         return layer
 
-    def reorder(self, targets: torch.Tensor, sources: torch.Tensor) -> None:
+    def reorder(self, targets: Sequence[int], sources: Sequence[int]) -> None:
         """Row `targets[i]` becomes what row `sources[i]` was; in place."""
         if self.length > self.shared:
+            device = self._key_buffer.device
+            to, by = torch.tensor(targets, device=device), torch.tensor(sources, device=device)
             for buffer in (self._key_buffer, self._value_buffer):
                 tail = buffer.narrow(-2, self.shared, self.length - self.shared)
                 # The sources are gathered before any target is written.
-                tail.index_copy_(0, targets, tail.index_select(0, sources))
+                tail.index_copy_(0, to, tail.index_select(0, by))
 
 
-def _empty_like(states: torch.Tensor, capacity: int) -> torch.Tensor:
-    return states.new_empty((*states.shape[:-2], capacity, states.shape[-1]))
-
-
-def _copy_into(buffer: torch.Tensor, length: int, capacity: int) -> torch.Tensor:
-    grown = _empty_like(buffer, capacity)
+def _grown(buffer: torch.Tensor, length: int, capacity: int) -> torch.Tensor:
+    """A longer buffer with the first `length` positions of this one."""
+    grown = buffer.new_empty((*buffer.shape[:-2], capacity, buffer.shape[-1]))
     grown.narrow(-2, 0, length).copy_(buffer.narrow(-2, 0, length))
     return grown
 
@@ -159,10 +153,7 @@ class GrowingCache(DynamicCache):  # type: ignore[misc]
         sources = [rows[row] for row in targets]
         for layer in self.layers:
             if isinstance(layer, GrowingLayer) and layer.is_initialized:
-                device = layer.device_of_buffers
-                layer.reorder(
-                    torch.tensor(targets, device=device), torch.tensor(sources, device=device)
-                )
+                layer.reorder(targets, sources)
 
 
 def attention_layer_types(config: PreTrainedConfig) -> list[str] | None:

@@ -3,14 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from copy import copy
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, Self, cast
 
 import torch
 
+from core.decoding.errors import PromptError
 from core.decoding.protocol import TokenRows
 from core.models.running.cache import GrowingCache
-from core.models.running.inputs import InputLimits, check_branch
 from core.models.running.rope import AnglesOfRun
+
+
+@dataclass(frozen=True, slots=True)
+class InputLimits:
+    """Vocabulary and window of a model, which bound its input."""
+
+    vocab_size: int
+    window: int | None
+
+    def as_rows(self, ids: TokenRows, rows: int, length: int) -> list[list[int]]:
+        """Return ids as `rows` lists of equal length; a flat list is one row.
+
+        Args:
+            length: of the text that they follow, in tokens.
+
+        Raises:
+            PromptError: no token, an id outside the vocabulary, or too many tokens.
+            ValueError: the shape is not `[rows, n]`.
+        """
+        nested = len(ids) > 0 and isinstance(ids[0], Sequence)
+        table = [list(row) for row in cast("Sequence[Sequence[int]]", ids if nested else [ids])]
+        width = len(table[0]) if table else 0
+        if width == 0:
+            raise PromptError("There is no token to process; give at least one token id.")
+        if len(table) != rows or any(len(row) != width for row in table):
+            shape = [len(row) for row in table]
+            raise ValueError(f"A context of {rows} rows takes as many equal rows, got {shape}.")
+        for row in table:
+            if min(row) < 0 or max(row) >= self.vocab_size:
+                stray = next(token_id for token_id in row if not 0 <= token_id < self.vocab_size)
+                raise PromptError(
+                    f"Token ids must lie in [0, {self.vocab_size - 1}], got {stray}; "
+                    "use ids of this model's own tokenizer."
+                )
+        if self.window is not None and length + width > self.window:
+            raise PromptError(
+                f"The model's context window holds {self.window} tokens, {length + width} were "
+                "asked for; shorten the prompt or generate fewer tokens."
+            )
+        return table
+
+
+def check_branch(rows: Sequence[int], held: int) -> None:
+    """Raises ValueError unless every entry names one of the `held` rows."""
+    if len(rows) == 0 or min(rows) < 0 or max(rows) >= held:
+        raise ValueError(f"A context of {held} rows can't branch into rows {list(rows)}.")
 
 
 class ForwardFunction(Protocol):
@@ -47,22 +95,24 @@ class TransformersContext:
 
     Args:
         angles: what rotary embeddings do in this run, where they depend on its length.
+        ids: the tokens of each row, where they may have to be run again.
     """
-
-    rows: int
-    length: int
 
     def __init__(
         self,
         forward: ForwardFunction,
         limits: InputLimits,
         device: torch.device,
-        angles: AnglesOfRun | None = None,
+        angles: AnglesOfRun | None,
+        ids: list[list[int]] | None,
     ) -> None:
         self._forward = forward
         self._limits = limits
         self._device = device
         self._angles = angles
+        self.rows = 1
+        self.length = 0
+        self._ids = ids
         self._logits: torch.Tensor | None = None
 
     @property
@@ -89,7 +139,9 @@ class TransformersContext:
             logits = self._run(_Span(table, 0, len(table[0]), keep, hidden))
         else:
             logits = self._run_spans(self._angles, table, keep, hidden)
-        self._append(table)
+        self.length += len(table[0])
+        if self._ids is not None:
+            self._ids = _appended(self._ids, table)
         last = logits[:, -1]
         # A copy where a view would keep the logits of many positions alive.
         self._logits = last if logits.shape[1] == 1 else last.clone()
@@ -122,21 +174,41 @@ class TransformersContext:
         """Run new tokens behind what comes before them; returns their logits."""
         raise NotImplementedError
 
-    def _append(self, table: list[list[int]]) -> None:
-        """Hold the tokens that have been run."""
-        raise NotImplementedError
-
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
         """Append ids as `extend` does; the hidden states of the new tokens `[rows, n, width]`."""
         hidden: list[torch.Tensor] = []
         self.extend(ids, keep=1, hidden=hidden)
         return hidden[0]
 
-    def _check_rollback(self, n: int, length: int) -> None:
-        if not 0 <= n <= length:
-            raise ValueError(f"The context holds {length} tokens, {n} can't be rolled back.")
+    def rollback(self, n: int) -> None:
+        """Forget the last n tokens of every row."""
+        if not 0 <= n <= self.length:
+            raise ValueError(f"The context holds {self.length} tokens, {n} can't be rolled back.")
         if n:
             self._logits = None
+        self.length -= n
+        if self._ids is not None:
+            self._ids = [row[: self.length] for row in self._ids]
+
+    @torch.inference_mode()
+    def branch(self, rows: Sequence[int]) -> Self:
+        """A context of its own whose row i continues this one's row `rows[i]`."""
+        check_branch(rows, self.rows)
+        branched = copy(self)
+        branched.rows = len(rows)
+        if self._logits is not None:
+            branched._logits = self._logits[list(rows)]
+        if self._ids is not None:
+            branched._ids = [self._ids[row] for row in rows]
+        return branched
+
+    @torch.inference_mode()
+    def reorder(self, rows: Sequence[int]) -> None:
+        """Row i now continues what was row `rows[i]`."""
+        check_branch(rows, self.rows)
+        self.rows, self._logits = len(rows), None
+        if self._ids is not None:
+            self._ids = [self._ids[row] for row in rows]
 
 
 class CachedContext(TransformersContext):
@@ -150,12 +222,10 @@ class CachedContext(TransformersContext):
         cache: GrowingCache,
         angles: AnglesOfRun | None = None,
     ) -> None:
-        super().__init__(forward, limits, device, angles)
+        anew = angles is not None and angles.anew
+        super().__init__(forward, limits, device, angles, [[]] if anew else None)
         self._cache = cache
-        self.rows = 1
-        self.length = 0
-        # The ids, where the cache may have to be computed anew; and the angles of its keys.
-        self._ids: list[list[int]] | None = [[]] if angles is not None and angles.anew else None
+        # The angles of the cache's keys, where it may have to be computed anew.
         self._cached_key: object = None
 
     @property
@@ -189,46 +259,27 @@ class CachedContext(TransformersContext):
         self._cached_key = key
         return logits
 
-    def _append(self, table: list[list[int]]) -> None:
-        self.length += len(table[0])
-        if self._ids is not None:
-            self._ids = _appended(self._ids, table)
-
     def rollback(self, n: int) -> None:
         """Forget the last n tokens of every row."""
-        self._check_rollback(n, self.length)
-        self.length -= n
+        super().rollback(n)
         self._cache.truncate(self.length)
-        if self._ids is not None:
-            self._ids = [row[: self.length] for row in self._ids]
 
     @torch.inference_mode()
-    def branch(self, rows: Sequence[int]) -> CachedContext:
+    def branch(self, rows: Sequence[int]) -> Self:
         """A context of its own whose row i continues this one's row `rows[i]`."""
-        check_branch(rows, self.rows)
-        index = torch.tensor(list(rows), device=self._device)
-        branched = CachedContext(
-            self._forward, self._limits, self._device, self._cache.branch(index), self._angles
-        )
-        branched.rows, branched.length = len(index), self.length
-        if self._logits is not None:
-            branched._logits = self._logits[index.cpu()]
-        if self._ids is not None:
-            branched._ids = [self._ids[row] for row in rows]
-            branched._cached_key = self._cached_key
+        branched = super().branch(rows)
+        branched._cache = self._cache.branch(torch.tensor(list(rows), device=self._device))
         return branched
 
     @torch.inference_mode()
     def reorder(self, rows: Sequence[int]) -> None:
         """Row i now continues what was row `rows[i]`; only rows that change are copied."""
-        check_branch(rows, self.rows)
-        if len(rows) == self.rows:
+        held = self.rows
+        super().reorder(rows)
+        if len(rows) == held:
             self._cache.reorder(rows)
         else:
             self._cache = self._cache.branch(torch.tensor(list(rows), device=self._device))
-        self.rows, self._logits = len(rows), None
-        if self._ids is not None:
-            self._ids = [self._ids[row] for row in rows]
 
 
 class UncachedContext(TransformersContext):
@@ -241,50 +292,16 @@ class UncachedContext(TransformersContext):
         device: torch.device,
         angles: AnglesOfRun | None = None,
     ) -> None:
-        super().__init__(forward, limits, device, angles)
-        self._ids: list[list[int]] = [[]]
-
-    @property
-    def rows(self) -> int:  # type: ignore[override]
-        """Number of sequences that the context holds."""
-        return len(self._ids)
-
-    @property
-    def length(self) -> int:  # type: ignore[override]
-        """Number of tokens that each row holds."""
-        return len(self._ids[0])
+        super().__init__(forward, limits, device, angles, [[]])
 
     def _run(self, new: _Span) -> torch.Tensor:
+        assert self._ids is not None
         rows, added = _appended(self._ids, new.table, new.end), new.end - new.start
         sequence = torch.tensor(rows, device=self._device)
         logits = self._forward(sequence, None, min(new.keep, added) or added, new.hidden)
         if new.hidden:
             new.hidden[0] = new.hidden[0][:, -added:]
         return logits
-
-    def _append(self, table: list[list[int]]) -> None:
-        self._ids = _appended(self._ids, table)
-
-    def rollback(self, n: int) -> None:
-        """Forget the last n tokens of every row."""
-        self._check_rollback(n, self.length)
-        self._ids = [row[: len(row) - n] for row in self._ids]
-
-    @torch.inference_mode()
-    def branch(self, rows: Sequence[int]) -> UncachedContext:
-        """A context of its own whose row i continues this one's row `rows[i]`."""
-        check_branch(rows, self.rows)
-        branched = UncachedContext(self._forward, self._limits, self._device, self._angles)
-        branched._ids = [self._ids[row] for row in rows]
-        if self._logits is not None:
-            branched._logits = self._logits[list(rows)]
-        return branched
-
-    def reorder(self, rows: Sequence[int]) -> None:
-        """Row i now continues what was row `rows[i]`."""
-        check_branch(rows, self.rows)
-        self._ids = [self._ids[row] for row in rows]
-        self._logits = None
 
 
 def _appended(

@@ -17,8 +17,8 @@ _ACTS: tuple[tuple[str, Act], ...] = (
     ("core/decoding/shaping/stages.py", "shaping"),
     ("core/decoding/shaping/filters.py", "shaping"),
     ("core/decoding/loop/recording.py", "record"),
-    ("core/decoding/loop/ending.py", "text"),
     ("core/decoding/loop/text.py", "text"),
+    ("core/decoding/loop/ending.py", "text"),  # In older recordings.
 )
 
 # The pick of a method that draws nothing, and where older recordings have it.

@@ -9,7 +9,8 @@ from itertools import pairwise
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import KnobBoundaries, LabExample, LabStep, Rolls, Sweep
 from core.decoding.record.layout import RecordLayout, Rules
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.serial import KINDS
 from core.decoding.shaping.config import KNOB_RANGES
 from core.traces.lab import CODECS, MAX_ROLL

@@ -12,14 +12,8 @@ from itertools import pairwise
 
 from core.decoding.methods import method_of
 from core.decoding.record.layout import RecordLayout, Rules
-from core.decoding.record.trace import (
-    Candidate,
-    Draw,
-    PromptPosition,
-    PromptStep,
-    TokenStep,
-    Trace,
-)
+from core.decoding.record.steps import Candidate, Draw, PromptPosition, PromptStep, TokenStep
+from core.decoding.record.trace import Trace
 from core.decoding.serial import CODECS, KINDS
 from core.decoding.shaping.config import STAGES
 from core.traces.schema import beam, speculative

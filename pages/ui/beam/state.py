@@ -12,7 +12,8 @@ from core.decoding.beam.compare import Ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import RANKING, Reranking, best_row, ranked_anew, rerank
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.record.trace import Step, Trace
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
 from pages.ui.run.view import Source, View

@@ -9,7 +9,8 @@ from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam.compare import Ran, ran
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
-from core.decoding.record.trace import Step, Trace
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.counting import nth
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import NBSP, percent, stage_name
 
 # From this on no setting changes much.

@@ -8,7 +8,8 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 
 import streamlit as st
 
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.opening import most_open_step
 from pages.ui.run.view import Source, View
 from pages.ui.shell import address

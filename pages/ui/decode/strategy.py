@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from core.decoding.config import MethodConfig
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.export.part import Part
 from pages.ui.widgets.control import Control
 

@@ -9,7 +9,8 @@ import streamlit as st
 
 from core import figures
 from core.decoding.errors import DecodingError
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption

@@ -10,7 +10,8 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
-from core.decoding.record.trace import Step, TokenStep, Trace
+from core.decoding.record.steps import Step, TokenStep
+from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.decode.state import CacheRuns, DecodeView
 from pages.ui.decode.strategies import strategy_of

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from core.decoding.counting import counted, duration, place_of
-from core.decoding.record.trace import Candidate, TokenStep, Trace
+from core.decoding.record.steps import Candidate, TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import (
     percent,
     settings_caption,

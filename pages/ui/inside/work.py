@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.decoding.inside.types import Attention, Forward, Lens
-from core.decoding.record.trace import Check, Step, TokenStep, Trace
+from core.decoding.record.steps import Step, TokenStep
+from core.decoding.record.trace import Check, Trace
 from core.server.job import StoppedError
 from core.traces.data_path.types import DataPath
 from pages.ui.inside.controls import MOST_TOKENS

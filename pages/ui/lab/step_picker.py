@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import TokenStep
+from core.decoding.record.steps import TokenStep
 from core.figures.base.labels import visible_token
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source

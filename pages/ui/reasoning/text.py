@@ -9,7 +9,8 @@ import streamlit as st
 
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import Piece, pieces_of, read_run
-from core.decoding.record.trace import ForcedAs, TokenStep, Trace
+from core.decoding.record.steps import ForcedAs, TokenStep
+from core.decoding.record.trace import Trace
 from core.evaluation.types import Transcript
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import OKABE_ITO, Theme

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from core.decoding.record.steps import NO_RECORD
-from core.decoding.record.trace import Timings, TokenStep, Trace
+from core.decoding.record.steps import NO_RECORD, TokenStep
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord
 from core.server.api.history import Record
 from core.traces.foreign import ForeignAnswer

@@ -16,7 +16,8 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import DecodingError, ModelError
-from core.decoding.record.trace import Step, Trace
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
 from core.server.job import JobState, ModelJob, tokens_in
 from core.server.queue import QUEUE, Turn
 from core.server.worker.workers import IN_PROCESS

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, Self
 import streamlit as st
 
 from core.decoding.methods import method_of
-from core.decoding.record.steps import NO_RECORD
-from core.decoding.record.trace import RECOMPUTED, Step, Timings, TokenStep, Trace
+from core.decoding.record.steps import NO_RECORD, Step, TokenStep
+from core.decoding.record.trace import RECOMPUTED, Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
 from pages.ui.run import jobs

@@ -63,7 +63,7 @@ def alone(trace: Trace) -> Job:
 
     def work(job: Job, model: Any, _: Any, should_stop: Callable[[], bool]) -> Trace | None:
         from core import collect
-        from core.decoding.speculative.measure import target_only
+        from core.decoding.speculative.baseline import target_only
 
         job.stage = "Target alone"
         config = target_only(trace.config)  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import TokenStep, Trace
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
 from core.figures.base.theme import Theme

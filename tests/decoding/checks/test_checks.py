@@ -22,7 +22,7 @@ from core import (
 )
 from core.decoding.check import verdict
 from core.decoding.checks.token_replay import SAME_STAGES
-from core.decoding.record.trace import TokenStep
+from core.decoding.record.steps import TokenStep
 from core.models.transformers_model import TransformersModel
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge

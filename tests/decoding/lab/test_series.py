@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from core.decoding.autoregressive.config import Sampling
+from core.decoding.checks.statistics import chi_square
 from core.decoding.config import DRAW_METHODS
-from core.decoding.lab.series import chi_square, roll, sweep
+from core.decoding.lab.series import roll, sweep
 from core.decoding.lab.step import distributions, lab_step
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, TRANSFORMERS

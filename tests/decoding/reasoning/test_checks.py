@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core import Reasoning, Trace, check, collect
-from core.decoding.record.trace import Draw
+from core.decoding.record.steps import Draw
 from tests.decoding.checks.forging import failed, forge
 from tests.evaluation.thinkers import ID, THINKS, following, thinker
 

@@ -8,7 +8,7 @@ import pytest
 
 from core import ConfigError, Greedy, Sampling, Shaping, Speculative, collect
 from core.decoding.loop import prompt
-from core.decoding.loop.ending import Ending
+from core.decoding.loop.text import Ending
 from core.decoding.speculative import baseline, drafting, measure
 from core.decoding.speculative import engine as speculative
 from core.decoding.speculative.baseline import run_alone, target_only

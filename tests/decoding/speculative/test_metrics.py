@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.decoding.checks.statistics import chi_square, homogeneity
-from core.decoding.record.trace import StepSeconds
+from core.decoding.record.steps import StepSeconds
 from core.decoding.speculative.measure import measured_costs
 from core.decoding.speculative.metrics import (
     Costs,

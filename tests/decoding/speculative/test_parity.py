@@ -13,7 +13,7 @@ import torch
 from transformers import GenerationConfig
 
 from core import Shaping, Speculative, check, collect
-from core.decoding.speculative.measure import target_only
+from core.decoding.speculative.baseline import target_only
 from core.decoding.speculative.model_checks import SAME_GREEDY_TOKENS
 from tests.decoding.speculative.speculations import (
     ARCHITECTURES,

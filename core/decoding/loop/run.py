@@ -1,4 +1,4 @@
-"""Prompt processing and the token limit of a run, the same for all methods."""
+"""Prompt, token limit and notes of a run, the same for all methods."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from torch import Tensor
 
 from core.decoding.config import MethodConfig
 from core.decoding.loop.recording import read_prompt
+from core.decoding.methods import method_of
 from core.decoding.protocol import Context, LanguageModel, OnLogits
-from core.decoding.record.trace import PromptPosition, PromptStep, Trace
+from core.decoding.record.steps import PromptPosition, PromptStep
+from core.decoding.record.trace import RECOMPUTED, Trace
+from core.decoding.validation import brief
 
 
 def process_prompt(
@@ -57,3 +60,45 @@ def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodC
     window = model.context_window
     room = config.max_new_tokens if window is None else window - len(prompt_ids)
     return min(config.max_new_tokens, room)
+
+
+def eos_rows(model: LanguageModel) -> list[int]:
+    """The end-of-sequence ids that a row of logits has."""
+    return sorted(token for token in model.eos_ids if token < model.vocab_size)
+
+
+def run_notes(
+    model: LanguageModel,
+    config: MethodConfig,
+    prompt_ids: Sequence[int],
+    token_ids: Sequence[int],
+    steps: Sequence[object],
+) -> tuple[str, ...]:
+    """Return the notes that follow from the settings and the run's length."""
+    recomputed_at: Callable[[int, int, bool], int | None] | None = getattr(
+        model, "recomputed_at", None
+    )
+    begun = len(prompt_ids)
+    # The model read all generated tokens but the last.
+    read = begun + max(len(token_ids), len(steps) - 1) - 1
+    length = recomputed_at and recomputed_at(begun, read, config.use_cache)
+    notes: tuple[str, ...] = method_of(config).notes(config)
+    if not length:
+        return notes
+    return (
+        *notes,
+        f"{RECOMPUTED} before token {length - begun + 1}: from {length} tokens on, "
+        "this model's position embeddings are others.",
+    )
+
+
+def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tuple[str, ...]:
+    """A sentence on a text that begins with the token which the tokenizer puts before it."""
+    if len(ids) > 1 and ids[0] == ids[1]:
+        name = model.token_text(ids[0])
+        if not model.token_bytes(ids[0]) and prompt.startswith(name):
+            return (
+                f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
+                "and the prompt has it too; leave it out of the prompt.",
+            )
+    return ()
