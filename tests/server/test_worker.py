@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from threading import Thread
+from operator import le
+from pathlib import Path
+from threading import Event, Lock, Thread
 from typing import Any
 
 import pytest
@@ -17,13 +20,19 @@ from core.decoding.decode import collect
 from core.decoding.errors import ConfigError, DecodingError, ModelError
 from core.decoding.lab.step import StepLogits, read_step_logits
 from core.models.scripted import ScriptedModel
+from core.server.api.request.plan import LogprobsOptions
+from core.server.api.run.scored import ScoredRun, Scoring, collect_scored
+from core.server.api.service import Service
 from core.server.job import ModelJob
 from core.server.queue import FairQueue
 from core.server.worker.client import LostWorkerError, Worker
 from core.server.worker.reference import ModelReference, share
-from core.server.worker.workers import Workers
+from core.server.worker.workers import IN_PROCESS, Workers
+from tests.server.api.served import eventually
+from tests.server.worked import hand_over, wait_for_stop
 
 WHERE = "embedded:target"
+FEW, FINAL = LogprobsOptions(2), LogprobsOptions(2, "final")
 UNIFORM = [1 / 8] * 8
 LONG = core.Sampling(max_new_tokens=400, min_new_tokens=400, seed=7)
 
@@ -152,6 +161,81 @@ def test_a_model_that_only_this_process_has_runs_here() -> None:
     assert trace.token_ids and process_of(workers).pid is None and job.state == "running"
 
 
+def test_a_callback_that_cannot_be_sent_fails_with_a_sentence(workers, model) -> None:
+    with pytest.raises(RuntimeError, match="on_value can't be called in the app's process"):
+        run(workers, hand_over, model, on_value=lambda _: None)
+
+
+def test_a_callback_that_fails_stops_the_run(workers, model) -> None:
+    def on_step(_: Any) -> None:
+        raise ValueError("no room")
+
+    with pytest.raises(ValueError, match="no room"):
+        run(workers, collect, model, "Once", LONG, on_step=on_step)
+    assert eventually(lambda: not workers.sessions)
+
+
+def test_the_length_of_the_queue_counts_what_waits_for_the_worker(workers, model) -> None:
+    queue = FairQueue()
+    service = Service(load=lambda *_: model, offered=lambda: (), queue=queue, workers=workers)
+
+    def length() -> float:
+        line = re.search(rb"queue_length ([0-9].*)", service.metrics.text())
+        assert line
+        return float(line[1])
+
+    begun, jobs = Event(), [Job(session=name) for name in "abc"]
+
+    def hold(job: Job) -> None:
+        run(workers, wait_for_stop, job=job, on_begin=begun.set)
+
+    with queue.turn():
+        for job in jobs:
+            job.start(hold)
+        assert begun.wait(60) and eventually(lambda: length() == 4)
+    for job in jobs:
+        job.stop()
+        assert job.done.wait(60)
+    assert length() == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "scoring"),
+    [
+        (core.Sampling(max_new_tokens=6, seed=3), Scoring(FEW, FEW, FINAL)),
+        (core.Sampling(max_new_tokens=6, seed=3, shaping=core.Shaping(top_p=0.9)), Scoring(FINAL)),
+        (core.Speculative(max_new_tokens=6, drafter="prompt_lookup", seed=3), Scoring(FINAL)),
+        (core.BeamSearch(max_new_tokens=5, num_beams=3), Scoring(FEW)),
+    ],
+    ids=lambda value: getattr(value, "method", ""),
+)
+@pytest.mark.parametrize("only_prompt", [False, True])
+def test_log_probabilities_are_read_where_the_model_computes(
+    workers, model, config, scoring, only_prompt
+) -> None:
+    seen: dict[str, list[Any]] = {"worker": [], "here": []}
+
+    def scored(workers: Workers, where: str) -> ScoredRun:
+        return run(
+            workers,
+            collect_scored,
+            model,
+            tuple(model.encode("Once upon a time")),
+            config,
+            scoring,
+            draft=None,
+            prompt_text=None,
+            only_prompt=only_prompt,
+            on_step=lambda _, scores: seen[where].append(scores),
+        )
+
+    ours, here = scored(workers, "worker"), scored(IN_PROCESS, "here")
+    assert ours.trace.token_ids == here.trace.token_ids
+    assert bool(ours.trace.token_ids) != only_prompt
+    assert (ours.hypotheses, seen["worker"]) == (here.hypotheses, seen["here"])
+    assert only_prompt or ours.hypotheses or any(scores.tokens for scores in seen["worker"])
+
+
 def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, model) -> None:
     def on_step(_: Any) -> None:
         pid = process_of(workers).pid
@@ -161,3 +245,57 @@ def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, mod
     with pytest.raises(LostWorkerError, match="has ended"):
         run(workers, collect, model, "Once", LONG, on_step=on_step)
     assert run(workers, collect, model, "Once", core.Greedy(max_new_tokens=3)).token_ids
+
+
+def test_of_twenty_runs_those_that_had_begun_are_lost_and_the_others_finish(workers, model) -> None:
+    config = core.Sampling(max_new_tokens=12, min_new_tokens=12, seed=1)
+    alone = run(workers, collect, model, "Once", config)
+    jobs = [Job(session=at) for at in range(20)]
+    killing, killed = Lock(), Event()
+
+    def go(job: Job) -> None:
+        def on_step(step: Any) -> None:
+            job.seen.append(step)
+            with killing:
+                if not killed.is_set():
+                    killed.set()
+                    os.kill(process_of(workers).pid or 0, signal.SIGKILL)
+
+        job.run(lambda _: run(workers, collect, model, "Once", config, job=job, on_step=on_step))
+
+    threads = [Thread(target=go, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    lost = [job for job in jobs if job.error]
+    assert lost and {job.error for job in lost} == {str(LostWorkerError())}
+    finished = [job.result for job in jobs if not job.error]
+    assert finished and {trace.token_ids for trace in finished} == {alone.token_ids}
+    assert len(lost) + len(finished) == 20
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="Linux tells of threads and files")
+def test_a_hundred_stops_leave_nothing_behind(workers, model) -> None:
+    def stopped() -> None:
+        job = Job(session="a")
+        trace = run(workers, collect, model, "Once", LONG, job=job, on_step=lambda _: job.stop())
+        assert trace.finish_reason == "cancelled" and len(trace.token_ids) < 100
+
+    def held(of: int) -> tuple[int, ...]:
+        """Return numbers of threads and of open files."""
+        return tuple(len(os.listdir(f"/proc/{of}/{name}")) for name in ("task", "fd"))
+
+    def megabytes(of: int) -> float:
+        pages = int(Path(f"/proc/{of}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+    for _ in range(10):
+        stopped()
+    processes = os.getpid(), process_of(workers).pid or 0
+    before, memory = [held(of) for of in processes], [megabytes(of) for of in processes]
+    for _ in range(100):
+        stopped()
+    assert eventually(lambda: all(map(le, [held(of) for of in processes], before)))
+    for of, least in zip(processes, memory, strict=True):
+        assert megabytes(of) < least + 16

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.evaluation.plan.asking import Rendered
 from core.evaluation.plan.types import Evaluation
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView, lesson
-from pages.ui.evaluate.work import Rendered
 from tests.ui.conftest import Open
 from tests.ui.knobs import move
 

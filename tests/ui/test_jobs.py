@@ -39,7 +39,7 @@ def test_what_the_work_calls_sees_the_stop_and_waits_for_its_turn() -> None:
 
     def work(job: jobs.Job) -> None:
         assert current() == job.should_stop
-        with job.turn("Running") as turn:
+        with job.turn_in(jobs.QUEUE) as turn:
             assert current() == turn.should_stop
             while not current()():
                 job.stopping.wait(0.01)

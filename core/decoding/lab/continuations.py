@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import Picked, Picker
 from core.decoding.decode import require_all_tokens
+from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuation, RowToken
 from core.decoding.loop.run import token_limit
 from core.decoding.loop.text import Ending, join_text
@@ -93,6 +94,34 @@ class _Row:
         self.ids.append(picked.pick.token_id)
         _, reason = self._ending.after(index, picked.pick.token_id)
         return RowStep(row, _token(self._model, picked), reason)
+
+
+def grow(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: Sampling,
+    seeds: Sequence[int],
+    *,
+    on_tokens: Callable[[int], object],
+    should_stop: Callable[[], bool] = bool,
+) -> tuple[Continuation, ...]:
+    """Return the rows of `continue_in_batch`, up to their end or to a stop.
+
+    Args:
+        on_tokens: called after each batch step, with the number of tokens of the longest row.
+
+    Raises:
+        DecodingError: no token fits into the context window; or as `continue_in_batch`.
+    """
+    batch = []
+    for steps in continue_in_batch(model, prompt_ids, config, seeds):
+        batch.append(steps)
+        on_tokens(len(batch))
+        if should_stop():
+            break
+    if not batch:
+        raise DecodingError("The context window is full: no token fits after this text.")
+    return rows_of(model, batch, seeds)
 
 
 def _token(model: LanguageModel, picked: Picked) -> RowToken:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from core.decoding.counting import counted
+from core.decoding.errors import DecodingError
+from core.decoding.loop.text import join_prompt
 from core.decoding.protocol import Chats, LanguageModel, offers
 from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.questions.asking import as_text, chat_ids
@@ -33,6 +36,42 @@ def draft_ids_for(
     if way.draft_use_chat_template in (None, way.use_chat_template):
         return target_ids
     return ids_for(draft, question, way.system, bool(way.draft_use_chat_template))
+
+
+class Rendered(NamedTuple):
+    """Prompts of a way's models for a question, special tokens written out.
+
+    Args:
+        failure: why they can't be asked it; nothing is read then.
+    """
+
+    way: str
+    target: str
+    target_ids: tuple[int, ...]
+    draft: str
+    draft_ids: tuple[int, ...]
+    warnings: tuple[str, ...]
+    failure: str = ""
+
+
+def rendered(
+    plan: EvaluationPlan, models: Mapping[str, LanguageModel], question: Question
+) -> list[Rendered]:
+    """Return the prompts of every way for one question."""
+    rows = []
+    of_plan = tuple(warnings(plan, models))
+    for way in plan.ways:
+        own = tuple(warning for warning in of_plan if repr(way.name) in warning)
+        try:
+            ids = ids_for(models[way.model], question, way.system, way.use_chat_template)
+            draft_ids = draft_ids_for(models[way.draft], question, way, ids) if way.draft else []
+        except DecodingError as error:
+            rows.append(Rendered(way.name, "", (), "", (), own, str(error)))
+            continue
+        target = join_prompt(models[way.model], ids)
+        draft = join_prompt(models[way.draft], draft_ids) if way.draft else ""
+        rows.append(Rendered(way.name, target, tuple(ids), draft, tuple(draft_ids), own))
+    return rows
 
 
 def warnings(plan: EvaluationPlan, models: Mapping[str, LanguageModel]) -> Iterator[str]:

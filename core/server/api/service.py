@@ -103,7 +103,7 @@ class Service:
         self._ending = False
         self._lock = Lock()
         self.metrics.running.set_function(lambda: self._under_way.total())
-        self.metrics.waiting.set_function(lambda: queue.waiting)
+        self.metrics.waiting.set_function(lambda: queue.waiting + len(workers.sessions))
 
     def load(self, where: str, should_stop: Callable[[], bool]) -> Any:
         """Return the model of that name; one that can't be loaded is no fault of the request."""

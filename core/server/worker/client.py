@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.decoding.errors import DecodingError
 from core.models.stopping import ShouldStop
@@ -29,6 +29,14 @@ _START = (
 )
 _POLL_SECONDS = 0.05
 _Messages = SimpleQueue[tuple[str, Any]]
+
+
+class _Call(NamedTuple):
+    """A call under way."""
+
+    connection: Connection
+    messages: _Messages
+    session: Hashable
 
 
 class LostWorkerError(DecodingError):
@@ -53,13 +61,13 @@ class Worker:
         self._lock, self._numbers = Lock(), count()
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
-        self._calls: dict[int, tuple[Connection, _Messages]] = {}
+        self._calls: dict[int, _Call] = {}
         atexit.register(self.close)
 
     @property
-    def busy(self) -> int:
-        """Number of calls under way."""
-        return len(self._calls)
+    def sessions(self) -> list[Hashable]:
+        """Session of each call under way."""
+        return [call.session for call in list(self._calls.values())]
 
     @property
     def pid(self) -> int | None:
@@ -86,31 +94,41 @@ class Worker:
 
         Raises:
             NotShareableError: an argument can't be sent; nothing was done.
-            LostWorkerError: the worker ended.
+            LostWorkerError: the worker ended in the middle of the work; a call that still waited
+                for its turn is sent again, once.
             DecodingError: as the function.
         """
         path = f"{function.__module__}:{function.__qualname__}"
         names = [name for name in callbacks if name != "on_turn"]
         request = CallRequest(path, dump((args, named)), names, stops, session)
         number, messages = self._send(request)
-        stopped = False
+        stopped = begun = repeated = False
         while True:
             try:
                 kind, content = messages.get(timeout=_POLL_SECONDS)
             except Empty:
                 kind, content = "", None
-            if not stopped and should_stop():
-                stopped = True
-                with suppress(OSError), self._lock:
-                    if self._connection:
-                        self._connection.send((number, None))
             if kind == "callbacks":
-                for name, values in content:
-                    callbacks[name](*values)
+                begun = True
+                try:
+                    for name, values in content:
+                        callbacks[name](*load(values, self._find_model))
+                except BaseException:
+                    self._stop(number)  # Nobody takes its result.
+                    raise
             elif kind == "result":
                 return load(content, self._find_model)
             elif kind == "error":
                 raise content
+            elif kind == "lost":
+                # Once: its model may be what the process has ended of.
+                if begun or repeated:
+                    raise LostWorkerError
+                repeated, stopped = True, False
+                number, messages = self._send(request)
+            if not stopped and should_stop():
+                stopped = True
+                self._stop(number)
 
     def warm_up(self, reference: ModelReference) -> None:
         """Start the process, and let it load a model."""
@@ -124,12 +142,17 @@ class Worker:
                 self._process.kill()
                 self._process.wait()
 
+    def _stop(self, number: int) -> None:
+        with suppress(OSError), self._lock:
+            if self._connection:
+                self._connection.send((number, None))
+
     def _send(self, request: CallRequest) -> tuple[int, _Messages]:
         number, messages = next(self._numbers), _Messages()
         with self._lock:
             for _ in range(2):  # Twice: the process may have just ended.
                 connection = self._connected()
-                self._calls[number] = connection, messages
+                self._calls[number] = _Call(connection, messages, request.session)
                 try:
                     connection.send((number, request))
                     return number, messages
@@ -162,12 +185,12 @@ class Worker:
                 number, kind, content = connection.recv()
             except (EOFError, OSError):
                 break
-            self._calls[number][1].put((kind, content))
+            self._calls[number].messages.put((kind, content))
             if kind in ("result", "error"):
                 del self._calls[number]
         with self._lock:
             if self._connection is connection:
                 self._connection = None
-            lost = [number for number, call in self._calls.items() if call[0] is connection]
+            lost = [at for at, call in self._calls.items() if call.connection is connection]
             for number in lost:
-                self._calls.pop(number)[1].put(("error", LostWorkerError()))
+                self._calls.pop(number).messages.put(("lost", None))

@@ -52,11 +52,18 @@ class _Call:
     request: CallRequest
     stopping: Event = field(default_factory=Event)
     news: Event = field(default_factory=Event)
-    waiting: list[tuple[str, Any]] = field(default_factory=list)
-    ended: bool = False
+    ended: Event = field(default_factory=Event)
+    waiting: list[tuple[str, bytes]] = field(default_factory=list)
 
     def call_back(self, name: str, *args: Any) -> None:
-        self.waiting.append((name, args))
+        """Raises RuntimeError for arguments that have no pickle: the function fails with it."""
+        try:
+            self.waiting.append((name, dump(args)))
+        except NotShareableError as error:
+            raise RuntimeError(
+                f"{name} can't be called in the app's process, because one of its arguments can't "
+                f"be sent: {error}"
+            ) from error
         self.news.set()
 
 
@@ -98,7 +105,7 @@ class WorkerProcess:
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             content = RuntimeError(f"{type(error).__name__}: {error}")
-        call.ended = True
+        call.ended.set()
         call.news.set()
         sender.join()
         del self._calls[number]
@@ -129,14 +136,13 @@ class WorkerProcess:
         return model
 
     def _send_callbacks(self, number: int, call: _Call) -> None:
-        while not call.ended or call.waiting:
+        while not call.ended.is_set() or call.waiting:
             call.news.wait()
             call.news.clear()
             callbacks, call.waiting = call.waiting, []
             if callbacks:
                 self._send(number, "callbacks", callbacks)
-            if not call.ended:
-                call.stopping.wait(_BATCH_SECONDS)
+            call.ended.wait(_BATCH_SECONDS)
 
     def _send(self, number: int, kind: str, content: Any) -> None:
         with self._sending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from inspect import signature
 from typing import Any, TypeVar
 
@@ -28,10 +28,20 @@ class Workers:
         # A process inherits its socket, which Windows can't do.
         self._workers = [Worker(find_model) for _ in range(count if hasattr(os, "fork") else 0)]
 
+    @property
+    def sessions(self) -> list[Hashable]:
+        """Session of each call that waits for a process or is at work in one."""
+        return [session for worker in self._workers for session in worker.sessions]
+
     def warm_up(self, reference: ModelReference) -> None:
         """Start the processes, and let each load a model."""
         for worker in self._workers:
             worker.warm_up(reference)
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            worker.close()
 
     def compute(
         self,
@@ -63,7 +73,7 @@ class Workers:
             on_turn()
 
         if self._workers:
-            worker = min(self._workers, key=lambda worker: worker.busy)
+            worker = min(self._workers, key=lambda worker: len(worker.sessions))
             job.state = "waiting"
             callbacks = {name: named[name] for name in named if name.startswith("on_")}
             data = {name: value for name, value in named.items() if name not in callbacks}

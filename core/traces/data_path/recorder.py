@@ -31,7 +31,10 @@ _OWN = f"{ROOT / 'core'}/"
 # The recorder itself, the job and its queue, where a run only waits, and the readers of keys.
 _UNSEEN = (
     f"{Path(__file__).parent}/",
-    *(f"{_OWN}server/{name}" for name in ("job.py", "queue.py", "shares.py", "settings.py")),
+    *(
+        f"{_OWN}server/{name}"
+        for name in ("job.py", "queue.py", "shares.py", "settings.py", "worker/")
+    ),
     *(f"{_OWN}models/remote/{name}" for name in ("http.py", "keys.py")),
 )
 MOST_CALLS = 200_000

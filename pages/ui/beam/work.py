@@ -8,8 +8,6 @@ from typing import Any
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.beam.compare import Ran, ran
 from core.decoding.beam.config import BeamSearch
-from core.decoding.config import MethodConfig
-from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -21,27 +19,18 @@ def compare(job: Job, trace: Trace, samples: int, seed: int) -> tuple[Ran, ...] 
 
     The result is a tuple of `Ran`s, greedy's first: what ranks them may change afterwards.
     """
-    model = jobs.load_for(job, trace)
-    greedy, draws = rival_configs(trace, samples, seed)
-    with job.turn("Greedy decoding") as turn:
-
-        def on_step(step: Step) -> None:
-            job.steps.append(step)
-            turn.pass_on()
-
-        runs = [_run(model, trace, greedy, job, on_step)]
-        for at, config in enumerate(draws):
-            if job.should_stop():
-                return None
-            job.stage = f"Sample {at + 1} of {samples}"
-            runs.append(_run(model, trace, config, job, on_step))
-    return job.unless_stopped(tuple(map(ran, runs)))
-
-
-def _run(model: Any, trace: Trace, config: MethodConfig, job: Job, on_step: Any) -> Trace:
     from core import collect
 
-    return collect(model, trace.prompt_ids, config, on_step=on_step, should_stop=job.should_stop)
+    model = jobs.load_for(job, trace)
+    greedy, draws = rival_configs(trace, samples, seed)
+    runs = []
+    for at, config in enumerate((greedy, *draws)):
+        stage = f"Sample {at} of {samples}" if at else "Greedy decoding"
+        run = job.compute(stage, collect, model, trace.prompt_ids, config, on_step=job.steps.append)
+        if job.should_stop():
+            return None
+        runs.append(ran(run))
+    return tuple(runs)
 
 
 def rival_configs(trace: Trace, samples: int, seed: int) -> tuple[Greedy, tuple[Sampling, ...]]:

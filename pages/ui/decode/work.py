@@ -10,7 +10,7 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
-from core.decoding.record.steps import Step, TokenStep
+from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.decode.state import CacheRuns, DecodeView
@@ -129,21 +129,16 @@ def measure_cache(job: Job, trace: Trace, repeats: int = CACHE_PAIRS) -> CacheRu
 
     model = jobs.load_for(job, trace)
     runs: dict[bool, list[Trace]] = {True: [], False: []}
-    with job.turn("Running") as turn:
-
-        def on_step(step: Step) -> None:
-            job.steps.append(step)
-            turn.pass_on()
-
-        for pair in range(repeats + 1):
-            for use_cache in (pair % 2 == 0, pair % 2 == 1):
-                job.stage = f"Pair {pair} of {repeats}" if pair else "Warming up"
-                job.steps.clear()
-                config = Request.again(trace, use_cache=use_cache).config
-                asked = (model, trace.prompt_ids, config)
-                run = collect(*asked, on_step=on_step, should_stop=job.should_stop)
-                if job.should_stop():
-                    return None
-                if pair:
-                    runs[use_cache].append(run)
+    for pair in range(repeats + 1):
+        stage = f"Pair {pair} of {repeats}" if pair else "Warming up"
+        for use_cache in (pair % 2 == 0, pair % 2 == 1):
+            job.steps.clear()
+            config = Request.again(trace, use_cache=use_cache).config
+            run = job.compute(
+                stage, collect, model, trace.prompt_ids, config, on_step=job.steps.append
+            )
+            if job.should_stop():
+                return None
+            if pair:
+                runs[use_cache].append(run)
     return CacheRuns(tuple(runs[True]), tuple(runs[False]))

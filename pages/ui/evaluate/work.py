@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from core.decoding.errors import DecodingError
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, EvaluationRow
 from core.evaluation.questions.types import Question
 from pages.ui.evaluate.state import EvaluateView
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
+
+if TYPE_CHECKING:
+    from core.evaluation.plan.asking import Rendered
 
 
 def evaluate(view: EvaluateView, which: str, plan: EvaluationPlan, done: Evaluation | None) -> Job:
@@ -47,41 +49,11 @@ def _evaluate(
     )
 
 
-class Rendered(NamedTuple):
-    """What a way's models read for a question, special tokens written out.
-
-    Args:
-        failure: why they can't be asked it; nothing is read then.
-    """
-
-    way: str
-    target: str
-    target_ids: tuple[int, ...]
-    draft: str
-    draft_ids: tuple[int, ...]
-    warnings: tuple[str, ...]
-    failure: str = ""
-
-
 @jobs.in_background
 def render(job: Job, plan: EvaluationPlan, question: Question) -> tuple[Any, list[Rendered]]:
     """The inputs of every way for one question, behind the ways and the question."""
-    from core.decoding.loop.text import join_prompt
-    from core.evaluation.plan.asking import draft_ids_for, ids_for, warnings
+    from core.evaluation.plan.asking import rendered
 
     models = {name: jobs.load(job, name) for name in plan.models}
-    found = []
-    said = tuple(warnings(plan, models))
-    with job.turn("Reading the question"):
-        for way in plan.ways:
-            mine = tuple(one for one in said if repr(way.name) in one)
-            try:
-                ids = ids_for(models[way.model], question, way.system, way.use_chat_template)
-                own = draft_ids_for(models[way.draft], question, way, ids) if way.draft else []
-            except DecodingError as error:
-                found.append(Rendered(way.name, "", (), "", (), mine, str(error)))
-                continue
-            target = join_prompt(models[way.model], ids)
-            draft = join_prompt(models[way.draft], own) if way.draft else ""
-            found.append(Rendered(way.name, target, tuple(ids), draft, tuple(own), mine))
-    return (plan.ways, question), found
+    rows = job.compute("Reading the question", rendered, plan, models, question)
+    return (plan.ways, question), rows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.decoding.inside.types import Attention, Forward, Lens
-from core.decoding.record.steps import Step, TokenStep
+from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
 from core.server.job import StoppedError
 from core.traces.data_path.types import DataPath
@@ -101,46 +101,44 @@ def attention(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bo
 
 
 def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> Recorded:
-    from core import collect
-    from core.traces.data_path.recorder import record
+    from core.traces.data_path.again import record_run
 
     model = jobs.load_for(job, trace)
     again = Request.again(trace, use_cache=use_cache)
     length = min(again.config.max_new_tokens, MOST_TOKENS)
-    prompt = _prompt_of(model, trace, asked)
-    with job.turn("Recording the run") as turn, record(MOST_CALLS) as recorder:
-
-        def on_step(step: Step) -> None:
-            with recorder.paused():
-                job.steps.append(step)
-                turn.pass_on()
-
-        # The settings are checked again, as at a request.
-        config = replace(
-            again.config,
-            max_new_tokens=length,
-            min_new_tokens=min(again.config.min_new_tokens, length),
-        )
-        run = collect(model, prompt(), config, on_step=on_step, should_stop=job.should_stop)
+    config = replace(
+        again.config,
+        max_new_tokens=length,
+        min_new_tokens=min(again.config.min_new_tokens, length),
+    )
+    path, run = job.compute(
+        "Recording the run",
+        record_run,
+        model,
+        _prompt_of(model, trace, asked),
+        config,
+        MOST_CALLS,
+        on_step=job.steps.append,
+    )
     if job.should_stop():
         raise StoppedError
-    return Recorded(recorder.path, len(run.steps) - 1, _facts(model), _same(model, trace, run))
+    return Recorded(path, len(run.steps) - 1, _facts(model), _same(model, trace, run))
 
 
 def _prompt_of(
     model: Any, trace: Trace, asked: Request | None
-) -> Callable[[], str | Sequence[int]]:
-    """Makes the prompt as it was made for the run: from its conversation or its text where these
-    give its ids, else from the ids themselves."""
+) -> str | Sequence[int] | Sequence[Mapping[str, str]]:
+    """The prompt as it was given for the run: its conversation or its text where these give its
+    ids, else the ids themselves."""
     ids = list(trace.prompt_ids)
     if asked is not None and asked.chat and model.has_chat_template:
         messages = [{"role": "system", "content": asked.system}] if asked.system.strip() else []
         messages.append({"role": "user", "content": asked.prompt})
         if model.encode_chat(messages) == ids:
-            return lambda: model.encode_chat(messages)  # type: ignore[no-any-return]
+            return messages
     if trace.prompt == trace.rendered_prompt and model.encode(trace.prompt) == ids:
-        return lambda: trace.prompt
-    return lambda: ids
+        return trace.prompt
+    return ids
 
 
 def _same(model: Any, trace: Trace, run: Trace) -> tuple[Check, ...]:
@@ -199,34 +197,25 @@ def _ids_before(trace: Trace, index: int) -> list[int]:
 def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepForward:
     model = _with_modules(job, trace)
     from core.decoding.checks.forwards import logit_tolerance
-    from core.models.running.modules import context_over, watch_forward
-    from core.traces.data_path.recorder import record
+    from core.traces.data_path.again import record_forward
 
-    prompt_ids, before = list(trace.prompt_ids), _ids_before(trace, index)
-    read = len(prompt_ids)
-    with job.turn("Looking through the forward"):
-        prompt, logits = watch_forward(model, [], prompt_ids, use_cache=use_cache)
-        one = None
-        if index:
-            one, logits = watch_forward(
-                model, before[:-1], before[-1:], prompt_length=read, use_cache=use_cache
-            )
-        elif trace.token_ids:
-            one, _ = watch_forward(model, before, trace.token_ids[:1], use_cache=use_cache)
-        context = context_over(model, before[:-1], read, use_cache) if index else None
-        with record(MOST_CALLS) as recorder:
-            recorder.watch(model)
-            if context is None:
-                model.start(prompt_ids, use_cache=use_cache)
-            else:
-                context.extend(before[-1:], keep=1)
+    prompt, one, path, logits = job.compute(
+        "Looking through the forward",
+        record_forward,
+        model,
+        trace.prompt_ids,
+        trace.token_ids,
+        index,
+        MOST_CALLS,
+        use_cache=use_cache,
+    )
     candidates = trace.token_steps[index].candidates
     error = max(abs(float(logits[one.token_id]) - one.logit) for one in candidates)
     bound = logit_tolerance(trace, model, float(logits.abs().max()))
     detail = f"largest deviation of {len(candidates)} logits"
     name = "this forward gives the logits of the run's step"
     check = Check(name, error <= bound, error, bound, detail, True)
-    return StepForward(prompt, one, recorder.path, (check,))
+    return StepForward(prompt, one, path, (check,))
 
 
 def _as_in_run(trace: Trace) -> dict[str, Any]:
@@ -241,10 +230,15 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
 
     ids, step = _ids_before(trace, index), trace.token_steps[index]
     first = max(0, len(ids) - LENS_POSITIONS)
-    with job.turn("Reading the layers"):
-        found: Lens = logit_lens(
-            model, ids, first=first, next_id=step.token_id, **_as_in_run(trace)
-        )
+    found: Lens = job.compute(
+        "Reading the layers",
+        logit_lens,
+        model,
+        ids,
+        first=first,
+        next_id=step.token_id,
+        **_as_in_run(trace),
+    )
     top = next(one for one in step.candidates if one.rank == 1)
     error = abs(found.positions[-1].cells[-1].prob - top.raw_prob)
     bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
@@ -258,8 +252,9 @@ def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
     from core.models.inside import attention as attention_of
 
     ids = _ids_before(trace, index)
-    with job.turn("Reading the attention"):
-        found: Attention = attention_of(model, ids, len(ids) - 1, **_as_in_run(trace))
+    found: Attention = job.compute(
+        "Reading the attention", attention_of, model, ids, len(ids) - 1, **_as_in_run(trace)
+    )
     rows = [row for layer in found.weights for row in layer]
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
     detail = f"largest deviation from 1 in {len(rows)} rows"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
-from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.shaping.config import KNOB_RANGES
 from core.traces.lab import ROLLS, TEMPERATURES
@@ -206,20 +205,14 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: Lab
 def grow(job: Job, ref: StepRef, settings: LabSettings, ways: int, tokens: int) -> Any:
     """Continue the step; the result is `(ref, Continuations)`."""
     model, ids = _load(job, ref)
-    from core.decoding.lab.continuations import continue_in_batch, rows_of
+    from core.decoding.lab.continuations import grow as continue_rows
     from core.decoding.loop.text import join_prompt
 
     config = replace(settings.config, max_new_tokens=tokens)
     seeds = [config.seed + at for at in range(ways)]
-    batch: list[Any] = []
-    with job.turn("Continuing") as turn:
-        for steps in continue_in_batch(model, ids, config, seeds):
-            batch.append(steps)
-            job.stage = f"Continuing · {len(batch)} of {tokens} tokens"
-            turn.pass_on()
-            if job.should_stop():
-                break
-    if not batch:
-        raise DecodingError("The context window is full: no token fits after this text.")
-    rows, text = rows_of(model, batch, seeds), join_prompt(model, ids)
-    return ref, Continuations(model.model_id, text, config, rows, job.seconds)
+
+    def on_tokens(count: int) -> None:
+        job.stage = f"Continuing · {count} of {tokens} tokens"
+
+    rows = job.compute("Continuing", continue_rows, model, ids, config, seeds, on_tokens=on_tokens)
+    return ref, Continuations(model.model_id, join_prompt(model, ids), config, rows, job.seconds)

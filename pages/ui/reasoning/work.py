@@ -162,22 +162,14 @@ def tools(
     from core.evaluation.tools import both_ways
 
     model = jobs.load(job, where)
-    with job.turn("Running") as turn:
 
-        def run(stage: str, asked: Problem, settings: Reasoning) -> Transcript:
-            job.stage = stage
-            # Without marks it doesn't think, so a model that is told how isn't told.
-            marks = model.think_marks if settings.think_end else None
-            trace = collect(
-                model,
-                prompt_ids_of(model, asked, marks),
-                settings,
-                on_step=lambda _: turn.pass_on(),
-                should_stop=job.should_stop,
-                prompt_text=asked.question,
-            )
-            return transcript_of(asked, trace)
+    def run(stage: str, asked: Problem, settings: Reasoning) -> Transcript:
+        # Without marks it doesn't think, so a model that is told how isn't told.
+        marks = model.think_marks if settings.think_end else None
+        ids = prompt_ids_of(model, asked, marks)
+        trace = job.compute(stage, collect, model, ids, settings, prompt_text=asked.question)
+        return transcript_of(asked, trace)
 
-        alone, called = both_ways(problem, marked(model, config))
-        both = run("Without the calculator", *alone), run("With the calculator", *called)
+    alone, called = both_ways(problem, marked(model, config))
+    both = run("Without the calculator", *alone), run("With the calculator", *called)
     return job.unless_stopped(both)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from threading import Lock
@@ -19,7 +18,7 @@ from core import DecodingError, ModelError
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.server.job import JobState, ModelJob, tokens_in
-from core.server.queue import QUEUE, Turn
+from core.server.queue import QUEUE
 from core.server.worker.workers import IN_PROCESS
 from pages.ui.run.request import Request
 from pages.ui.shell import models
@@ -86,18 +85,6 @@ class Job(ModelJob):
         if gone or unwatched > ABANDONED_SECONDS:
             self.stopping.set()
         return self.stopping.is_set()
-
-    @contextmanager
-    def turn(self, stage: str) -> Iterator[Turn]:
-        """Wait for the turn to use the models, then hold it under this stage.
-
-        Raises:
-            StoppedError: the job was stopped while it waited.
-        """
-        self.stage = WAITING
-        with self.turn_in(QUEUE) as turn:
-            self.stage = stage
-            yield turn
 
     def compute(self, stage: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
         """Call a function of the core under this stage, in a worker process where one can do it.
@@ -179,7 +166,8 @@ def is_quiet() -> bool:
 def _busy_sessions() -> int:
     """Count the sessions, and keys of the endpoint, with work under way; loading a model counts."""
     with _lock:
-        return max(QUEUE.sessions, len({job.session for job in _active}))
+        pages = {job.session for job in _active}
+    return max(QUEUE.sessions, len(pages.union(models.workers().sessions)))
 
 
 def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:

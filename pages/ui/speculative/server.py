@@ -60,7 +60,6 @@ def _run(job: Job, asked: Request, config: ByEngine) -> ServerRun | None:
     from core.models.remote.speculation import speculation_in_a_run
 
     model = jobs.load(job, asked.model)
-    with job.turn("The server runs") as turn:
-        prompt = asked.prompt_for(model)
-        found = speculation_in_a_run(model, prompt, config, turn.should_stop)
+    prompt = asked.prompt_for(model)
+    found = job.compute("The server runs", speculation_in_a_run, model, prompt, config)
     return None if found is None else ServerRun(found, config_caption(model.model_id, config))

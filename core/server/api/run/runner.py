@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from core.decoding.beam.config import BeamSearch
-from core.decoding.decode import collect, decode, encode_prompt
+from core.decoding.decode import decode, encode_prompt
 from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
-from core.decoding.record.trace import Trace
-from core.models.stopping import ShouldStop
 from core.models.threads import leave_a_processor
 from core.server.api.answer.logprobs import MAX_ENTRIES
 from core.server.api.answer.parts import AnswerPart, Started
@@ -22,6 +20,7 @@ from core.server.api.history import Record
 from core.server.api.request.config import NO_WINDOW
 from core.server.api.request.plan import Chat, LogprobsOptions, Plan, encode
 from core.server.api.run.emitter import Emitter, RequestRun
+from core.server.api.run.scored import collect_scored
 from core.server.job import StoppedError
 from core.server.queue import FairQueue
 from core.server.worker.workers import IN_PROCESS, Workers
@@ -139,27 +138,25 @@ class Runner:
         plan, record = self.plan, self.record
         emitter = Emitter(plan, record, model, run, self.put)
 
-        def collect_prompt(*args: Any, should_stop: ShouldStop, **named: Any) -> Trace:
-            # Asked before the first step too, and the prompt is one.
-            return collect(*args, should_stop=lambda: should_stop() or bool(record.steps), **named)
-
         # The data path is recorded in this process.
-        workers = IN_PROCESS if plan.only_prompt or record.watched else self.workers
-        function: Callable[..., Trace] = collect_prompt if plan.only_prompt else collect
-        trace: Trace = workers.compute(
+        workers = IN_PROCESS if record.watched else self.workers
+        scored = workers.compute(
             record,
             self.queue,
-            function,
-            emitter.model,
+            collect_scored,
+            model,
             run.prompt_ids,
             run.config,
+            emitter.scoring,
             draft=draft,
             on_step=emitter.on_step,
             prompt_text=run.prompt_text,
+            only_prompt=plan.only_prompt,
         )
+        trace = scored.trace
         self.record.traces.append(trace)
         self.record.steps = []
-        emitter.finish(trace)
+        emitter.finish(scored)
         stopped = record.should_stop() or plan.only_prompt
         if trace.finish_reason == "cancelled" and not stopped and trace.notes:
             # Its model's server broke off, or draws what it doesn't name.

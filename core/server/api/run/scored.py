@@ -1,0 +1,157 @@
+"""A run with the log-probabilities that its request asks for, read where the model computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias, cast
+
+from core.decoding.config import MethodConfig
+from core.decoding.decode import collect
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.steps import PromptStep, Step, TokenStep
+from core.decoding.record.trace import Trace
+from core.decoding.speculative.types import DraftRound
+from core.server.api.answer.logprobs import TokenLogprobs
+from core.server.api.request.plan import LogprobsOptions
+from core.server.api.run.reading import STEPWISE, Taken, reader_of
+from core.server.api.run.scoring import PromptReader, Scorer, StepReader, Tap
+
+Logprobs: TypeAlias = tuple[TokenLogprobs, ...]
+
+
+class Scoring(NamedTuple):
+    """Log-probabilities to read: of the run's tokens, and of its prompt's for two fields."""
+
+    tokens: LogprobsOptions | None = None
+    echo: LogprobsOptions | None = None
+    prompt: LogprobsOptions | None = None
+
+
+class Scores(NamedTuple):
+    """Log-probabilities of a step's tokens.
+
+    Args:
+        echo, prompt: of the prompt's tokens, the second token first; with the prompt's step.
+        ranks: of the tokens of `prompt`, 1 for the most probable one of its place.
+    """
+
+    tokens: Logprobs = ()
+    echo: Logprobs = ()
+    prompt: Logprobs = ()
+    ranks: tuple[int, ...] = ()
+
+
+class ScoredRun(NamedTuple):
+    """A run's trace, and of a search the log-probabilities of each hypothesis."""
+
+    trace: Trace
+    hypotheses: tuple[Logprobs, ...]
+
+
+def collect_scored(
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    scoring: Scoring,
+    *,
+    draft: LanguageModel | None,
+    prompt_text: str | None,
+    only_prompt: bool,
+    on_step: Callable[[Step, Scores], object],
+    should_stop: Callable[[], bool],
+) -> ScoredRun:
+    """Run the model, and call `on_step` with each step and its scores; raises as `collect`.
+
+    Args:
+        only_prompt: stop after the prompt's step.
+    """
+    scorer = _RunScorer(model, prompt_ids, config, scoring)
+    over = False
+
+    def on_each(step: Step) -> None:
+        nonlocal over
+        on_step(step, scorer.read(step))
+        over = only_prompt
+
+    trace = collect(
+        scorer.model,
+        prompt_ids,
+        config,
+        draft=draft,
+        on_step=on_each,
+        # Asked before the first step too, and the prompt is one.
+        should_stop=lambda: should_stop() or over,
+        prompt_text=prompt_text,
+    )
+    return ScoredRun(trace, scorer.hypotheses(trace))
+
+
+class _RunScorer:
+    """Reader of a run's log-probabilities.
+
+    They come from the logits that a step was made of, or, where a method's steps aren't made of
+    one forward's, from a forward pass of their own.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: MethodConfig,
+        scoring: Scoring,
+    ) -> None:
+        self._bare, self._ids, self._config, self._options = (
+            model,
+            prompt_ids,
+            config,
+            scoring.tokens,
+        )
+        self._echo, self._prompt = (
+            options and PromptReader(model, prompt_ids, options)
+            for options in (scoring.echo, scoring.prompt)
+        )
+        tap = Tap(model, [reader for reader in (self._echo, self._prompt) if reader])
+        self._reader: StepReader | None = None
+        self._scorer: Scorer | None = None
+        if scoring.tokens and config.method in STEPWISE:
+            self._reader = StepReader(tap, prompt_ids, config, scoring.tokens)
+        tapped = self._reader or self._echo or self._prompt
+        # The model to run with.
+        self.model = cast(LanguageModel, tap) if tapped else model
+
+    def read(self, step: Step) -> Scores:
+        """Read a step before the next one is made."""
+        if isinstance(step, PromptStep):
+            echo, prompt = self._echo, self._prompt
+            return Scores(
+                echo=tuple(echo.tokens) if echo else (),
+                prompt=tuple(prompt.tokens) if prompt else (),
+                ranks=tuple(prompt.ranks) if prompt else (),
+            )
+        if self._reader and isinstance(step, TokenStep):
+            return Scores((self._reader.read(step),))
+        if self._options and isinstance(step, TokenStep | DraftRound):
+            self._scorer = self._scorer or self._new_scorer(self._options)
+            return Scores(self._scorer.read(step.token_ids))
+        return Scores()
+
+    def hypotheses(self, trace: Trace) -> tuple[Logprobs, ...]:
+        """Read the tokens of each hypothesis."""
+        if not self._options:
+            return ()
+        return tuple(
+            self._new_scorer(self._options, partial(_taken, trace, hypothesis.group)).read(
+                hypothesis.token_ids
+            )
+            for hypothesis in trace.hypotheses
+        )
+
+    def _new_scorer(self, options: LogprobsOptions, taken: Taken = lambda _: ()) -> Scorer:
+        read = reader_of(self._bare, self._config, options, taken)
+        return Scorer(self._bare, self._ids, read)
+
+
+def _taken(trace: Trace, group: int, index: int) -> Sequence[int]:
+    """Return the tokens that the groups before one took at a step of a search."""
+    return trace.beam_steps[index].taken_before(group)

@@ -1,0 +1,97 @@
+"""A run and a forward made again while their calls are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from core.decoding.config import MethodConfig
+from core.decoding.decode import collect
+from core.decoding.inside.types import Forward
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
+from core.models.running.modules import context_over, watch_forward
+from core.models.transformers_model import TransformersModel
+from core.traces.data_path.recorder import record
+from core.traces.data_path.types import DataPath
+
+
+class RecordedForward(NamedTuple):
+    """The forwards around a step.
+
+    Args:
+        prompt: of the whole prompt.
+        one: of one token: the one before the step, or the first one behind the prompt; None where
+            there is none.
+        path: the calls of the forward that made the step, through the model's modules.
+        logits: of the step, `[vocab]`.
+    """
+
+    prompt: Forward
+    one: Forward | None
+    path: DataPath
+    logits: Tensor
+
+
+def record_run(
+    model: Any,
+    prompt: str | Sequence[int] | Sequence[Mapping[str, str]],
+    config: MethodConfig,
+    most_calls: int,
+    *,
+    on_step: Callable[[Step], object],
+    should_stop: Callable[[], bool],
+) -> tuple[DataPath, Trace]:
+    """Return the data path of a run, and its trace.
+
+    Args:
+        prompt: text, token ids, or messages, which the chat template writes out.
+        most_calls: as of `record`.
+        on_step: called after each step; isn't recorded.
+    """
+    with record(most_calls) as recorder:
+
+        def on_each(step: Step) -> None:
+            with recorder.paused():
+                on_step(step)
+
+        is_chat = not isinstance(prompt, str) and prompt and isinstance(prompt[0], Mapping)
+        read: Any = model.encode_chat(prompt) if is_chat else prompt
+        trace = collect(model, read, config, on_step=on_each, should_stop=should_stop)
+    return recorder.path, trace
+
+
+def record_forward(
+    model: TransformersModel,
+    prompt_ids: Sequence[int],
+    token_ids: Sequence[int],
+    index: int,
+    most_calls: int,
+    *,
+    use_cache: bool,
+) -> RecordedForward:
+    """Run the forwards around step `index` of a run again.
+
+    Args:
+        token_ids: of the whole run.
+        most_calls: as of `record`.
+    """
+    before, read = [*prompt_ids, *token_ids[:index]], len(prompt_ids)
+    prompt, logits = watch_forward(model, [], prompt_ids, use_cache=use_cache)
+    one = None
+    if index:
+        one, logits = watch_forward(
+            model, before[:-1], before[-1:], prompt_length=read, use_cache=use_cache
+        )
+    elif token_ids:
+        one, _ = watch_forward(model, before, token_ids[:1], use_cache=use_cache)
+    context = context_over(model, before[:-1], read, use_cache) if index else None
+    with record(most_calls) as recorder:
+        recorder.watch(model)
+        if context is None:
+            model.start(prompt_ids, use_cache=use_cache)
+        else:
+            context.extend(before[-1:], keep=1)
+    return RecordedForward(prompt, one, recorder.path, logits)
