@@ -45,8 +45,8 @@ class MethodConfig:
     words: ClassVar[str] = ""
     # Whether a run may end with `length` by a bound of the method's own.
     has_own_bound: ClassVar[bool] = False
-    # Whether the method puts tokens in that nobody picked.
-    forces_tokens: ClassVar[bool] = False
+    # Reasons (`ForcedAs`) for which a token may take the place of the method's pick.
+    forces: ClassVar[tuple[str, ...]] = ()
     # Whether it can draw: then temperature and filters act; penalties always do.
     can_draw: ClassVar[bool] = True
 

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter
+from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import (
@@ -24,7 +25,7 @@ from core.decoding.errors import (
 )
 from core.decoding.loop.run import doubled_start, run_notes
 from core.decoding.loop.text import join_prompt, join_text
-from core.decoding.method import Config
+from core.decoding.method import Config, Method
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
 from core.decoding.record.steps import PromptStep, Step
@@ -39,6 +40,7 @@ def decode(
     config: MethodConfig,
     *,
     draft: LanguageModel | None = None,
+    given: Sequence[int] = (),
 ) -> Iterator[Step]:
     """Yield the steps of a run as they happen: a `PromptStep` (by the engine none), then its own.
 
@@ -47,6 +49,8 @@ def decode(
         prompt: text, or token ids (a rendered chat, for example).
         config: the method and its settings.
         draft: the second model of `Speculative`.
+        given: ids of the first generated tokens, which take the place of what greedy decoding or
+            sampling picks there.
 
     Raises:
         PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
@@ -57,7 +61,7 @@ def decode(
     """
     require_models(model, draft)
     method_of(config)  # A wrong config is named before a wrong prompt.
-    return _steps(model, encode_prompt(model, prompt), config, draft)
+    return _steps(model, encode_prompt(model, prompt), config, draft, given)
 
 
 def _steps(
@@ -65,14 +69,18 @@ def _steps(
     prompt_ids: Sequence[int],
     config: MethodConfig,
     draft: LanguageModel | None,
+    given: Sequence[int],
 ) -> Iterator[Step]:
     """Start a run whose models and prompt are checked already."""
     method, drafts = method_of(config), () if draft is None else (draft,)
     require_draft(config, draft.model_id if draft else None)
     _require_settings(model, config)
     if not method.takes_known:
-        for given in (model, *drafts):
-            require_all_tokens(given, method.words)
+        for loaded in (model, *drafts):
+            require_all_tokens(loaded, method.words)
+    if given:
+        _require_given(model, method, given, config)
+        drafts = (*drafts, given)
     steps: Iterator[Step] = resolve_name(method.engine)(model, prompt_ids, config, *drafts)
     return steps
 
@@ -103,6 +111,27 @@ def require_draft(config: MethodConfig, draft: str | None) -> None:
         raise ConfigError(
             f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
             "leave it out."
+        )
+
+
+def _require_given(
+    model: LanguageModel, method: Method[Any], given: Sequence[int], config: MethodConfig
+) -> None:
+    """Raise ConfigError for given tokens that the method, the model or the bound can't take."""
+    if not method.takes_given:
+        takers = " and ".join(m.config.__name__ for m in METHODS if m.takes_given)
+        raise ConfigError(f"Only {takers} take given tokens, got {len(given)}; leave them out.")
+    require_all_tokens(model, "a given token")
+    wrong = next((token for token in given if not 0 <= token < model.vocab_size), None)
+    if wrong is not None:
+        raise ConfigError(
+            f"A given token is #{wrong}, and this model's tokens go from #0 to "
+            f"#{model.vocab_size - 1}; give one of them."
+        )
+    if len(given) > config.max_new_tokens:
+        raise ConfigError(
+            f"{len(given)} tokens are given and max_new_tokens is {config.max_new_tokens}; raise "
+            "it, or give fewer."
         )
 
 
@@ -198,6 +227,7 @@ def collect(
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
     prompt_text: str | None = None,
+    given: Sequence[int] = (),
 ) -> Trace[Config]:
     """Run `decode` to its end and return everything it recorded.
 
@@ -210,6 +240,7 @@ def collect(
             `cancelled`. So does a server that gives no answer any more; a note says why.
         draft: the second model of `Speculative`.
         prompt_text: what the user wrote, where `prompt` is the ids of a rendered chat.
+        given: as of `decode`.
 
     Raises:
         as `decode`.
@@ -220,7 +251,7 @@ def collect(
     seconds: list[float] = []
     began = perf_counter()
     cancelled, lost = should_stop is not None and should_stop(), list[str]()
-    with closing(_timed(_steps(model, ids, config, draft), lost)) as running:
+    with closing(_timed(_steps(model, ids, config, draft, given), lost)) as running:
         while not cancelled and (timed := next(running, None)) is not None:
             step = timed[0]
             steps.append(step)

@@ -39,6 +39,7 @@ class Method(Generic[Config]):
         record: the class of its own data of a run.
         reads_prompt: whether it records what the model predicted in the prompt.
         takes_known: whether it can do with a model that names only the likeliest tokens.
+        takes_given: whether its engine takes, last, the ids of the first generated tokens.
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
         rows: how many sequences a step runs through its models, by the config.
         outcome: `(steps, config, draft)`, the draft model or None; the run's tokens and own data.
@@ -58,6 +59,7 @@ class Method(Generic[Config]):
     record: type[MethodRecord] = MethodRecord
     reads_prompt: bool = True
     takes_known: bool = False
+    takes_given: bool = False
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1
     outcome: Callable[[Sequence[Step], Config, Any], RunTokens] = emitted_tokens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import cast
@@ -20,7 +20,7 @@ from core.models.replacing import replaced
 from core.models.running.cache import GrowingCache, attention_layer_types
 from core.models.running.contexts import CachedContext, InputLimits, UncachedContext
 from core.models.running.layout import lay_out_for_single_tokens
-from core.models.running.reference import reference_paths, reference_token_ids
+from core.models.running.reference import NOTHING_GIVEN, reference_paths, reference_token_ids
 from core.models.running.rope import AnglesOfRun, length_dependent_rope
 from core.models.running.window import context_window
 from core.models.text.tokenizing import Tokenizing, TokenNames
@@ -202,13 +202,19 @@ class TransformersModel(Tokenizing):
         return context
 
     def reference_token_ids(
-        self, prompt_ids: Sequence[int], config: MethodConfig
+        self,
+        prompt_ids: Sequence[int],
+        config: MethodConfig,
+        given: Mapping[int, int] = NOTHING_GIVEN,
     ) -> list[int] | None:
         """Run transformers' own `generate` for `Greedy`, or `Sampling` by multinomial.
 
         None where there is nothing to compare with: another method, another draw.
+
+        Args:
+            given: ids by step that take the place of the picked ones.
         """
-        return reference_token_ids(self, prompt_ids, config)
+        return reference_token_ids(self, prompt_ids, config, given)
 
     def reference_paths(
         self, prompt_ids: Sequence[int], config: MethodConfig

@@ -16,6 +16,7 @@ class Greedy(MethodConfig):
     method: ClassVar[str] = "greedy"
     words: ClassVar[str] = "greedy decoding"
     can_draw: ClassVar[bool] = False
+    forces: ClassVar[tuple[str, ...]] = ("given",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class Sampling(MethodConfig):
 
     method: ClassVar[str] = "sampling"
     words: ClassVar[str] = "sampling"
+    forces: ClassVar[tuple[str, ...]] = ("given",)
 
     seed: int = 0
     draw: DrawMethod = setting("inverse_cdf", "how to draw")

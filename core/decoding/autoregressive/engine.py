@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import Ended, MethodConfig
+from core.decoding.errors import DecodingError
 from core.decoding.loop.recording import read_step
 from core.decoding.loop.run import eos_rows, process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
-from core.decoding.record.steps import Draw, Phase, Step, StepSeconds, TokenStep
-from core.decoding.shaping.draws import Pick, draw, draw_noise, new_generator
+from core.decoding.record.steps import Draw, ForcedAs, Phase, Step, StepSeconds, TokenStep
+from core.decoding.shaping.draws import (
+    Pick,
+    draw,
+    draw_noise,
+    generator_at,
+    new_generator,
+    noisy_scores,
+)
 from core.decoding.shaping.known import require_drawable
 from core.decoding.shaping.long_rows import Ranking, ranked
-from core.decoding.shaping.stages import Distribution
+from core.decoding.shaping.stages import Distribution, raw_distribution
 from core.decoding.shaping.step import StepShaper
 
 
 def generate(
-    model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig
+    model: LanguageModel,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    given: Sequence[int] = (),
 ) -> Iterator[Step]:
     """Yield the prompt step, then a step for each generated token.
 
     Args:
         prompt_ids: at least one id; prompt and generated tokens together stay within the
             model's context window.
+        given: the first generated ids, whatever the model picks there. A given token that the
+            model picks too makes an ordinary step; another one is forced.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
@@ -37,22 +52,42 @@ def generate(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
-    yield from continue_from(model, context, prompt_ids, config)
+    yield from continue_from(model, context, prompt_ids, config, given=given)
 
 
 def continue_from(
-    model: LanguageModel, context: Context, prompt_ids: Sequence[int], config: MethodConfig
+    model: LanguageModel,
+    context: Context,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    *,
+    emitted: Sequence[int] = (),
+    given: Sequence[int] = (),
 ) -> Iterator[TokenStep]:
-    """Yield a step for each generated token; `context` holds the prompt, in one row."""
-    limit = token_limit(model, prompt_ids, config)
-    picker, ending = Picker(model, config), Ending(model, config, limit)
-    ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
-    for index in range(limit):
+    """Yield a step for each generated token after those that were emitted before.
+
+    Args:
+        context: holds the prompt and the emitted tokens, in one row.
+        emitted: tokens of an earlier run; the noise goes on where they leave the generator.
+        given: as of `generate`, after the emitted tokens.
+    """
+    limit, start = token_limit(model, prompt_ids, config), len(emitted)
+    picker, ending = Picker(model, config, start), Ending(model, config, limit)
+    for index, token_id in enumerate(emitted):
+        ending.after(index, token_id)
+    ids, logits, forward = [*prompt_ids, *emitted], context.logits[0], 0.0
+    for index in range(start, limit):
         picked = picker.pick(index, logits, ids)
         token_id = picked.pick.token_id
+        if index - start < len(given):
+            token_id = given[index - start]
         ids.append(token_id)
         text, reason = ending.after(index, token_id)
-        yield picker.record(index, picked, forward, text, reason)
+        if token_id == picked.pick.token_id:
+            yield picker.record(index, picked, forward, text, reason)
+        else:
+            forced = ForcedToken(token_id, "given", "answer", logits, picked)
+            yield picker.record_forced(index, forced, forward, text, reason)
         if reason:
             return
         started = perf_counter()
@@ -86,15 +121,31 @@ class Picked(NamedTuple):
     top: Ranking | None = None
 
 
-class Picker:
-    """Shapes logits and draws, for one run; owns the run's generator."""
+class ForcedToken(NamedTuple):
+    """A forced token, with the `[vocab]` logits and the pick that it replaces (None without)."""
 
-    def __init__(self, model: LanguageModel, config: MethodConfig) -> None:
+    token_id: int
+    reason: ForcedAs | None
+    phase: Phase
+    logits: Tensor
+    picked: Picked | None
+
+
+class Picker:
+    """Shapes logits and draws, for one run; owns the run's generator.
+
+    Args:
+        start: the number of tokens that were drawn before, by the same seed.
+    """
+
+    def __init__(self, model: LanguageModel, config: MethodConfig, start: int = 0) -> None:
         self._model = model
         self._config = config
         self._shaper = shaper_of(model, config)
-        self._sampling = drawn_by(config)
-        self._generator = new_generator(self._sampling.seed if self._sampling else 0)
+        self._sampling = sampling = drawn_by(config)
+        self._generator = new_generator(sampling.seed if sampling else 0)
+        if sampling and start:
+            self._generator = generator_at(sampling.draw, sampling.seed, start, model.vocab_size)
 
     def pick(
         self, index: int, logits: Tensor, previous_ids: Sequence[int], noise: Tensor | None = None
@@ -148,3 +199,72 @@ class Picker:
             seconds=StepSeconds(forward, picked.shaping_seconds, picked.draw_seconds),
             finish_reason=finish_reason,
         )
+
+    def record_forced(
+        self,
+        index: int,
+        forced: ForcedToken,
+        forward: float,
+        text: str,
+        finish_reason: Ended | None,
+    ) -> TokenStep:
+        """Record a forced token: one more stage gives it the whole probability.
+
+        Raises:
+            DecodingError: the model gives the token no probability.
+        """
+        token_id, reason, phase, logits, picked = forced
+        if not logits[token_id] > -math.inf:
+            raise cannot_force(self._model, token_id)
+        started = perf_counter()
+        before = [raw_distribution(logits)] if picked is None else picked.stages
+        stages = [*before, _all_on(token_id, before[-1])]
+        shaping = perf_counter() - started if picked is None else picked.shaping_seconds
+        reading = read_step(self._model, stages, Pick(token_id), self._config.top_candidates)
+        candidates = tuple(
+            c._replace(removed_by=None) if c.token_id == token_id else c for c in reading.candidates
+        )
+        return TokenStep(
+            index=index,
+            token_id=token_id,
+            candidates=candidates,
+            entropy=reading.entropy,
+            tail_mass=reading.tail_mass,
+            surprisal=reading.surprisal,
+            origin="forced",
+            phase=phase,
+            draw=self._replaced_draw(picked, [c.token_id for c in candidates]),
+            stages=reading.stages,
+            text=text,
+            seconds=StepSeconds(forward, shaping, 0.0 if picked is None else picked.draw_seconds),
+            finish_reason=finish_reason,
+            forced_as=reason,
+            instead_of=None if picked is None else picked.pick.token_id,
+        )
+
+    def _replaced_draw(self, picked: Picked | None, candidate_ids: list[int]) -> Draw:
+        """Record the draw whose token was replaced; `forced` where nothing was drawn."""
+        if picked is None:
+            return Draw("forced")
+        if not self._sampling:
+            return Draw("argmax")
+        pick, scores = picked.pick, None
+        if pick.noise is not None:
+            ids = torch.tensor(candidate_ids)
+            scores = tuple(noisy_scores(pick, ids, picked.stages[-1].log_probs_of(ids)))
+        return Draw(self._sampling.draw, pick.uniform, pick.interval, scores)
+
+
+def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
+    """Error for a forced token to which the model gives no probability."""
+    return DecodingError(
+        f"The model rules out the token {model.token_text(token_id)!r}, which is to be forced; "
+        "give another token or text."
+    )
+
+
+def _all_on(token_id: int, before: Distribution) -> Distribution:
+    """Stage that gives a forced token the whole probability, whatever it had before."""
+    ids = torch.tensor([token_id])
+    removed_mass = max(0.0, -math.expm1(before.log_probs_of(ids)[0]))
+    return Distribution("forced", ids, torch.zeros(1), torch.ones(1), 0.0, 1, removed_mass)

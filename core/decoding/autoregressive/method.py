@@ -25,6 +25,7 @@ GREEDY = Method(
     config=Greedy,
     engine=_ENGINE,
     takes_known=True,
+    takes_given=True,
     against_model=_AGAINST_MODEL,
     reference=lambda _: {"do_sample": False},
 )
@@ -32,6 +33,7 @@ SAMPLING = Method(
     config=Sampling,
     engine=_ENGINE,
     takes_known=True,
+    takes_given=True,
     against_model=_AGAINST_MODEL,
     notes=lambda config: () if drawn_by(config) else (TEMPERATURE_0,),
     reference=_reference,

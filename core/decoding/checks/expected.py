@@ -20,8 +20,9 @@ def expected_draw(trace: Trace) -> tuple[str, str]:
 
 
 def expected_draw_of(trace: Trace, step: TokenStep) -> tuple[str, str]:
-    """A forced token has a draw where it took the place of a drawn one."""
-    if not trace.config.forces_tokens or step.forced_as is None:
+    """A forced token has a draw where it took the place of a drawn one, as a given one always."""
+    replaced_none = step.instead_of is None and step.forced_as == "given"
+    if step.forced_as not in trace.config.forces or replaced_none:
         return expected_draw(trace)
     return "forced", "forced" if step.instead_of is None else expected_draw(trace)[1]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -42,9 +42,9 @@ class HasReference(Protocol):
     """A model that can say what another implementation emits (transformers' `generate`)."""
 
     def reference_token_ids(
-        self, prompt_ids: Sequence[int], config: MethodConfig
+        self, prompt_ids: Sequence[int], config: MethodConfig, given: Mapping[int, int] = ...
     ) -> list[int] | None:
-        """Generated ids; None where the config can't be compared."""
+        """Return generated ids, some of them given by step; None if it can't be compared."""
         ...
 
 
@@ -244,7 +244,8 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
 def _reference(trace: Trace, model: LanguageModel) -> Check | None:
     if not offers(model, HasReference) or trace.finish_reason == "cancelled":
         return None
-    expected = model.reference_token_ids(trace.prompt_ids, trace.config)
+    given = {step.index: step.token_id for step in trace.token_steps if step.origin == "forced"}
+    expected = model.reference_token_ids(trace.prompt_ids, trace.config, given)
     if expected is None:
         return None
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import drawn_by
-from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.autoregressive.engine import ForcedToken, Picked, Picker
 from core.decoding.checks.common import MASS_TOLERANCE
 from core.decoding.checks.forwards import stretched
 from core.decoding.checks.nearby_rows import NearbyRows
@@ -29,14 +29,17 @@ SAME_STAGES = "its logits and the settings give the same stages"
 RecordAgain: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]
 
 
-def record_picked(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -> TokenStep:
-    """Record what was picked, as greedy decoding and sampling do.
+def record_picked(picker: Picker, step: TokenStep, row: Tensor, picked: Picked | None) -> TokenStep:
+    """Record the pick or the given token in its place, as greedy decoding and sampling do.
 
     Raises:
-        DecodingError: a token was forced, which they never do.
+        DecodingError: a token was forced where nothing was picked, which they never do.
     """
     if picked is None:
         raise DecodingError("the method forces no token")
+    if step.origin == "forced" and picked.pick.token_id != step.token_id:
+        forced = ForcedToken(step.token_id, "given", step.phase, row, picked)
+        return picker.record_forced(step.index, forced, 0.0, step.text, step.finish_reason)
     return picker.record(step.index, picked, 0.0, step.text, step.finish_reason, step.phase)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.autoregressive.engine import ForcedToken, Picked, Picker
 from core.decoding.checks import model_checks as token_model_checks
 from core.decoding.checks import trace_checks
 from core.decoding.checks.common import count
@@ -18,8 +18,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.calculator import END_RESULT, call_at_end, result_of
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.reasoning.controller import BudgetController, TokenDecision
-from core.decoding.reasoning.engine import Forcing, record_forced
+from core.decoding.reasoning.controller import BudgetController
 from core.decoding.reasoning.transcript import Piece, ReasoningSummary, pieces_of, read_run
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
@@ -49,12 +48,8 @@ def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
     def record(picker: Picker, step: TokenStep, row: Tensor, picked: Picked | None) -> TokenStep:
         if step.forced_as is None:
             return record_picked(picker, step, row, picked)
-        instead_of = None if picked is None else picked.pick.token_id
-        decision = TokenDecision(step.token_id, step.phase, step.forced_as, instead_of)
-        forcing = Forcing(decision, row, picked)
-        return record_forced(
-            model, trace.config, step.index, forcing, 0.0, step.text, step.finish_reason
-        )
+        forced = ForcedToken(step.token_id, step.forced_as, step.phase, row, picked)
+        return picker.record_forced(step.index, forced, 0.0, step.text, step.finish_reason)
 
     checks = token_model_checks.model_checks(trace, model, record)
     return [*checks, _decided_again(trace, model)] if checks[0].passed else checks
@@ -113,13 +108,15 @@ def _group_fault(
     expression = call_at_end(written) if why == "result" else None
     if why == "result" and (expression is None or not config.calculator):
         return "a result was put in without a call"
+    texts = {"".join(piece.visible for piece in group), "".join(piece.text for piece in group)}
     expected = {
         "think_start": config.think_start,
         "think_end": config.think_end,
         "wait": config.wait_text,
         "result": result_of(expression or "") + END_RESULT,
-    }[why or "wait"]
-    texts = {"".join(piece.visible for piece in group), "".join(piece.text for piece in group)}
+    }.get(why or "wait")
+    if expected is None:
+        return "a token was given, which reasoning does not do"
     if expected in texts or (cut and any(expected.startswith(text) for text in texts)):
         return ""
     return f"the forced text is not the {why}'s"

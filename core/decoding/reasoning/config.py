@@ -54,7 +54,7 @@ class Reasoning(MethodConfig):
     method: ClassVar[str] = "reasoning"
     words: ClassVar[str] = "reasoning"
     has_own_bound: ClassVar[bool] = True
-    forces_tokens: ClassVar[bool] = True
+    forces: ClassVar[tuple[str, ...]] = ("think_start", "think_end", "wait", "result")
 
     max_new_tokens: int = 1024
     max_thinking_tokens: int = setting(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.config import Ended
-from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.errors import ConfigError
 from core.decoding.loop.run import token_limit
 from core.decoding.loop.text import TextStream, encode_continuation, join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel
@@ -23,14 +23,6 @@ class TokenDecision(NamedTuple):
     phase: Phase
     forced_as: ForcedAs | None = None
     instead_of: int | None = None
-
-
-def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
-    """Error for a forced token to which the model gives no probability."""
-    return DecodingError(
-        f"The model rules out the token {model.token_text(token_id)!r}, which is to be "
-        "forced; give other marks, or another wait text."
-    )
 
 
 class BudgetController:

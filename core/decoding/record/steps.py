@@ -32,7 +32,7 @@ StageName: TypeAlias = Annotated[str, OneOf(STAGES)]
 FinishReason: TypeAlias = Literal["eos", "stop", "length", "cancelled"]
 Origin: TypeAlias = Literal["argmax", "sampled", "forced", "server"]
 Phase: TypeAlias = Literal["answer", "thinking"]
-ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result"]
+ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result", "given"]
 
 
 class Candidate(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Protocol
 
@@ -10,6 +10,8 @@ import torch
 from transformers import (
     GenerationConfig,
     GenerationMixin,
+    LogitsProcessor,
+    LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
 )
@@ -46,8 +48,14 @@ class Generator(Protocol):
     def token_bytes(self, token_id: int) -> bytes: ...
 
 
+NOTHING_GIVEN: Mapping[int, int] = {}
+
+
 def reference_token_ids(
-    model: Generator, prompt_ids: Sequence[int], config: MethodConfig
+    model: Generator,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    given: Mapping[int, int] = NOTHING_GIVEN,
 ) -> list[int] | None:
     """The ids that `generate` adds to the prompt; None where it has no such method or draw.
 
@@ -55,8 +63,11 @@ def reference_token_ids(
     own criterion lets one begin in the prompt).
     Multinomial sampling on another device than the CPU draws from that device's generator, and so
     can't be compared.
+
+    Args:
+        given: ids by step that take the place of the picked ones.
     """
-    output = _generate(model, prompt_ids, config, searches=False)
+    output = _generate(model, prompt_ids, config, given, searches=False)
     return None if output is None else list(output[0, len(prompt_ids) :].tolist())
 
 
@@ -68,7 +79,7 @@ def reference_paths(
     None for other methods, and where nothing can be compared. Places without a hypothesis, which
     transformers fills with dead rows, are left out.
     """
-    output = _generate(model, prompt_ids, config, searches=True)
+    output = _generate(model, prompt_ids, config, NOTHING_GIVEN, searches=True)
     if output is None:
         return None
     rows = zip(
@@ -86,7 +97,12 @@ def reference_paths(
 
 
 def _generate(
-    model: Generator, prompt_ids: Sequence[int], config: MethodConfig, *, searches: bool
+    model: Generator,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    given: Mapping[int, int],
+    *,
+    searches: bool,
 ) -> Any:
     """Run `generate` on one prompt; None where it has no room, or no such method or draw.
 
@@ -128,6 +144,7 @@ def _generate(
             prompt,
             attention_mask=torch.ones_like(prompt),
             generation_config=generation_config,
+            logits_processor=LogitsProcessorList([_Given(given, len(prompt_ids))] if given else []),
             stopping_criteria=StoppingCriteriaList(stopping if config.stop_strings else []),
             **forced,
         )
@@ -152,6 +169,21 @@ def _arguments(shaping: Shaping, names: Iterable[str]) -> dict[str, Any] | None:
         return None
     values = ((spec, getattr(shaping, spec.field)) for spec in specs)
     return {spec.generate: spec.passed(value) for spec, value in values if spec.generate}
+
+
+class _Given(LogitsProcessor):  # type: ignore[misc]
+    """Gives one token the whole probability, at some of the steps."""
+
+    def __init__(self, given: Mapping[int, int], prompt_length: int) -> None:
+        self._given, self._prompt_length = given, prompt_length
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        token_id = self._given.get(input_ids.shape[1] - self._prompt_length)
+        if token_id is None:
+            return scores
+        return torch.full_like(scores, -torch.inf).index_fill(
+            1, torch.tensor([token_id], device=scores.device), 0.0
+        )
 
 
 class _StopStrings(StoppingCriteria):  # type: ignore[misc]

@@ -100,9 +100,10 @@ def _steps_are_the_method_s(trace: Trace) -> None:
     kind, compares = method_of(trace.config).step, method_of(trace.config).compares
     if not all(isinstance(step, PromptStep | kind) for step in trace.steps):
         raise ValueError("a step is of another method than the settings")
-    reasoned = (s.phase == "thinking" or s.origin == "forced" for s in trace.token_steps)
-    if method != "reasoning" and any(reasoned):
-        raise ValueError("only a reasoning run thinks, or has forced tokens")
+    if method != "reasoning" and any(step.phase == "thinking" for step in trace.token_steps):
+        raise ValueError("only a reasoning run thinks")
+    if any(step.forced_as not in (None, *trace.config.forces) for step in trace.token_steps):
+        raise ValueError(f"{trace.config.words} forces no token for a reason that a step gives")
     if any((step.compared is not None) != compares for step in trace.token_steps):
         raise ValueError("a step compares tokens exactly where its method does")
     record = type(trace.method_record)
