@@ -170,7 +170,7 @@ def read_prompt(
     known, text = getattr(model, "known", None) is not None, model.token_text
     positions: list[PromptPosition] = []
     # What is looked at several times stays in a processor's cache.
-    for block in logits.split(max(1, _AT_ONCE // logits.shape[-1])):
+    for block in torch.split(logits, max(1, _AT_ONCE // logits.shape[-1])):
         if known:
             named, probs = [known_distribution(row) for row in block], block.exp()
             block = torch.stack([row.logits for row in named])
