@@ -8,6 +8,7 @@ from pages.ui import registry
 from pages.ui.run import changed, install_model, save
 from pages.ui.shell import (
     address,
+    boundary,
     browser,
     figure_choices,
     fragments,
@@ -17,9 +18,10 @@ from pages.ui.shell import (
     shutdown,
     sidebar,
 )
-from pages.ui.widgets import ahead, link, style
+from pages.ui.widgets import ahead, control, link, style
 
 guard.guard_callbacks(fragments.reset)
+guard.explain_by(control.in_words)
 guard.guard_pages()
 guard.begin_at_root()
 fragments.reset()
@@ -61,7 +63,7 @@ if st.session_state.pop("go_to_lab", False):
     registry.Named("lab.state:open_selected")()
     # Left to itself it would refuse to touch an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
-guard.run(row, page.run)
+boundary.run(row, page.run)
 changed.tell_address(row.view(), row)
 address.keep(page.url_path)
 st.session_state.pop(sidebar.RUN_EXAMPLE, None)

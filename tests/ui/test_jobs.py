@@ -94,6 +94,20 @@ def test_work_that_nobody_watches_or_whose_browser_went_ends(
         assert job.should_stop() == ends
 
 
+def test_a_page_looks_more_seldom_while_many_look_at_their_jobs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running = [jobs.Job(session=f"visitor {at % 50}") for at in range(60)]
+    monkeypatch.setattr(jobs, "_active", set())
+    assert jobs.poll_seconds() == jobs.POLL_SECONDS
+    for count, seconds in ((1, 0.15), (4, 0.6), (10, 1.5), (18, 1.5), (50, 4.0), (60, 4.0)):
+        monkeypatch.setattr(jobs, "_active", set(running[:count]))
+        assert jobs.poll_seconds() == pytest.approx(seconds)
+    for job in running[2:]:
+        job.watched -= jobs.UNSEEN_SECONDS + 1
+    assert jobs.poll_seconds() == pytest.approx(0.3)
+
+
 def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any of them stands in line for its time."""
     monkeypatch.setattr(jobs, "_active", set())  # An earlier test's page may still be at work.

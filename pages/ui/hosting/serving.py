@@ -22,6 +22,7 @@ from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
+from pages.ui.platform import messages
 
 
 def middleware() -> list[Middleware]:
@@ -60,6 +61,7 @@ _SWITCH_SECONDS = 0.0005
 async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     """While the server runs: say where it is, open the browser, forget ended sessions' files."""
     sys.setswitchinterval(_SWITCH_SECONDS)
+    messages.send_news_only()
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
     print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
     if not st.get_option("server.headless"):

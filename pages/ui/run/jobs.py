@@ -26,13 +26,15 @@ from pages.ui.shell.guard import UNEXPECTED
 from pages.ui.widgets.control import in_words
 
 POLL_SECONDS = 0.15
-# While many sessions are busy each of them looks more seldom: the first of these at most, until the
-# second times their number is more.
+# While many views of running jobs are open each of them looks more seldom: the first of these at
+# most, until the second times their number is more.
 SELDOM_POLL_SECONDS, CROWDED_POLL_SECONDS = 1.5, 0.08
 # More than a page starts by itself: the lab measures three things of each step that it shows. What
 # was stopped ends at its next step, and counts among all of a session's threads only.
 MOST_JOBS, MOST_THREADS = 12, 48
 TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait until one has ended."
+# A view that polled no job for so long is seen by nobody: a hidden tab, a page that was left.
+UNSEEN_SECONDS = 15.0
 # A job that nobody polled for so long is cancelled: a browser polls a hidden tab once a minute.
 ABANDONED_SECONDS = 120.0
 # The same where the browser has gone; it may come back after a broken connection.
@@ -153,14 +155,21 @@ def _is_connected(session: str | None) -> bool:
 
 
 def poll_seconds() -> float:
-    """Return the interval at which a page looks at its work; longer while many are busy."""
-    busy = max(1, _busy_sessions())
-    return max(min(SELDOM_POLL_SECONDS, POLL_SECONDS * busy), CROWDED_POLL_SECONDS * busy)
+    """Return the interval at which a page looks at its work; longer while many look at theirs."""
+    views = max(1, _running_views())
+    return max(min(SELDOM_POLL_SECONDS, POLL_SECONDS * views), CROWDED_POLL_SECONDS * views)
 
 
 def is_quiet() -> bool:
     """Return whether there is time for work that nobody has asked for yet."""
     return _busy_sessions() <= 2
+
+
+def _running_views() -> int:
+    """Count the sessions with a job that goes on and that their page has looked at lately."""
+    since = time.monotonic() - UNSEEN_SECONDS
+    with _lock:
+        return len({job.session for job in _active if job.watched > since})
 
 
 def _busy_sessions() -> int:

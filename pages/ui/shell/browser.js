@@ -19,6 +19,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 function prepare(script) {
   const tab = { drawn: 0, told: null, free: "", longest: [] };
   loadEarly(script);
+  restUnseen();
   oneEntryAPage();
   announce();
   addEventListener("click", clickLabel);
@@ -38,6 +39,29 @@ function loadEarly(address) {
   script.src = address;
   script.addEventListener("error", () => script.remove());
   document.head.append(script);
+}
+
+// A tab that nobody sees lets its timers rest, those that ask how far a run is among them, and catches
+// up when it is seen. Each goes on once a minute: a job that nobody watches is stopped after two.
+const UNSEEN_MS = 50_000;
+function restUnseen() {
+  const { setInterval: start, clearInterval: end } = window, due = new Map();
+  window.setInterval = (act, delay, ...given) => {
+    let last = Date.now();
+    const run = () => {
+      due.delete(id);
+      last = Date.now();
+      act(...given);
+    };
+    const rests = () => document.hidden && Date.now() - last < UNSEEN_MS;
+    const id = start(() => (rests() ? due.set(id, run) : run()), delay);
+    return id;
+  };
+  window.clearInterval = (id) => {
+    due.delete(id);
+    end(id);
+  };
+  document.addEventListener("visibilitychange", () => document.hidden || due.forEach((run) => run()));
 }
 
 // What the server took the page's width for, from then on too.

@@ -27,36 +27,25 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from core.decoding.errors import DecodingError
-from pages.ui.registry import Page
-from pages.ui.shell import address, sidebar
 from pages.ui.shell.uninterrupted import uninterrupted
-from pages.ui.widgets import control
 
 P = ParamSpec("P")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
 # In the session's state: what a callback failed with, what was logged last, the page that is shown.
 _FAILED, _LOGGED, _SHOWN = "callback_failed", "failure_logged", "page_shown"
+_words: Callable[[DecodingError], str] = str
 
 
-def run(page: Page, draw: Callable[[], None]) -> None:
-    """Draw a page; where it fails, say so and offer to begin it afresh.
+def explain_by(words: Callable[[DecodingError], str]) -> None:
+    """Say errors of ours in these words from now on; for the whole server."""
+    global _words
+    _words = words
 
-    Above it stands what a callback failed with before.
-    """
-    if (failed := st.session_state.pop(_FAILED, None)) is not None:
-        _say(failed)
-    try:
-        draw()
-    except Exception as error:
-        _say(_sentence(error))
-        st.button(
-            "Start this page afresh",
-            key="start_afresh",
-            icon=":material/restart_alt:",
-            help="Its example and its default settings; what you opened or ran here is forgotten.",
-            on_click=_start_afresh,
-            args=(page,),
-        )
+
+def failed_callback() -> str | None:
+    """Return why a callback has failed since the page was drawn last; says so once."""
+    failed: str | None = st.session_state.pop(_FAILED, None)
+    return failed
 
 
 def guarded(draw: Callable[P, None]) -> Callable[P, None]:
@@ -67,7 +56,7 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
         try:
             draw(*args, **named)
         except Exception as error:
-            _say(_sentence(error))
+            say(sentence(error))
             st.button("Try again", key=f"again-{ThreadState.get().fragment_id}", type="tertiary")
 
     return drawn
@@ -103,7 +92,7 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
                         before_full_rerun()
                     raise
                 except Exception as error:
-                    st.session_state[_FAILED] = _sentence(error)
+                    st.session_state[_FAILED] = sentence(error)
                 if not is_alone():
                     before_full_rerun()
 
@@ -212,10 +201,10 @@ def _is_of_a_part(asked: ClientState) -> bool:
     return bool(asked.fragment_id) or any(map(_has_active_trigger_value, told))
 
 
-def _sentence(error: Exception) -> str:
+def sentence(error: Exception) -> str:
     """An error as the visitor reads it; the log hears of it once, however often it is drawn."""
     if isinstance(error, DecodingError):
-        return control.in_words(error)
+        return _words(error)
     details = "".join(traceback.format_exception(error))
     if st.session_state.get(_LOGGED) != details:
         st.session_state[_LOGGED] = details
@@ -223,20 +212,8 @@ def _sentence(error: Exception) -> str:
     return UNEXPECTED
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
+    """Draw a sentence of an error."""
     with st.container(horizontal=True, wrap=False, gap="small"):
         st.markdown(":material/error:", width="content")
         st.text(sentence, width="stretch")
-
-
-def _start_afresh(page: Page) -> None:
-    """Forget what the page shows and what its controls say, shared knobs in the address too; other
-    pages and the sidebar stay as they are."""
-    kind = page.view.find().__self__
-    if (view := st.session_state.pop(kind.key, None)) is not None:
-        for job in view.jobs.values():
-            job.stop()
-    address.forget(page.path)
-    own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
-    named = control.rows_in_address().keys() - {row.key for row in sidebar.ROWS}
-    control.load(own | {key: control.row_of(key).default for key in named})

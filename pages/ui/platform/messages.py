@@ -1,0 +1,88 @@
+"""Messages that the server sends with each run of a page or of a part of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from streamlit import config
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
+
+# Of the message that begins a run: the browser reads these where the whole page runs.
+_OF_A_PAGE = ("custom_theme", "app_pages")
+
+
+def send_news_only() -> None:
+    """Send no theme and no running state that the browser has already; for the whole server.
+
+    Streamlit reads the theme from its options for each run (0.4 ms on the event loop), and tells
+    the browser for each look at a job that a script runs and that none does.
+    """
+    if getattr(AppSession, "_sends_news_only", False):
+        return
+    read_theme = app_session._populate_theme_msg
+
+    @cache
+    def theme(section: str) -> CustomThemeConfig:
+        found = CustomThemeConfig()
+        read_theme(found, section)
+        return found
+
+    config.on_config_parsed(theme.cache_clear, force_connect=True)
+
+    def fill_theme(message: CustomThemeConfig, section: str = "theme") -> None:
+        if theme(section).ByteSize():
+            message.MergeFrom(theme(section))
+
+    send = AppSession._enqueue_forward_msg
+
+    def send_news(self: Any, message: ForwardMsg) -> None:
+        if vars(self).setdefault("_known", KnownToBrowser()).is_news(message):
+            send(self, message)
+
+    app_session._populate_theme_msg = fill_theme
+    AppSession._enqueue_forward_msg = send_news  # type: ignore[method-assign]
+    AppSession._sends_news_only = True  # type: ignore[attr-defined]
+
+
+class KnownToBrowser:
+    """What the browser of a session knows of its runs.
+
+    Args:
+        running: the state that it was told last.
+        polled: parts of its page that run again by themselves.
+        polls: the run that goes on is of such parts alone.
+    """
+
+    def __init__(self) -> None:
+        self.running: bool | None = None
+        self.polled = set[str]()
+        self.polls = False
+
+    def is_news(self, message: ForwardMsg) -> bool:
+        """Return whether a message is to be sent; take from it what its reader doesn't read."""
+        kind = message.WhichOneof("type")
+        if kind == "auto_rerun":
+            self.polled.add(message.auto_rerun.fragment_id)
+        elif kind == "new_session":
+            self._begin(message)
+        elif kind == "session_status_changed":
+            running = message.session_status_changed.script_is_running
+            # A look at a job is no run that the page would have to show.
+            if running == self.running or (running and self.polls):
+                return False
+            self.running = running
+        return True
+
+    def _begin(self, message: ForwardMsg) -> None:
+        parts = message.metadata.run.fragment_ids
+        self.polls = bool(parts) and self.polled.issuperset(parts)
+        if not parts:
+            # Drawing the page says anew which parts are polled.
+            self.polled.clear()
+            return
+        for field in _OF_A_PAGE:
+            message.new_session.ClearField(field)

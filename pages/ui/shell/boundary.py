@@ -1,0 +1,45 @@
+"""Error boundary of a page: it says what failed, and offers to begin the page afresh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.ui.registry import Page
+from pages.ui.shell import address, guard, sidebar
+from pages.ui.widgets import control
+
+
+def run(page: Page, draw: Callable[[], None]) -> None:
+    """Draw a page; where it fails, say so and offer to begin it afresh.
+
+    Above it stands what a callback failed with before.
+    """
+    if (failed := guard.failed_callback()) is not None:
+        guard.say(failed)
+    try:
+        draw()
+    except Exception as error:
+        guard.say(guard.sentence(error))
+        st.button(
+            "Start this page afresh",
+            key="start_afresh",
+            icon=":material/restart_alt:",
+            help="Its example and its default settings; what you opened or ran here is forgotten.",
+            on_click=_start_afresh,
+            args=(page,),
+        )
+
+
+def _start_afresh(page: Page) -> None:
+    """Forget what the page shows and what its controls say, shared knobs in the address too; other
+    pages and the sidebar stay as they are."""
+    kind = page.view.find().__self__
+    if (view := st.session_state.pop(kind.key, None)) is not None:
+        for job in view.jobs.values():
+            job.stop()
+    address.forget(page.path)
+    own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
+    named = control.rows_in_address().keys() - {row.key for row in sidebar.ROWS}
+    control.load(own | {key: control.row_of(key).default for key in named})
