@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from plotly.graph_objects import Figure
-
 import core.figures as figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
@@ -18,6 +16,7 @@ from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
 from core.export.part import Part, of_figure
 from core.export.stored_parts import evaluation_parts, lab_parts, reasoning_parts, sweep_parts
+from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
 from core.figures.beam.window import windows
@@ -119,7 +118,7 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         )
 
     yield Entry("heatmap", heatmap, "step", len(steps), opens)
-    draws = {
+    draws: dict[str, Figure[...]] = {
         "candidates": figures.candidate_bars,
         "stages": figures.step_stages,
         "softmax": figures.softmax_row,
@@ -134,7 +133,7 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
     yield _all("time", of_figure("time", figures.timing, [("This run", trace)]))
 
 
-def _of_step(trace: Trace, name: str, draw: Callable[..., Figure], at: int, _: Paper) -> Part:
+def _of_step(trace: Trace, name: str, draw: Figure[...], at: int, _: Paper) -> Part:
     return of_figure(name, draw, trace.token_steps[at], trace)
 
 

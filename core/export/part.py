@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-import core.figures as figures
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.figures.base.figure import Figure
 from core.figures.base.labels import exact_plain
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme
@@ -70,25 +69,9 @@ class Part:
         return self.draw
 
 
-def of_figure(
-    name: str,
-    draw: Callable[..., go.Figure],
-    *of: Any,
-    table: tuple[Any, ...] | None = None,
-    **looks: Any,
-) -> Part:
-    """A figure of `core.figures`, with the table of the same name.
-
-    Args:
-        of: what both are made of.
-        table: what the table takes, where that is something else.
-        looks: what the figure takes by name; the table gets those that it takes by name too.
-    """
-    data: Callable[..., DataFrame] = getattr(figures, f"{draw.__name__}_data")
-    both = [p.name for p in signature(data).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    shared = {look: value for look, value in looks.items() if look in both}
-    rows = partial(data, *(of if table is None else table), **shared)
-    return Part(name, partial(draw, *of, **looks), rows)
+def of_figure(name: str, draw: Figure[...], *of: Any, **looks: Any) -> Part:
+    """A figure of `core.figures` with its table; both take what they know of the arguments."""
+    return Part(name, partial(draw, *of, **looks), draw.table_of(*of, **looks))
 
 
 def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None = None) -> str:

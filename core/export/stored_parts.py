@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
-
-import plotly.graph_objects as go
 
 import core.figures as figures
 from core.decoding.counting import counted, nth
@@ -17,6 +12,7 @@ from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.votes.best_of import SampledProblems, of_way
 from core.export.part import Part, of_figure
+from core.figures.base.figure import Figure
 from core.figures.base.labels import config_caption, plain_name, settings_caption
 
 _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
@@ -25,19 +21,17 @@ _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 def lab_parts(example: LabExample) -> list[Part]:
     """The figures of a step of the lab; those of what was not measured yet say so."""
     step, at = example.step, f"step-{nth(example.index)}"
-    measured: dict[str, tuple[Callable[..., go.Figure], tuple[Any, ...], str]] = {
-        "boundaries": (figures.lab_decision_boundaries, (step, example.flips), _WAIT),
-        "rolls": (figures.lab_rolls, (example.rolls,), f"open 1,000 rolls and {_WAIT}"),
-        "temperatures": (figures.lab_sweep, (example.sweep,), f"open Temperature and {_WAIT}"),
+    measured: dict[str, tuple[Figure[...], object, str]] = {
+        "boundaries": (figures.lab_decision_boundaries, example.flips, _WAIT),
+        "rolls": (figures.lab_rolls, example.rolls, f"open 1,000 rolls and {_WAIT}"),
+        "temperatures": (figures.lab_sweep, example.sweep, f"open Temperature and {_WAIT}"),
     }
     parts = [
         of_figure(f"stages-{at}", figures.lab_stages, step),
         of_figure(f"draw-{at}", figures.lab_draw, step),
         *(
-            of_figure(f"{name}-{at}", draw, step, table[-1], table=table)
-            if table[-1]
-            else Part(name, needs=needs)
-            for name, (draw, table, needs) in measured.items()
+            of_figure(f"{name}-{at}", draw, step, found) if found else Part(name, needs=needs)
+            for name, (draw, found, needs) in measured.items()
         ),
     ]
     if grown := example.continuations:
@@ -47,15 +41,14 @@ def lab_parts(example: LabExample) -> list[Part]:
 
 def sweep_parts(sweep: BudgetSweep) -> list[Part]:
     """Accuracy, outcomes, costs, and accuracy by the difficulty of the problems."""
-    spent = of_figure("spent", figures.reason_spent, sweep)
     if any(problem.steps is not None for problem in sweep.plan.problems.problems):
         hard = of_figure("difficulty", figures.reason_difficulty, sweep)
     else:
         hard = Part("difficulty", needs="sweep over problems that say how hard they are")
     return [
         of_figure("accuracy", figures.reason_accuracy, sweep),
-        Part("outcomes", partial(figures.reason_outcomes, sweep), spent.data),
-        spent,
+        of_figure("outcomes", figures.reason_outcomes, sweep),
+        of_figure("spent", figures.reason_spent, sweep),
         hard,
     ]
 

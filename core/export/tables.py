@@ -14,7 +14,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import visible_token
-from core.figures.base.records import CANDIDATE_COLUMNS, candidate_record
+from core.figures.decode.candidates import candidate_bars_data
 from core.figures.speculative.metrics import spec_metrics_data
 
 Table: TypeAlias = tuple[str, DataFrame]
@@ -57,8 +57,7 @@ def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
     """The settings that one step was shaped with, and its candidates."""
     shaping = trace.config.shaping
     settings = [(spec.label, spec.shown(getattr(shaping, name))) for name, spec in SETTINGS.items()]
-    records = [candidate_record(step, candidate) for candidate in step.candidates]
-    frame = DataFrame(records, columns=CANDIDATE_COLUMNS)
+    frame = candidate_bars_data(step, trace)
     return [
         ("Settings of this step.", DataFrame(settings, columns=["setting", "value"])),
         (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from inspect import signature
 from itertools import chain
 
 import pytest
@@ -15,7 +14,7 @@ from core import figures
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.export.catalog import Entry, entries_of
-from core.export.part import Part, of_figure
+from core.export.part import of_figure
 from core.figures import LIGHT, printed
 from core.figures.base.paper import WIDE, Paper
 from core.figures.opening import most_open_step, telling_node, telling_token
@@ -90,18 +89,13 @@ def test_a_narrow_paper_keeps_the_part_with_the_selected_round() -> None:
     assert all(any(bars.text) for bars in tokens)
 
 
-def tabled(name: str, arguments: tuple, options: dict) -> Part:
-    """A figure with its table, which gets the figure's arguments that it takes too."""
-    draw, data = getattr(figures, name), getattr(figures, f"{name}_data")
-    given = signature(draw).bind_partial(*arguments).arguments
-    table = tuple(given[key] for key in signature(data).parameters if key in given)
-    return of_figure(name, draw, *arguments, table=table, **options)
-
-
 @pytest.mark.parametrize("paper", [NARROW, WIDE], ids=["85mm", "page"])
 def test_a_table_holds_the_steps_that_its_figure_draws(paper: Paper) -> None:
     compared = set()
-    parts = [(e[0], tabled(*e[1:])) for e in gallery.entries() if e[1] in figures_with_tables()]
+    parts = [
+        (name, of_figure(name, getattr(figures, figure), *arguments, **options))
+        for name, figure, arguments, options in gallery.entries()
+    ]
     parts += [(f"{run} {e.name}", e.part(e.count - 1, paper)) for run, e in stepped()]
     for name, part in parts:
         figure, draws = part.figure(LIGHT, paper), part.draw.func.__name__
@@ -122,10 +116,6 @@ def test_a_table_holds_the_steps_that_its_figure_draws(paper: Paper) -> None:
             compared.add(draws)
     assert {"probability_heatmap", "spec_timeline", "beam_tree", "lens_heatmap"} <= compared
     assert {"prompt_reading", "uncertainty", "candidate_bars", "beam_step"} <= compared
-
-
-def figures_with_tables() -> set[str]:
-    return {name for name in figures.__all__ if f"{name}_data" in figures.__all__}
 
 
 def test_without_a_step_the_part_is_the_one_that_the_page_opens_with() -> None:

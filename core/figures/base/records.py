@@ -19,7 +19,7 @@ from core.figures.base.labels import (
 from core.figures.base.paper import SMALL
 from core.figures.base.theme import Theme
 
-CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by".split()
+CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by"
 
 
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:

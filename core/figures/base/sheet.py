@@ -1,24 +1,34 @@
-"""The sheet that a figure is drawn on: what it collects, and its key."""
+"""The sheet that a figure is drawn on: its declared parts, and its texts laid out around it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
-from core.figures.base.measure import wrapped_markup
-from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.labels import NBSP, escaped, safe_plain
+from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
+from core.figures.base.paper import Paper
 from core.figures.base.theme import Theme
+from core.figures.journal.journals import JOURNAL_TICK
 from core.figures.journal.key_words import told
 from core.figures.journal.style import restyle
 
 Properties: TypeAlias = dict[str, Any]
 
 EDGE = 14
+# Font sizes of the texts and their lines, px.
+_TITLE_SIZE, _TITLE_LINE = 17, 24
+_SUBTITLE_SIZE, _SUBTITLE_LINE = 12, 16
+_CAPTION_SIZE, _CAPTION_LINE = 11, 15
 _KEY_SIZE, _KEY_LINE = 11, 16
+# Where no title or no caption is drawn, px.
+_BARE = 6
+# A sentence instead of a figure is no wider, px.
+_SENTENCE = 290
 
 
 class SheetFigure(go.Figure):  # type: ignore[misc]
@@ -40,104 +50,245 @@ class SheetFigure(go.Figure):  # type: ignore[misc]
 
 @dataclass(slots=True)
 class Sheet:
-    """Traces, shapes, annotations and layout as Plotly's own properties, in plain dicts.
+    """The declared parts of a figure, in Plotly's own properties, and what is drawn on it.
 
     Plotly checks every property that is set on a figure, which takes tens of milliseconds a figure.
     A sheet hands all over at once, unchecked; the tests check it.
 
     Args:
-        plot_height: height of the plotting area, px.
+        alt, subtitle: plain text for the meta; Plotly text above, its tokens escaped already.
+        title: Plotly text in place of the figure's own title.
+        plot_height: height of the plotting area, px; the figure's height follows from it.
+        left, right: margins, px.
+        above, below: room for ticks, axis titles and legends between the plotting area and the
+            texts, px.
+        rows: title of an axis of names, upright at the figure's edge: Plotly would put it beside
+            the names as wide as they were before their font had come.
+        layout: axes, and other properties of Plotly's layout.
         key: lines below the plotting area that explain colours and signs, as Plotly text.
         key_offset: px between the plotting area and the key.
-        keys: the lines of the key and what a journal's caption explains besides.
+        explained: entries of a journal's caption that no key of the figure has.
+        meta: what the figure says of itself to the page, beside its texts.
     """
 
     theme: Theme
-    paper: Paper = SCREEN
-    plot_height: int = 0
+    paper: Paper
+    alt: str
+    subtitle: str = ""
+    title: str = ""
+    plot_height: int = 300
+    left: int = 52
+    right: int = EDGE
+    above: int = 0
+    below: int = 0
+    rows: str = ""
+    traces: list[Properties] = field(default_factory=list)
+    layout: Properties = field(default_factory=dict)
     key: Sequence[str] = ()
     key_offset: int = 8
-    traces: list[Properties] = field(default_factory=list)
+    explained: list[str] = field(default_factory=list)
     shapes: list[Properties] = field(default_factory=list)
     annotations: list[Properties] = field(default_factory=list)
-    layout: Properties = field(default_factory=dict)
-    keys: list[str] = field(default_factory=list)
+    meta: Properties = field(default_factory=dict)
 
     @property
     def room(self) -> float:
         """Width of the plotting area, px."""
-        return float(self.paper.width - self.layout["margin"]["l"] - self.layout["margin"]["r"])
+        return float(self.paper.width - self.left - self.right)
 
-    def explain(self, *entries: str) -> None:
-        """Add entries to a journal's caption that no key of the figure has."""
-        self.keys += entries
+    def figure(self, title: str, caption: str) -> go.Figure:
+        """Return the figure; the sheet is used up."""
+        title, journal = self.title or title, self.paper.journal
+        layout, notes = self._furnished(title, caption)
+        margin = layout["margin"]
+        meta = {
+            "alt": safe_plain(self.alt.replace(NBSP, " ")),
+            "caption": safe_plain(caption),
+            "title": safe_plain(plain_of(title)),
+            "subtitle": safe_plain(plain_of(self.subtitle)),
+            **self.meta,
+        }
+        if "ends" in meta:
+            sides = {"left": "l", "right": "r", "top": "t", "bottom": "b"}
+            meta |= {side: margin[end] for side, end in sides.items()}
+        layout |= {**self.layout, "meta": meta, "annotations": notes}
+        if journal:
+            # As notes, for the colours that they are drawn in.
+            keys: list[Properties] = [{"text": line} for line in (*self.explained, *self.key)]
+            restyle(journal, self.theme, self.traces, [*notes, *keys], layout)
+            layout["meta"] = meta | told(meta, [str(note["text"]) for note in keys], self.theme)
+        elif self.theme.patterns:
+            self.traces = [patterned(trace, self.theme) for trace in self.traces]
+        if self.shapes:
+            layout["shapes"] = self.shapes
+        return SheetFigure({"data": self.traces, "layout": layout})
 
-    def add_lines(self, name: str, lines: Sequence[str], **where: object) -> None:
-        """Write lines of Plotly text at the figure's left edge.
+    def _furnished(self, title: str, caption: str) -> tuple[Properties, list[Properties]]:
+        """Return the layout with the room that all texts take, and the notes with the texts."""
+        theme, paper, room = self.theme, self.paper, self.paper.width - 2 * EDGE
+        heads = wrapped_markup(title, room, _TITLE_SIZE, "sans bold") if paper.title else []
+        subtitle = wrapped_markup(self.subtitle, room, _SUBTITLE_SIZE) if paper.title else []
+        foot = _caption_lines(caption, room) if paper.caption else []
+        key = [part for line in self.key for part in wrapped_markup(line, room, _KEY_SIZE)]
+        top, bottom, above = self.above + _BARE, self.below + _BARE, _TITLE_LINE * len(heads)
+        if heads:
+            top = self.above + EDGE + above + _SUBTITLE_LINE * len(subtitle) + 10
+        if foot:
+            bottom = self.below + 10 + _CAPTION_LINE * len(foot) + EDGE - 4
+        bottom += (len(key) - len(self.key)) * _KEY_LINE
+        notes = [
+            *self._lines("subtitle", subtitle, _SUBTITLE_SIZE, theme.muted, 1, top - EDGE - above),
+            *self._lines(
+                "caption",
+                map(escaped, foot),
+                _CAPTION_SIZE,
+                theme.muted,
+                0,
+                EDGE - 6 - bottom,
+                "bottom",
+            ),
+            *self._lines("key", key, _KEY_SIZE, theme.ink, 0, -self.key_offset),
+            *([self._rows_title()] if self.rows else []),
+            *self.annotations,
+        ]
+        margin = {
+            "l": self.left,
+            "r": self.right,
+            "t": top,
+            "b": bottom,
+            "pad": 0,
+            "autoexpand": False,
+        }
+        layout = {
+            **_look(theme, paper),
+            "margin": margin,
+            "height": top + self.plot_height + bottom,
+        }
+        layout["title"]["text"] = f"<b>{'<br>'.join(heads)}</b>" if heads else ""
+        return layout, notes
 
-        Args:
-            where: `y` (in the plotting area, 0 to 1), `yanchor`, `yshift` (px) and `font`.
-        """
-        self.annotations.append(
-            {
+    def _lines(
+        self,
+        name: str,
+        lines: Iterable[str],
+        size: int,
+        color: str,
+        y: int,
+        yshift: int,
+        yanchor: str = "top",
+    ) -> Iterator[Properties]:
+        """Lines of Plotly text at the figure's left edge, if there are any."""
+        text = "<br>".join(lines)
+        if text:
+            yield {
                 "name": name,
-                "text": "<br>".join(lines),
+                "text": text,
                 "xref": "paper",
                 "yref": "paper",
                 "x": 0,
+                "y": y,
                 "xanchor": "left",
-                "xshift": EDGE - self.layout["margin"]["l"],
+                "yanchor": yanchor,
+                "xshift": EDGE - self.left,
+                "yshift": yshift,
                 "borderpad": 0,
                 "borderwidth": 0,
                 "showarrow": False,
                 "align": "left",
-                **where,
+                "font": {"size": size, "color": color},
             }
-        )
 
-    def add_key(self) -> None:
-        """Write the key; where it needs more lines than it has, the figure grows."""
-        room = self.paper.width - 2 * EDGE
-        drawn = [part for line in self.key for part in wrapped_markup(line, room, _KEY_SIZE)]
-        more = (len(drawn) - len(self.key)) * _KEY_LINE
-        self.layout["height"] += more
-        self.layout["margin"]["b"] += more
-        for note in self.annotations:
-            if note.get("name") == "caption":
-                note["yshift"] -= more
-        self.add_lines(
-            "key",
-            drawn,
-            y=0,
-            yanchor="top",
-            yshift=-self.key_offset,
-            font={"size": _KEY_SIZE, "color": self.theme.ink},
-        )
-        self.keys += self.key
-        self.key = ()
+    def _rows_title(self) -> Properties:
+        """The title of an axis of names, upright at the figure's edge."""
+        edge = EDGE - 2 - (JOURNAL_TICK if self.paper.journal else 0)
+        return {
+            "name": "rows",
+            "text": self.rows,
+            "x": 0,
+            "y": 0.5,
+            "showarrow": False,
+            "font": {"size": 12, "color": self.theme.muted},
+            "textangle": -90,
+            "xref": "paper",
+            "yref": "paper",
+            "xanchor": "center",
+            "yanchor": "middle",
+            "xshift": edge - self.left,
+        }
 
-    def figure(self) -> go.Figure:
-        """Return the figure; the sheet is used up."""
-        if self.key:
-            self.add_key()
-        if self.paper.journal:
-            # As notes, for the colours that they are drawn in.
-            keys: list[Properties] = [{"text": line} for line in self.keys]
-            restyle(
-                self.paper.journal, self.theme, self.traces, [*self.annotations, *keys], self.layout
-            )
-            self.layout["meta"] |= told(
-                self.layout["meta"], [str(note["text"]) for note in keys], self.theme
-            )
-        elif self.theme.patterns:
-            self.traces = [patterned(trace, self.theme) for trace in self.traces]
-        shapes = {"shapes": self.shapes} if self.shapes else {}
-        return SheetFigure(
-            {
-                "data": self.traces,
-                "layout": {**self.layout, "annotations": self.annotations, **shapes},
-            }
-        )
+
+def _look(theme: Theme, paper: Paper) -> Properties:
+    """Return what is alike in the layouts of all figures."""
+    ground = "rgba(0,0,0,0)" if paper.transparent else theme.paper
+    return {
+        **({"width": paper.width, "autosize": False} if paper.printed else {}),
+        "template": {},
+        "paper_bgcolor": ground,
+        "plot_bgcolor": ground,
+        "font": {"family": theme.sans, "size": 12, "color": theme.ink},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "hoverlabel": {
+            "bgcolor": theme.panel,
+            "bordercolor": theme.muted,
+            "font": {"family": theme.mono, "size": 12, "color": theme.ink},
+            "align": "left",
+            "namelength": -1,
+        },
+        "title": {
+            "font": {"size": _TITLE_SIZE, "color": theme.ink},
+            "xref": "container",
+            "yref": "container",
+            "x": 0,
+            "y": 1,
+            "xanchor": "left",
+            "yanchor": "top",
+            "pad": {"l": EDGE, "t": EDGE},
+            "automargin": False,
+        },
+    }
+
+
+def _caption_lines(caption: str, room: float) -> list[str]:
+    """Return the caption in lines, broken between settings, and in one that no line holds."""
+    lines = []
+    for run in caption.split("\n"):
+        parts = [
+            part if text_width(f"{part}{NBSP}·", _CAPTION_SIZE) > room else part.replace(" ", NBSP)
+            for part in run.split(" · ")
+        ]
+        lines += wrapped(f"{NBSP}· ".join(parts), room, _CAPTION_SIZE)
+    return lines
+
+
+def no_selection(paper: Paper, what: str, where: str) -> str:
+    """Return the sentence that nothing is selected; on a page it says where to click."""
+    return f"No {what} is selected" + ("." if paper.printed else f": click {where}.")
+
+
+def sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet:
+    """Return the sheet of a figure that says why there is nothing to draw.
+
+    Args:
+        height: of the plotting area, px.
+    """
+    hidden = {"visible": False, "fixedrange": True}
+    lines = wrapped(words, min(paper.width - 4 * EDGE, _SENTENCE), 13)
+    note = {
+        "name": "sentence",
+        "text": "<br>".join(map(escaped, lines)),
+        "x": 0.5,
+        "y": 0.5,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "font": {"size": 13, "color": theme.muted},
+    }
+    axes = {"xaxis": hidden, "yaxis": dict(hidden)}
+    return Sheet(
+        theme, paper, words, plot_height=height, left=EDGE, layout=axes, annotations=[note]
+    )
 
 
 def patterned(trace: Properties, theme: Theme) -> Properties:

@@ -50,8 +50,7 @@ def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
     spreads = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
     if not spreads:
         return
-    entry = key_entry(sheet.theme.ink, "from the fastest run to the slowest", "━")
-    sheet.explain(entry)
+    sheet.explained.append(key_entry(sheet.theme.ink, "from the fastest run to the slowest", "━"))
     middles = [median(times) for _, times in spreads]
     sheet.traces.append(
         {

@@ -50,12 +50,11 @@ class ShownPart:
             holds: number of columns that a figure of some width holds; a live figure that its frame
                 can't hold says how wide it is at least.
         """
-        meta = sheet.layout["meta"]
-        meta["window"] = [self.first, self.last]
+        sheet.meta["window"] = [self.first, self.last]
         if not self.whole:
-            meta["part"] = self.words
+            sheet.meta["part"] = self.words
         if holds and sheet.paper.live and self.last - self.first > holds(sheet.paper.width):
-            meta["least"] = LIVE_WINDOW
+            sheet.meta["least"] = LIVE_WINDOW
 
 
 def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:

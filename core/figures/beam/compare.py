@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.beam.compare import Rival
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
 
 
+@table(Rival._fields)
+def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
+    """One row for each; forwards and rows count the prompt's too."""
+    return [rival._replace(text=table_text(rival.text)) for rival in rivals]
+
+
+@figure("Gain over greedy", beam_caption, beam_rivals_data)
 def beam_rivals(
     rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Total log-probability under the model itself, with length, score and forwards spent."""
-    canvas = Canvas(theme, paper, "Gain over greedy", beam_caption(trace, paper))
     if not rivals:
-        return canvas.sentence("Nothing was compared yet.")
+        return "Nothing was compared yet."
     totals = "; ".join(_said(rival) for rival in rivals)
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Log-probability of the text: a shorter bar is likelier.{_really_took(rivals)}",
         alt=f"Total log-probabilities: {totals}.{_really_took(rivals)}",
         plot_height=58 * len(rivals),
@@ -39,13 +44,13 @@ def beam_rivals(
     sheet.traces.append(_bars(rivals, theme))
     for at, rival in enumerate(rivals):
         label_pair(sheet, at - 0.02, _label(rival), _spent(rival), size=11)
-    sheet.explain(key_entry(theme.first, "the highest score"))
+    sheet.explained.append(key_entry(theme.first, "the highest score"))
     lowest = min(rival.sum_logprob for rival in rivals)
     sheet.layout |= {
         "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),
         "yaxis": axis(theme, range=[len(rivals) - 0.45, -0.5], visible=False),
     }
-    return sheet.figure()
+    return sheet
 
 
 def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
@@ -93,9 +98,3 @@ def _said(rival: Rival) -> str:
     name, total = plain_name(rival.name, 30), nats(rival.sum_logprob, 2)
     forwards = f"{'at least ' if rival.at_least else ''}{counted(rival.forwards, 'forward')}"
     return f"{name} {total} nats over {counted(rival.tokens, 'token')} with {forwards}"
-
-
-def beam_rivals_data(rivals: Sequence[Rival]) -> pd.DataFrame:
-    """One row for each; forwards and rows count the prompt's too."""
-    records = [rival._replace(text=table_text(rival.text)) for rival in rivals]
-    return pd.DataFrame(records, columns=Rival._fields)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
+from core.figures.base.figure import figure
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, add_frame, add_line
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet, no_selection
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
@@ -32,6 +31,12 @@ _HOVER = (
 )
 
 
+def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
+    """The candidates of one step, as in `beam_tree_data`."""
+    return beam_tree_data(trace, first=index, columns=1)
+
+
+@figure("The candidates of a step", beam_caption, beam_step_data)
 def beam_step(
     trace: Trace,
     index: int,
@@ -39,7 +44,7 @@ def beam_step(
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """A step's candidates, of the selected one's group only: nats before or behind the cut.
 
     Args:
@@ -47,18 +52,18 @@ def beam_step(
 
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
-    caption, steps = beam_caption(trace, paper), trace.beam_steps
-    if not 0 <= index < len(steps):
-        return Canvas(theme, paper, "The candidates of a step", caption).nothing_selected(
-            "step", "a token in the tree"
-        )
-    step, before = steps[index], _parents(trace, index)
+    if not 0 <= index < len(trace.beam_steps):
+        return no_selection(paper, "step", "a token in the tree")
+    step, before = trace.beam_steps[index], _parents(trace, index)
     shown = _shown(step, selected)
     labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
     left = 24 + round(7.2 * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
     across = _ends(margins, paper.width - left - 18)
-    sheet = Canvas(theme, paper, f"Candidates at step {nth(index)}", caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
+        title=f"Candidates at step {nth(index)}",
         subtitle=_subtitle(step, shown),
         alt=_alt(step, index, shown, margins),
         plot_height=22 * len(shown),
@@ -87,7 +92,7 @@ def beam_step(
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
         _mark(sheet, shown.index(selected), left)
-    return sheet.figure()
+    return sheet
 
 
 def _key(theme: Theme) -> str:
@@ -273,8 +278,3 @@ def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[flo
         "last one that "
         f"went on, in nats: {first}."
     )
-
-
-def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
-    """The candidates of one step, as in `beam_tree_data`."""
-    return beam_tree_data(trace, first=index, columns=1)

@@ -7,14 +7,13 @@ from functools import partial
 from itertools import pairwise
 
 import networkx as nx
-import plotly.graph_objects as go
 
 from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, top_axis
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
+from core.figures.base.figure import figure
 from core.figures.base.labels import plain_name, visible_token
 from core.figures.base.marks import overlaid
 from core.figures.base.measure import wrapped
@@ -27,14 +26,14 @@ from core.figures.beam.columns import TEXT_SIZE
 from core.figures.beam.drawing import TreeDrawing, lane_height, node_text
 from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.window import Node, window
-from core.figures.beam.words import beam_caption
+from core.figures.beam.words import beam_caption, beam_tree_data
 
-TITLE = "The tree of the search"
 LEFT, RIGHT = EDGE, EDGE
 # The box of what all paths share: so many px and lines at most.
 _STEM, _STEM_LINES = 150.0, 6
 
 
+@figure("The tree of the search", beam_caption, beam_tree_data)
 def beam_tree(
     trace: Trace,
     *,
@@ -48,7 +47,7 @@ def beam_tree(
     collapse: bool = False,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """The tree over a window of steps, at most `MOST_NODES` nodes, in as many rows as they need.
 
     Args:
@@ -64,9 +63,7 @@ def beam_tree(
     """
     steps = trace.beam_steps
     if not steps:
-        return Canvas(theme, paper, TITLE, beam_caption(trace, paper)).sentence(
-            "This search has made no step yet, so there is no tree to draw."
-        )
+        return "This search has made no step yet, so there is no tree to draw."
     whole = beam_graph(steps)
     tree = part_of(whole, trace, paths, beams)
     strong = best_path(whole, trace)
@@ -81,14 +78,12 @@ def beam_tree(
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
     shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
     texts = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
-    sheet = _sheet(trace, bands, texts, theme, paper)
+    sheet = _sheet(bands, texts, theme, paper)
+    sheet.key = [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))]
     TreeDrawing(trace, tree, bands, theme, stem).add_to(sheet, strong, path, guesses, selected)
     _add_numbers(sheet, bands)
-    sheet.key = [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))]
-    sheet.add_key()
-    sheet.layout["meta"] |= _plot_area(sheet, bands)
     shown.tell(sheet)
-    return sheet.figure()
+    return sheet
 
 
 def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[str]:
@@ -103,37 +98,28 @@ def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[s
     return lines
 
 
-def _lanes(bands: Sequence[Band]) -> float:
-    return bands[-1].top + bands[-1].layout.lanes
-
-
-def _sheet(
-    trace: Trace,
-    bands: Sequence[Band],
-    said: tuple[str, str],
-    theme: Theme,
-    paper: Paper,
-) -> Sheet:
+def _sheet(bands: Sequence[Band], said: tuple[str, str], theme: Theme, paper: Paper) -> Sheet:
     """The sheet with its axes; `said` are subtitle and alt text."""
-    lanes = _lanes(bands)
-    high = lane_height(max(band.layout.lanes for band in bands))
-    sheet = Canvas(theme, paper, TITLE, beam_caption(trace, paper)).lay_out(
+    lanes = bands[-1].top + bands[-1].layout.lanes
+    height = round(lane_height(max(band.layout.lanes for band in bands)) * lanes) + 8
+    upright = axis(theme, range=[lanes - 0.4, -0.6], visible=False)
+    return Sheet(
+        theme,
+        paper,
         subtitle=said[0],
         alt=said[1],
-        plot_height=round(high * lanes) + 8,
+        plot_height=height,
         left=LEFT,
         right=RIGHT,
         above=24,
         below=30,
+        layout={**overlaid(), "xaxis": _step_axis(bands[0], theme), "yaxis": upright},
+        meta=_plot_area(bands, height / (lanes + 0.2)),
     )
-    sheet.layout |= overlaid()
-    sheet.layout["yaxis"] = axis(theme, range=[lanes - 0.4, -0.6], visible=False)
-    return sheet
 
 
 def _add_numbers(sheet: Sheet, bands: Sequence[Band]) -> None:
     """The steps' numbers over each row of steps."""
-    sheet.layout["xaxis"] = _step_axis(bands[0], sheet.theme)
     for band in bands[1:]:
         axis_of = _step_axis(band, sheet.theme, continued=True)
         names = axis_of["ticktext"]
@@ -179,9 +165,8 @@ def _subtitle(bands: Sequence[Band], shown: ShownPart, shared: int, paper: Paper
     return f"{shown.words}. {edges}"
 
 
-def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
-    """Places of the columns, for elements that move over the figure."""
-    margin, scale = sheet.layout["margin"], sheet.plot_height / (_lanes(bands) + 0.2)
+def _plot_area(bands: Sequence[Band], scale: float) -> Properties:
+    """Places of the columns, for elements that move over the figure; a lane is `scale` px high."""
     ends, rows = [], []
     for band in bands:
         columns = band.columns
@@ -193,10 +178,6 @@ def _plot_area(sheet: Sheet, bands: Sequence[Band]) -> Properties:
         ]
         rows += [row] * (band.layout.last - band.layout.first)
     return {
-        "left": LEFT,
-        "right": RIGHT,
-        "top": margin["t"],
-        "bottom": margin["b"],
         "first": bands[0].layout.first,
         # Where each step ends, as shares of the plotting area.
         "ends": ends,

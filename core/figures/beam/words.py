@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-import pandas as pd
-
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
 from core.decoding.beam.replay import RANKED_ANEW, guess_parents, lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
+from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.window import numbered
@@ -26,10 +25,6 @@ ENDS = {
     "stop": "a stop string ended it",
     "length": "its length ended it",
 }
-COLUMNS = (
-    "step rank row parent_row token_id token logprob raw_logprob cum_logprob score fate ended "
-    "margin on_best_path guessed_parent_row"
-).split()
 
 
 def nats(value: float, digits: int = 3) -> str:
@@ -121,7 +116,12 @@ def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
     )
 
 
-def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
+@table(
+    "step rank row parent_row token_id token logprob raw_logprob cum_logprob score fate ended "
+    "margin on_best_path guessed_parent_row",
+    whole="row guessed_parent_row",
+)
+def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
     """Every candidate of a window of steps with its stored parent; the token's text is raw.
 
     Args:
@@ -134,28 +134,22 @@ def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) 
     steps = trace.beam_steps
     best = set(best_path(beam_graph(steps), trace))
     guessed = {(g.step, g.row): g.guess for g in guess_parents(trace).guesses}
-    records: list[tuple[object, ...]] = []
     for at, step in numbered(steps, first, columns):
         for place, c in enumerate(step.candidates):
             who = (nth(at), c.rank, *_rows(c.row, c.parent), c.token_id, table_text(c.text))
             guess = guessed.get((step.index, c.row)) if c.row is not None else None
-            records.append(
-                (
-                    *who,
-                    c.logprob,
-                    c.raw_logprob,
-                    c.cum_logprob,
-                    score_at(trace, at, c),
-                    c.fate,
-                    c.ended,
-                    step.margin(c),
-                    (at, place) in best,
-                    *_rows(guess),
-                )
+            yield (
+                *who,
+                c.logprob,
+                c.raw_logprob,
+                c.cum_logprob,
+                score_at(trace, at, c),
+                c.fate,
+                c.ended,
+                step.margin(c),
+                (at, place) in best,
+                *_rows(guess),
             )
-    return pd.DataFrame(records, columns=COLUMNS).astype(
-        {"row": "Int64", "guessed_parent_row": "Int64"}
-    )
 
 
 def _rows(*indices: int | None) -> tuple[int | None, ...]:

@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES
 from core.figures.base.axes import bare_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -93,13 +90,32 @@ def _exp(value: float) -> float:
     return math.exp(value) if value < _OVERFLOW else math.inf
 
 
+@table("step token_id token rank chosen logit divided exponential share final_prob")
+def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
+    """The numbers that `softmax_row` writes, one token a row, with the tokens' raw text."""
+    return [
+        (
+            nth(step.index),
+            row.candidate.token_id,
+            table_text(row.candidate.text),
+            row.candidate.rank,
+            row.candidate.token_id == step.token_id,
+            row.candidate.logit,
+            *row[1:],
+            row.candidate.prob,
+        )
+        for row in (worked_out(step, trace).rows if step and step.stages else ())
+        if step
+    ]
+
+
+@figure("Three tokens, worked out", settings_caption, softmax_row_data)
 def softmax_row(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Logit, divided by T, exponential and share of three tokens, and the sum over all."""
-    canvas = Canvas(theme, paper, "Three tokens, worked out", settings_caption(trace, paper))
     if step is None or not step.stages or not step.candidates:
-        return canvas.sentence("No step is selected, or it holds no stages.")
+        return "No step is selected, or it holds no stages."
     worked = worked_out(step, trace)
     rows = len(worked.rows) + 1
     final = step.draw.method != "argmax" and any(c.prob != c.raw_prob for c in step.candidates)
@@ -123,7 +139,9 @@ def softmax_row(
     ]
     tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in worked.rows)
     names = [*(f"■{NBSP}{token}" for token in tokens), _everything(worked)]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
         f"T is {worked.temperature:g}{_later(step, trace, worked)}; max is the largest y, "
         f"{_number(worked.rows[0].divided)}.",
@@ -139,7 +157,7 @@ def softmax_row(
     for line in lines:
         _write(sheet, ends, *line)
     add_line(sheet, "rule", (0, 1), _HEAD + rows - 1.5, theme.grid, 1, xref="paper")
-    return sheet.figure()
+    return sheet
 
 
 def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
@@ -204,7 +222,7 @@ def _write(
     where = {
         "xref": "paper",
         "xanchor": "left",
-        "xshift": EDGE - sheet.layout["margin"]["l"],
+        "xshift": EDGE - sheet.left,
         "yanchor": "middle",
     }
     if name:
@@ -225,24 +243,3 @@ def _alt(step: TokenStep, found: Arithmetic) -> str:
         f"The exponentials of all {found.tokens:,} tokens sum to {found.total:.4g}."
     )
     return text.replace(NBSP, " ")
-
-
-def softmax_row_data(step: TokenStep | None, trace: Trace) -> pd.DataFrame:
-    """The numbers that `softmax_row` writes, one token a row, with the tokens' raw text."""
-    rows = worked_out(step, trace).rows if step is not None and step.stages else ()
-    records = [
-        (
-            nth(step.index),
-            row.candidate.token_id,
-            table_text(row.candidate.text),
-            row.candidate.rank,
-            row.candidate.token_id == step.token_id,
-            row.candidate.logit,
-            *row[1:],
-            row.candidate.prob,
-        )
-        for row in rows
-        if step is not None
-    ]
-    names = "step token_id token rank chosen logit divided exponential share final_prob".split()
-    return pd.DataFrame(records, columns=names)

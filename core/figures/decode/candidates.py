@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -40,6 +37,21 @@ _LABEL_LIMIT = 12
 _LABEL_SHARE = 0.26
 
 
+@table(CANDIDATE_COLUMNS)
+def candidate_bars_data(
+    step: TokenStep | None,
+    trace: Trace,
+    *,
+    count: int | None = None,
+) -> TableRows:
+    """One candidate a row, with the tokens' raw text: all that the step holds, or so many."""
+    if step is None:
+        return []
+    candidates = step.candidates if count is None else _shown(step, count)
+    return [candidate_record(step, candidate) for candidate in candidates]
+
+
+@figure("The candidates of a step", settings_caption, candidate_bars_data)
 def candidate_bars(
     step: TokenStep | None,
     trace: Trace,
@@ -47,7 +59,7 @@ def candidate_bars(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
     count: int = SHOWN,
-) -> go.Figure:
+) -> Sheet | str:
     """A step's candidates as pairs of bars: raw above, final below, the chosen one framed.
 
     Args:
@@ -55,15 +67,15 @@ def candidate_bars(
 
     A click on a bar hands over `customdata = [step index, token id]`.
     """
-    caption = settings_caption(trace, paper)
     if step is None or not step.candidates:
-        return Canvas(theme, paper, "The candidates of a step", caption).sentence(
-            "No step is selected, or it holds no candidates."
-        )
+        return "No step is selected, or it holds no candidates."
     shown = _shown(step, count)
     by_server = step.origin == "server"
     columns = widest((c.text for c in shown), _LABEL_LIMIT)
-    sheet = Canvas(theme, paper, f"Candidates at step {nth(step.index)}", caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
+        title=f"Candidates at step {nth(step.index)}",
         subtitle=_subtitle(step, shown),
         alt=_alt(step, shown),
         plot_height=27 * len(shown),
@@ -87,7 +99,7 @@ def candidate_bars(
     )
     if paper.live:
         _add_knobs(sheet, step, trace, shown)
-    return sheet.figure()
+    return sheet
 
 
 def _subtitle(step: TokenStep, shown: Sequence[Candidate]) -> str:
@@ -107,7 +119,7 @@ def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Cand
     data = knobs_of(step, trace, _LABEL_SHARE)
     if data is not None:
         both = [_names(step, shown, sheet.theme, faint) for faint in ((), shown)]
-        sheet.layout["meta"] |= {
+        sheet.meta |= {
             "knobs": data,
             "labels": list(zip(*both, strict=True)),
             "shaped": "Upper bar: the model's own. Lower: under the settings above.",
@@ -250,16 +262,3 @@ def _alt(step: TokenStep, shown: Sequence[Candidate]) -> str:
         f"{text} before and {percent(chosen.prob)} after shaping. "
         f"{removed} of those shown were removed."
     )
-
-
-def candidate_bars_data(
-    step: TokenStep | None,
-    trace: Trace,  # noqa: ARG001 - called like the figure
-    *,
-    count: int | None = None,
-) -> pd.DataFrame:
-    """One candidate a row, with the tokens' raw text: all that the step holds, or so many."""
-    if step is None:
-        return pd.DataFrame([], columns=CANDIDATE_COLUMNS)
-    candidates = step.candidates if count is None else _shown(step, count)
-    return pd.DataFrame([candidate_record(step, c) for c in candidates], columns=CANDIDATE_COLUMNS)

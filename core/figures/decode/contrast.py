@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.counting import nth
 from core.decoding.record.compared import Compared
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -36,14 +33,35 @@ _SCORES = 66
 _LABEL_SHARE, _LABEL = 0.17, 46
 
 
+@table("step token_id token chosen probability largest_cosine score")
+def contrast_bars_data(
+    step: TokenStep | None,
+    trace: Trace,
+) -> TableRows:
+    """The bars that `contrast_bars` draws, one compared token a row, with the tokens' raw text."""
+    return [
+        (
+            nth(step.index),
+            token.token_id,
+            table_text(token.text),
+            token.token_id == step.token_id,
+            token.prob,
+            token.penalty,
+            token.score,
+        )
+        for token in (step.compared or () if step else ())
+        if step
+    ]
+
+
+@figure("Probability against likeness", settings_caption, contrast_bars_data)
 def contrast_bars(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """The compared tokens as pairs of bars, probability above and largest cosine below, with their
     scores; the chosen one framed."""
-    canvas = Canvas(theme, paper, "Probability against likeness", settings_caption(trace, paper))
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
-        return canvas.sentence("No step is selected, or it is not of a run by contrastive search.")
+        return "No step is selected, or it is not of a run by contrastive search."
     alpha, shown = trace.config.penalty_alpha, step.compared
     left = 34 + round(7.2 * widest((token.text for token in shown), _LABEL_LIMIT))
     keys = [
@@ -51,7 +69,9 @@ def contrast_bars(
         key_entry(theme.accent, "chosen", "<b>□</b>"),
         key_entry(theme.rest, "largest cosine"),
     ]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − {alpha:g} × "
         "largest "
         "cosine with a token before; the highest is chosen.",
@@ -83,7 +103,7 @@ def contrast_bars(
         },
     )
     _add_scores(sheet, step, shown)
-    return sheet.figure()
+    return sheet
 
 
 def _probabilities(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
@@ -181,26 +201,3 @@ def _alt(step: TokenStep, shown: Sequence[Compared]) -> str:
         f"{nth(step.index)}: {tokens}. Chosen: {visible_token(step.chosen.text, 24)}."
     )
     return text.replace(NBSP, " ")
-
-
-def contrast_bars_data(
-    step: TokenStep | None,
-    trace: Trace,  # noqa: ARG001 - called like the figure
-) -> pd.DataFrame:
-    """The bars that `contrast_bars` draws, one compared token a row, with the tokens' raw text."""
-    rows = [
-        (
-            nth(step.index),
-            token.token_id,
-            table_text(token.text),
-            token.token_id == step.token_id,
-            token.prob,
-            token.penalty,
-            token.score,
-        )
-        for token in (step.compared or () if step else ())
-        if step
-    ]
-    return pd.DataFrame(
-        rows, columns="step token_id token chosen probability largest_cosine score".split()
-    )

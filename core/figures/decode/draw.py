@@ -59,8 +59,8 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
     sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
     entry = key_entry(sheet.theme.ink, "the uniform number that was drawn", "┃")
-    if entry not in sheet.keys:
-        sheet.explain(entry)
+    if entry not in sheet.explained:
+        sheet.explained.append(entry)
 
 
 def scored(step: TokenStep) -> list[Scored]:

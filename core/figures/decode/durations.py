@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.trace import RECOMPUTED, Trace
 from core.figures.base.axes import key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -32,19 +29,40 @@ from core.figures.base.totals import (
     total_axes,
 )
 
-_TITLE = "Where the time went"
 _PAID = " Step 1 needs no forward: the prompt's gave its logits."
 _LINES, _GAP = 190, 68
 _PARTS = ("prefill", "forward", "shaping", "draw", "other")
 
 
+@table("run part step forward_s shaping_s draw_s total_s", whole="step")
+def timing_data(runs: Sequence[tuple[str, Trace]]) -> TableRows:
+    """Seconds: one row for each run's prompt (no step number) and one for each step."""
+    for name, trace in runs:
+        prefill = trace.timings.prefill
+        yield (table_text(name), "prefill", None, prefill, 0.0, 0.0, prefill)
+        for step in trace.token_steps:
+            times = (*step.seconds, step.seconds.total)
+            yield (table_text(name), "step", nth(step.index), *times)
+
+
+def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
+    """The settings of each run, and where a step took longer since the cache was computed anew."""
+    lines = []
+    for name, trace in runs:
+        anew = [plain_name(note, 200) for note in trace.notes if note.startswith(RECOMPUTED)]
+        head = f"{plain_name(name)}: " if len(runs) > 1 else ""
+        lines.append(head + " · ".join([settings_caption(trace, paper), *anew]))
+    return "\n".join(lines)
+
+
+@figure("Where the time went", _captions, timing_data)
 def timing(
     runs: Sequence[tuple[str, Trace]],
     *,
     others: Sequence[Sequence[Trace]] = (),
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """Totals of every run as one bar each, and below them the seconds of every step, in ms.
 
     Args:
@@ -52,17 +70,16 @@ def timing(
         others: for each of them all runs that it is the median of, whose spread is shown.
     """
     if not any(trace.steps for _, trace in runs):
-        caption = "\n".join(settings_caption(trace, paper) for _, trace in runs)
-        return Canvas(theme, paper, _TITLE, caption).sentence(
-            "No run to time: nothing was processed."
-        )
+        return "No run to time: nothing was processed."
     paid = not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
     upper = 58 * len(runs)
     height = upper + _GAP + _LINES
     times = [[1000 * _seconds(trace) for trace in runs_of_one] for runs_of_one in others]
     totals = [1000 * _seconds(trace) for _, trace in runs]
     totals += [max(runs_of_one) for runs_of_one in times]
-    sheet = Canvas(theme, paper, _TITLE, "\n".join(_captions(runs, paper))).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"{escaped(_ratio(runs))}Above: the run; tokens/s are those after the first, over "
         f"decode. Below: each step.{_PAID if paid else ''}",
         alt=_alt(runs),
@@ -87,7 +104,7 @@ def timing(
     )
     _add_totals(sheet, runs, times)
     sheet.traces += [_line(number, *run, theme) for number, run in enumerate(runs)]
-    return sheet.figure()
+    return sheet
 
 
 def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
@@ -196,35 +213,9 @@ def _key(runs: Sequence[tuple[str, Trace]], theme: Theme) -> list[str]:
     return [parts, "".join(lines)]
 
 
-def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> list[str]:
-    if len(runs) == 1:
-        return [_caption(runs[0][1], paper)]
-    return [f"{plain_name(name)}: {_caption(trace, paper)}" for name, trace in runs]
-
-
-def _caption(trace: Trace, paper: Paper) -> str:
-    """The settings, and where a step took longer since the cache was computed anew in it."""
-    anew = [plain_name(note, 200) for note in trace.notes if note.startswith(RECOMPUTED)]
-    return " · ".join([settings_caption(trace, paper), *anew])
-
-
 def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
     parts = [
         f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
         for name, trace in runs
     ]
     return f"Times of the runs. {_ratio(runs)}{'. '.join(parts)}.".replace(NBSP, " ")
-
-
-def timing_data(runs: Sequence[tuple[str, Trace]]) -> pd.DataFrame:
-    """Seconds: one row for each run's prompt (no step number) and one for each step."""
-    records: list[tuple[object, ...]] = []
-    for name, trace in runs:
-        prefill = trace.timings.prefill
-        name = table_text(name)
-        records.append((name, "prefill", None, prefill, 0.0, 0.0, prefill))
-        for step in trace.token_steps:
-            records.append((name, "step", nth(step.index), *step.seconds, step.seconds.total))
-    return pd.DataFrame(
-        records, columns="run part step forward_s shaping_s draw_s total_s".split()
-    ).astype({"step": "Int64"})

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -41,6 +40,20 @@ _LEFT = 48
 _PALE = 0.3
 
 
+@table("step token_id token rank entropy surprisal")
+def _steps_data(trace: Trace, scale: float) -> TableRows:
+    for step in trace.token_steps:
+        token = (nth(step.index), step.token_id, table_text(step.chosen.text), step.chosen.rank)
+        yield (*token, step.entropy * scale, step.surprisal * scale)
+
+
+def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
+    """Entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
+    names = {name: f"{name}_{unit}" for name in ("entropy", "surprisal")}
+    return _steps_data(trace, _PER_NAT[unit]).rename(columns=names)
+
+
+@figure("How sure the model was", settings_caption, uncertainty_data)
 def uncertainty(
     trace: Trace,
     *,
@@ -48,15 +61,14 @@ def uncertainty(
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """Entropy before and surprisal of every chosen token, both of the raw distribution.
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
-    canvas = Canvas(theme, paper, "How sure the model was", settings_caption(trace, paper))
     steps = trace.token_steps
     if not steps:
-        return canvas.sentence("This run emitted no token, so there is no uncertainty to show.")
+        return "This run emitted no token, so there is no uncertainty to show."
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
@@ -65,7 +77,9 @@ def uncertainty(
         key_entry(theme.uncertainty_color(_PALE), "entropy"),
         key_entry(theme.second, "surprisal", "◆"),
     ]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle="Entropy: before the draw. Surprisal: of what was drawn."
         if trace.known is None
         else _SUBTITLE_KNOWN,
@@ -86,7 +100,7 @@ def uncertainty(
         add_frame(
             sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
         )
-    return sheet.figure()
+    return sheet
 
 
 def _add_marks(
@@ -191,17 +205,4 @@ def _alt(
         f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}. "
         f"The most surprising token is {visible_token(steps[at].chosen.text, 24)} at step "
         f"{nth(steps[at].index)} with {surprisal[at]:.2f} {unit}."
-    )
-
-
-def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
-    """Entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
-    scale = _PER_NAT[unit]
-    records = []
-    for step in trace.token_steps:
-        token = (nth(step.index), step.token_id, table_text(step.chosen.text), step.chosen.rank)
-        records.append((*token, step.entropy * scale, step.surprisal * scale))
-    return pd.DataFrame(
-        records,
-        columns=["step", "token_id", "token", "rank", f"entropy_{unit}", f"surprisal_{unit}"],
     )

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
@@ -25,6 +22,7 @@ from core.figures.base.grid import (
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
+from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, cut_window, window_of
 
@@ -40,6 +38,25 @@ _SUBTITLES = {
 _WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
 
 
+@table(CANDIDATE_COLUMNS)
+def probability_heatmap_data(
+    trace: Trace, *, first: int = 0, columns: int | None = None, rows: int = 10
+) -> TableRows:
+    """The cells that `probability_heatmap` draws, one a row, with the tokens' raw text.
+
+    Args:
+        columns: so many steps at most; all of them by default.
+    """
+    ranks = _shape(trace, rows)[0] if trace.token_steps else 0
+    return [
+        candidate_record(step, candidate)
+        for step in window_of(trace.token_steps, first, columns or len(trace.token_steps))
+        for candidate in step.candidates
+        if candidate.rank <= ranks or candidate.token_id == step.token_id
+    ]
+
+
+@figure("The likeliest tokens at every step", settings_caption, probability_heatmap_data)
 def probability_heatmap(
     trace: Trace,
     *,
@@ -50,7 +67,7 @@ def probability_heatmap(
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """Steps across, candidates by rank down, colour for probability, a ring for what was chosen.
 
     Args:
@@ -63,11 +80,8 @@ def probability_heatmap(
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
-    canvas = Canvas(
-        theme, paper, "The likeliest tokens at every step", settings_caption(trace, paper)
-    )
     if not trace.token_steps:
-        return canvas.sentence("This run emitted no token, so there are no candidates to show.")
+        return "This run emitted no token, so there are no candidates to show."
     held = columns_for(paper.window) if paper.printed else columns
     steps = window_of(trace.token_steps, *cut_window(first, columns, held, selected))
     ranks, beyond = _shape(trace, rows)
@@ -77,7 +91,9 @@ def probability_heatmap(
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     cells, header = _cells(steps, ranks, value), ("step", "chosen")
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=theme.in_words(_subtitle(part, value, frame, paper)),
         alt=_alt(steps, value, frame),
         plot_height=ROW_HEIGHT * (len(names) + 1),
@@ -88,7 +104,7 @@ def probability_heatmap(
     )
     add_grid(sheet, cells, names, numbers, frame, selected, names=header, title="rank")
     part.tell(sheet, columns_for)
-    return sheet.figure()
+    return sheet
 
 
 def _subtitle(part: ShownPart, value: HeatmapValue, frame: Frame, paper: Paper) -> str:
@@ -154,21 +170,3 @@ def _alt(steps: Sequence[TokenStep], value: HeatmapValue, frame: Frame) -> str:
         f"{nth(steps[-1].index)}. The most probable token was chosen at {firsts} of {len(steps)} "
         f"steps.{folded} Chosen tokens: {text}"
     )
-
-
-def probability_heatmap_data(
-    trace: Trace, *, first: int = 0, columns: int | None = None, rows: int = 10
-) -> pd.DataFrame:
-    """The cells that `probability_heatmap` draws, one a row, with the tokens' raw text.
-
-    Args:
-        columns: so many steps at most; all of them by default.
-    """
-    ranks = _shape(trace, rows)[0] if trace.token_steps else 0
-    shown = [
-        candidate_record(step, candidate)
-        for step in window_of(trace.token_steps, first, columns or len(trace.token_steps))
-        for candidate in step.candidates
-        if candidate.rank <= ranks or candidate.token_id == step.token_id
-    ]
-    return pd.DataFrame(shown, columns=CANDIDATE_COLUMNS)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, PromptPosition, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
@@ -41,6 +38,25 @@ _ROWS = ("guess", "actual", "rank")
 _BARS, _GAP = 100, 26
 
 
+@table(
+    "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
+    "next_is_generated surprisal entropy",
+    whole="guess_id next_id next_rank",
+)
+def prompt_reading_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """One prompt position a row: token, first guess, what follows; probabilities, nats, raw text.
+
+    Args:
+        columns: so many positions at most; all of them by default.
+    """
+    prompt = trace.prompt_step
+    everything = prompt.positions if prompt else ()
+    generated = trace.token_steps[0] if trace.token_steps else None
+    shown = window_of(everything, first, columns or len(everything))
+    return [_record(position, _following(position, everything, generated)) for position in shown]
+
+
+@figure("The model's guesses in the prompt", settings_caption, prompt_reading_data)
 def prompt_reading(
     trace: Trace,
     *,
@@ -49,7 +65,7 @@ def prompt_reading(
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """Every prompt token, the guess for the token after it, what really follows and its surprisal.
 
     What follows the last token is the first generated one; that guess alone is used.
@@ -62,11 +78,8 @@ def prompt_reading(
     A click on a cell hands over `customdata = [position, token id]`.
     """
     prompt = trace.prompt_step
-    canvas = Canvas(
-        theme, paper, "The model's guesses in the prompt", settings_caption(trace, paper)
-    )
     if prompt is None or not prompt.positions:
-        return canvas.sentence("The prompt was not processed, so there is nothing to read.")
+        return "The prompt was not processed, so there is nothing to read."
     columns = min(columns or wide_columns(paper.window), len(prompt.positions))
     positions = window_of(prompt.positions, first, columns)
     numbers = [position.index for position in positions]
@@ -78,7 +91,9 @@ def prompt_reading(
     part = ShownPart("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
     cells, header = _cells(positions, following), ("position", "prompt")
     domain = ((height - grid) / height, 1)
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=part.sentence(paper)
         + "After each prompt token the model guesses the next; only the last guess is used.",
         alt=_alt(positions),
@@ -91,7 +106,7 @@ def prompt_reading(
     _add_surprisal(sheet, positions, following, _BARS / height)
     _explain(sheet, positions, frame)
     part.tell(sheet, wide_columns)
-    return sheet.figure()
+    return sheet
 
 
 def _following(
@@ -196,7 +211,7 @@ def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) ->
     if positions[-1].next_token_id is None:
         _point_at_last(sheet, len(positions) - 1, frame)
     used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
-    sheet.explain(f"{sheet.theme.hue} of a cell: the model's probability")
+    sheet.explained.append(f"{sheet.theme.hue} of a cell: the model's probability")
     sheet.key = [used, "✓ the guess was right, else the rank"]
 
 
@@ -216,28 +231,6 @@ def _alt(positions: Sequence[PromptPosition]) -> str:
         f"The model's guess after each of {len(positions)} prompt tokens. The first guess was "
         f"right at {right} of {len(known)} positions. The guesses read across: {guesses}"
     )
-
-
-def prompt_reading_data(
-    trace: Trace, *, first: int = 0, columns: int | None = None
-) -> pd.DataFrame:
-    """One prompt position a row: token, first guess, what follows; probabilities, nats, raw text.
-
-    Args:
-        columns: so many positions at most; all of them by default.
-    """
-    prompt = trace.prompt_step
-    everything = prompt.positions if prompt else ()
-    generated = trace.token_steps[0] if trace.token_steps else None
-    shown = window_of(everything, first, columns or len(everything))
-    records = [_record(position, _following(position, everything, generated)) for position in shown]
-    return pd.DataFrame(
-        records,
-        columns=(
-            "position token_id token guess_id guess guess_prob next_id next next_prob next_rank "
-            "next_is_generated surprisal entropy"
-        ).split(),
-    ).astype({"guess_id": "Int64", "next_id": "Int64", "next_rank": "Int64"})
 
 
 def _record(position: PromptPosition, following: Candidate | None) -> dict[str, object]:

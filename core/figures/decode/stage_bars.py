@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pandas as pd
-
 from core.decoding.counting import nth
 from core.decoding.record.steps import Stage, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis
+from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import percent_ticks, table_text
 from core.figures.base.marks import FRAME, add_frame, level_bars
 from core.figures.base.sheet import Properties, Sheet
@@ -132,28 +131,16 @@ def across(theme: Theme, title: str) -> Properties:
     return axis(theme, title, **{"range": [0, 1], "showgrid": False, **percent_ticks(1.0)})
 
 
+@table("step stage token_id token rank prob kept removed_mass", whole="token_id rank")
 def step_stages_data(
     step: TokenStep | None,
-    trace: Trace,  # noqa: ARG001 - called like the figure
-) -> pd.DataFrame:
+    trace: Trace,
+) -> TableRows:
     """Every stage's probability of every candidate, and of all other tokens (no token id)."""
-    names = "step stage token_id token rank prob kept removed_mass".split()
     if step is None:
-        return pd.DataFrame([], columns=names)
-    records: list[tuple[object, ...]] = []
+        return
     for stage in step.stages:
-        counts = (stage.kept, stage.removed_mass)
-        for candidate, prob in zip(step.candidates, stage.probs, strict=True):
-            records.append(
-                (
-                    nth(step.index),
-                    stage.name,
-                    candidate.token_id,
-                    table_text(candidate.text),
-                    candidate.rank,
-                    prob,
-                    *counts,
-                )
-            )
-        records.append((nth(step.index), stage.name, None, None, None, stage.tail_mass, *counts))
-    return pd.DataFrame(records, columns=names).astype({"token_id": "Int64", "rank": "Int64"})
+        who, counts = (nth(step.index), stage.name), (stage.kept, stage.removed_mass)
+        for c, prob in zip(step.candidates, stage.probs, strict=True):
+            yield (*who, c.token_id, table_text(c.text), c.rank, prob, *counts)
+        yield (*who, None, None, None, stage.tail_mass, *counts)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, Stage, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import bare_axis, key_entry
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import with_alpha
+from core.figures.base.figure import figure
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -45,6 +43,7 @@ from core.figures.decode.stage_bars import (
     segment_bars,
     shown_stages,
     stage_segments,
+    step_stages_data,
 )
 
 _ROW = 60
@@ -56,17 +55,17 @@ _WIDE = 0.26
 _SERVER = "by its own settings"
 
 
+@figure("From probabilities to a token", settings_caption, step_stages_data)
 def step_stages(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """One bar of 100 % for each stage, candidates in the order of the draw, and the draw below.
 
     A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
     hands over `customdata = [step index, token id]`.
     """
-    canvas = Canvas(theme, paper, "From probabilities to a token", settings_caption(trace, paper))
     if step is None or not step.stages:
-        return canvas.sentence("No step is selected, or it holds no stages.")
+        return "No step is selected, or it holds no stages."
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
     upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
@@ -74,7 +73,9 @@ def step_stages(
         segment for row, stage in enumerate(stages) for segment in stage_segments(row, stage, step)
     ]
     segments += drawn_segments(step, len(stages))
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Step {nth(step.index)}. {_subtitle(trace, theme)}",
         alt=_alt(step, stages),
         plot_height=upper + lower,
@@ -102,7 +103,7 @@ def step_stages(
     _label_draw(sheet, step, len(stages))
     if scores:
         add_scores(sheet, step, scores, (lower - _GAP) / (upper + lower))
-    return sheet.figure()
+    return sheet
 
 
 def _subtitle(trace: Trace, theme: Theme) -> str:
@@ -235,16 +236,12 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
                 "layer": "below",
             }
         )
-    sheet.explain(key_entry(sheet.theme.accent, "the chosen token, from bar to bar", "▱"))
+    sheet.explained.append(key_entry(sheet.theme.accent, "the chosen token, from bar to bar", "▱"))
     # Most segments are too short for their token's name.
     named = [(sheet.theme.token_color(c.rank), c) for c in step.candidates]
-    sheet.explain(
-        *(
-            key_entry(color, show_token(c.text))
-            for color, c in named
-            if color != sheet.theme.unnamed
-        )
-    )
+    sheet.explained += [
+        key_entry(color, show_token(c.text)) for color, c in named if color != sheet.theme.unnamed
+    ]
 
 
 def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:

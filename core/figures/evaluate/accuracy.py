@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.evaluation.plan.statistics import WayResult, results
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import label_bar
 from core.figures.base.measure import fitted, wrapped_markup
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 from core.figures.reasoning.words import share_bars, share_record, share_words, strong_words
@@ -24,20 +21,39 @@ _NAME, _SHARE = 50, 60
 # From the middle of a row, px: the lower edges of its name and costs, the bar and its height.
 _NAMED, _COSTS, _BAR, _THICK = -9.0, 32.5, 4.5, 19.0
 _ROW, _LINE, _COST_SIZE = 74, 14, 11
-COLUMNS = (
+
+
+@table(
     "way right rows accuracy wilson_low wilson_high f1 tokens target_forwards draft_forwards "
     "seconds acceptance reference_logprob_per_token leaks"
 )
+def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
+    """One row for each way; tokens, forwards and seconds are means a run."""
+    return [
+        (
+            table_text(way.way),
+            *share_record(way.correct),
+            way.f1,
+            way.tokens,
+            way.forwards,
+            way.draft_forwards,
+            way.seconds,
+            way.acceptance,
+            way.reference_logprob,
+            way.leaks,
+        )
+        for way in results(evaluation)
+    ]
 
 
+@figure("Right answers by way", caption, evaluate_accuracy_data)
 def evaluate_accuracy(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance below."""
     ways = results(evaluation)
-    canvas = Canvas(theme, paper, "Right answers by way", caption(evaluation))
     if not ways:
-        return canvas.sentence(NOTHING_YET)
+        return NOTHING_YET
     room = paper.width - 2 * EDGE
     costs = [wrapped_markup(cost_words(way), room, _COST_SIZE) for way in ways]
     row = _ROW + (_LINE * (max(map(len, costs)) - 1))
@@ -46,7 +62,9 @@ def evaluate_accuracy(
         f"({way.correct.hits} of {way.correct.total})"
         for way in ways
     )
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"The line is the 95{NBSP}% interval.{strong_words([o.correct for o in ways])} "
         "Below each bar: what a run costs on average, and how much of its draft was accepted."
         f"{so_far(evaluation)}",
@@ -75,7 +93,7 @@ def evaluate_accuracy(
             "<br>".join(lines),
             size=_COST_SIZE,
         )
-    return sheet.figure()
+    return sheet
 
 
 def cost_words(one: WayResult) -> str:
@@ -105,23 +123,3 @@ def _bars(found: Sequence[WayResult], theme: Theme, row: float) -> Properties:
         below=_BAR / row,
         width=_THICK / row,
     )
-
-
-def evaluate_accuracy_data(evaluation: Evaluation) -> pd.DataFrame:
-    """One row for each way; tokens, forwards and seconds are means a run."""
-    records = [
-        (
-            table_text(way.way),
-            *share_record(way.correct),
-            way.f1,
-            way.tokens,
-            way.forwards,
-            way.draft_forwards,
-            way.seconds,
-            way.acceptance,
-            way.reference_logprob,
-            way.leaks,
-        )
-        for way in results(evaluation)
-    ]
-    return pd.DataFrame(records, columns=COLUMNS.split())

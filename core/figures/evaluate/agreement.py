@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.evaluation.plan.statistics import agreement, compared_ways
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.types import Share
 from core.figures.base.axes import axis
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
@@ -27,22 +24,33 @@ _WIDEST = 90
 _NUMBER, _BARE_NUMBER = 40, 22
 
 
+@table("way other same questions share")
+def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
+    """Return one row for each pair of ways."""
+    return [
+        (table_text(first), table_text(second), share.hits, share.total, share.value)
+        for (first, second), share in agreement(evaluation).items()
+    ]
+
+
+@figure("Agreement between ways", caption, evaluate_agreement_data)
 def evaluate_agreement(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """A matrix: the share of questions that two ways answer with the same text."""
     shares = agreement(evaluation)
     ways = [way.name for way in compared_ways(evaluation)]
-    canvas = Canvas(theme, paper, "Agreement between ways", caption(evaluation))
     if not any(share.total for share in shares.values()):
-        return canvas.sentence(NOTHING_YET)
+        return NOTHING_YET
     end = min(1.0, _WIDEST * len(ways) / (paper.width - 2 * EDGE - _KEY))
     names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
     words = "; ".join(
         f"{plain_name(name, _NAME)} {shares[ways[0], name].hits} of {shares[ways[0], name].total}"
         for name in ways[1:]
     )
-    return canvas.draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle="Questions that two ways answer with the same text, in percent. A lossless rule "
         f"agrees with its target on all of them.{so_far(evaluation)}",
         alt=f"Questions answered with the same text as {plain_name(ways[0], _NAME)}: {words}.",
@@ -98,12 +106,3 @@ def _hover(one: str, other: str, shares: Mapping[tuple[str, str], Share]) -> str
     share = shares[one, other]
     names = f"{escaped(plain_name(one, _NAME))}<br>{escaped(plain_name(other, _NAME))}"
     return f"{names}<br><b>{share.hits} of {share.total}</b> the same"
-
-
-def evaluate_agreement_data(evaluation: Evaluation) -> pd.DataFrame:
-    """Return one row for each pair of ways."""
-    records = [
-        (table_text(first), table_text(second), share.hits, share.total, share.value)
-        for (first, second), share in agreement(evaluation).items()
-    ]
-    return pd.DataFrame(records, columns=["way", "other", "same", "questions", "share"])

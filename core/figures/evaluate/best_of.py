@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import counted
 from core.evaluation.types import AnswerRule
 from core.evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
 from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend, contrast
+from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.compare import RULE_WORDS
 from core.figures.reasoning.words import share_errors, share_record, share_words
@@ -30,19 +27,27 @@ _MARKS: dict[AnswerRule, tuple[str, str, str]] = {
 }
 
 
+@table("rule samples right trials accuracy wilson_low wilson_high")
+def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
+    """A row for each rule and number of samples; trials are blocks of so many samples."""
+    return [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
+
+
+@figure("One answer out of N samples", given, best_of_data)
 def best_of(
     sampled: Sequence[Sampled], *, caption: str = "", theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """The share of right answers of each rule by the number of samples, with 95 % intervals."""
     points = by_samples(sampled)
-    canvas = Canvas(theme, paper, "One answer out of N samples", caption)
     if not points:
-        return canvas.sentence("No question has several samples yet.")
+        return "No question has several samples yet."
     rules = list(dict.fromkeys(point.rule for point in points))
     sizes = sorted({point.samples for point in points})
     ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
     words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
-    return canvas.draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle="Every rule chooses among the same samples. The line is the "
         f"95{NBSP}% interval over questions.",
         alt=_alt(points),
@@ -101,11 +106,3 @@ def _alt(points: Sequence[RulePoint]) -> str:
     )
     single = next(point.correct.percent for point in points if point.samples == 1)
     return f"Right answers with one sample {single:g} %, with {last}: {words}."
-
-
-def best_of_data(sampled: Sequence[Sampled]) -> pd.DataFrame:
-    """A row for each rule and number of samples; trials are blocks of so many samples."""
-    records = [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
-    return pd.DataFrame(
-        records, columns="rule samples right trials accuracy wilson_low wilson_high".split()
-    )

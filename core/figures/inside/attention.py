@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.inside.types import Attention
 from core.figures.base.axes import axis, top_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.marks import add_line
@@ -34,6 +31,27 @@ class _Line(NamedTuple):
     weights: Sequence[float]
 
 
+@table("position token layer head looks_at looks_at_token weight")
+def attention_map_data(
+    attention: Attention, *, first: int = 0, columns: int | None = None
+) -> TableRows:
+    """Every weight: a row for each layer, head and position; the tokens' text is raw.
+
+    Args:
+        first: the first position that is looked at.
+        columns: so many of them at most; all by default.
+    """
+    token = table_text(attention.texts[-1])
+    return [
+        (nth(attention.position), token, nth(layer), nth(head), nth(at),
+         table_text(attention.texts[at]), weight)
+        for layer, heads in enumerate(attention.weights)
+        for head, row in enumerate(heads)
+        for at, weight in numbered(row, first, columns)
+    ]  # fmt: skip
+
+
+@figure("Where this token looks", with_prompt, attention_map_data)
 def attention_map(
     attention: Attention,
     *,
@@ -44,7 +62,7 @@ def attention_map(
     columns: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """Positions across, a row for each head; of many heads one for each layer, their mean.
 
     Args:
@@ -54,7 +72,6 @@ def attention_map(
         columns: so many positions are drawn at most; as many as the width holds by default. Where
             a narrow paper holds fewer, the part with the position that looks is drawn.
     """
-    caption = with_prompt(caption, prompt, paper)
     lines = _lines(attention, layer)
     held = attention_columns(paper.window)
     first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
@@ -67,7 +84,9 @@ def attention_map(
         else "each head"
     )
     where = "" if layer is None else f" of layer {nth(layer)}"
-    sheet = Canvas(theme, paper, "Where this token looks", caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=part.sentence(paper)
         + (
             f"From position {nth(attention.position)}, {token}, to each position up to itself, by "
@@ -82,8 +101,8 @@ def attention_map(
     sheet.traces.append(_heat(sheet, attention, lines, places))
     _axes(sheet, attention, lines, places, count)
     part.tell(sheet, attention_columns)
-    sheet.explain(f"{theme.hue} of a cell: the weight")
-    return sheet.figure()
+    sheet.explained.append(f"{theme.hue} of a cell: the weight")
+    return sheet
 
 
 def attention_columns(width: float) -> int:
@@ -179,26 +198,4 @@ def _alt(attention: Attention, lines: Sequence[_Line]) -> str:
     return (
         f"Heatmap of attention from position {nth(attention.position)} in {len(lines)} rows. "
         f"On average it looks most at: {seen}."
-    )
-
-
-def attention_map_data(
-    attention: Attention, *, first: int = 0, columns: int | None = None
-) -> pd.DataFrame:
-    """Every weight: a row for each layer, head and position; the tokens' text is raw.
-
-    Args:
-        first: the first position that is looked at.
-        columns: so many of them at most; all by default.
-    """
-    token = table_text(attention.texts[-1])
-    rows = [
-        (nth(attention.position), token, nth(layer), nth(head), nth(at),
-         table_text(attention.texts[at]), weight)
-        for layer, heads in enumerate(attention.weights)
-        for head, row in enumerate(heads)
-        for at, weight in numbered(row, first, columns)
-    ]  # fmt: skip
-    return pd.DataFrame(
-        rows, columns="position token layer head looks_at looks_at_token weight".split()
     )

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import counted, duration, nth
 from core.figures.base.axes import axis, bare_axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import escaped, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.traces.data_path.steps import act_of, part_of, starts_step
 from core.traces.data_path.types import FunctionCall
@@ -49,6 +46,27 @@ class _Mark(NamedTuple):
     step: int
 
 
+@table("step depth act function file line start_ms ms in out", whole="step")
+def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -> TableRows:
+    """Every call, one a row, in the order of their beginnings; those left out of the figure too."""
+    return [
+        (
+            nth(mark.step) if mark.step >= 0 else None,
+            mark.depth,
+            mark.act,
+            table_text(mark.call.function),
+            mark.call.file,
+            mark.call.line,
+            1e3 * mark.call.start,
+            1e3 * mark.call.seconds,
+            table_text(", ".join(f"{name}: {text}" for name, text in mark.call.arguments)),
+            table_text(mark.call.result),
+        )
+        for mark in _marks(calls, 0, "other", first_step)
+    ]
+
+
+@figure("The calls, over time", with_prompt, flame_chart_data)
 def flame_chart(
     calls: tuple[FunctionCall, ...],
     *,
@@ -58,7 +76,7 @@ def flame_chart(
     first_step: int = -1,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """Calls as bars, as long as they took, each below the one that made it.
 
     Args:
@@ -68,17 +86,17 @@ def flame_chart(
 
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
-    caption = with_prompt(caption, prompt, paper)
-    canvas = Canvas(theme, paper, "The calls, over time", caption)
     if not calls:
-        return canvas.sentence("Nothing was recorded here.")
+        return "Nothing was recorded here."
     start = calls[0].start
     end = max(call.start + call.seconds for call in calls)
     total = max(end - start, 1e-9)
     marks = list(_marks(calls, 0, "other", first_step))
     shown = _shown(marks, total, paper.width)
     depth = 1 + max(mark.depth for mark in shown)
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=_subtitle(what, total, len(marks) - len(shown)),
         alt=_alt(marks, what, total),
         plot_height=22 * depth,
@@ -94,7 +112,7 @@ def flame_chart(
     sheet.layout |= overlaid(SMALL)
     sheet.layout["xaxis"] = axis(sheet.theme, "ms", range=[0, 1e3 * total], nticks=7)
     sheet.layout["yaxis"] = bare_axis(sheet.theme, range=[depth - 0.5, -0.5])
-    return sheet.figure()
+    return sheet
 
 
 def _marks(calls: Iterable[FunctionCall], depth: int, around: str, step: int) -> Iterator[_Mark]:
@@ -199,25 +217,3 @@ def _alt(marks: list[_Mark], what: str, total: float) -> str:
         f"Flame chart of the {len(marks)} calls of {what}, {1e3 * total:.1f} ms. "
         f"The longest: {named}."
     )
-
-
-def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -> pd.DataFrame:
-    """Every call, one a row, in the order of their beginnings; those left out of the figure too."""
-    rows = [
-        (
-            nth(mark.step) if mark.step >= 0 else None,
-            mark.depth,
-            mark.act,
-            table_text(mark.call.function),
-            mark.call.file,
-            mark.call.line,
-            1e3 * mark.call.start,
-            1e3 * mark.call.seconds,
-            table_text(", ".join(f"{name}: {text}" for name, text in mark.call.arguments)),
-            table_text(mark.call.result),
-        )
-        for mark in _marks(calls, 0, "other", first_step)
-    ]
-    return pd.DataFrame(
-        rows, columns="step depth act function file line start_ms ms in out".split()
-    ).astype({"step": "Int64"})

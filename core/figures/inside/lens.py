@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.inside.types import Lens, LensCell, LensPosition
 from core.figures.base.axes import key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
@@ -22,6 +19,7 @@ from core.figures.base.grid import (
 )
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.paper import WIDE, Paper
+from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, cut_window, numbered, window_of
 
@@ -35,6 +33,37 @@ _SUBTITLES = {
 }
 
 
+@table(
+    "position token_id token layer likeliest_id likeliest probability came_out_id came_out "
+    "came_out_rank decided_here"
+)
+def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """A row for each position and layer, with the tokens' raw text.
+
+    Args:
+        first: which of the lens' positions is the first one.
+        columns: so many positions at most; all of them by default.
+    """
+    return [
+        (
+            nth(lens.first + at),
+            position.token_id,
+            table_text(position.text),
+            name,
+            cell.token_id,
+            table_text(cell.text),
+            cell.prob,
+            position.next_id,
+            table_text(position.next_text),
+            cell.rank,
+            position.decided == layer,
+        )
+        for at, position in numbered(lens.positions, first, columns)
+        for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
+    ]
+
+
+@figure("What each layer would say", with_prompt, lens_heatmap_data)
 def lens_heatmap(
     lens: Lens,
     *,
@@ -46,7 +75,7 @@ def lens_heatmap(
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """Positions across, layers from the embedding upwards; a ring where a token was decided.
 
     Args:
@@ -58,7 +87,6 @@ def lens_heatmap(
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
-    caption = with_prompt(caption, prompt, paper)
     held, count = wide_columns(paper.window), len(lens.positions)
     chosen = None if selected is None else selected - lens.first
     first, held = cut_window(min(max(first, 0), count - 1), columns or held, held, chosen)
@@ -73,7 +101,9 @@ def lens_heatmap(
         for cell in _cells(lens, position, column, at, show)
     ]
     ring = key_entry(theme.accent, "decided here", "<b>□</b>")
-    sheet = Canvas(theme, paper, "What each layer would say", caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=part.sentence(paper) + theme.in_words(_SUBTITLES[show]),
         alt=_alt(lens, positions, numbers),
         plot_height=ROW_HEIGHT * (len(names) + 1),
@@ -85,7 +115,7 @@ def lens_heatmap(
     heads = ("position", "came out")
     add_grid(sheet, cells, names, numbers, frame, selected, names=heads, title="layer")
     part.tell(sheet, wide_columns)
-    return sheet.figure()
+    return sheet
 
 
 def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Content) -> list[Cell]:
@@ -137,36 +167,3 @@ def _alt(lens: Lens, positions: Sequence[LensPosition], numbers: Sequence[int]) 
 
 def _layer(lens: Lens, at: int) -> str:
     return lens.layers[at] if at == 0 else f"layer {lens.layers[at]}"
-
-
-def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
-    """A row for each position and layer, with the tokens' raw text.
-
-    Args:
-        first: which of the lens' positions is the first one.
-        columns: so many positions at most; all of them by default.
-    """
-    rows = [
-        (
-            nth(lens.first + at),
-            position.token_id,
-            table_text(position.text),
-            name,
-            cell.token_id,
-            table_text(cell.text),
-            cell.prob,
-            position.next_id,
-            table_text(position.next_text),
-            cell.rank,
-            position.decided == layer,
-        )
-        for at, position in numbered(lens.positions, first, columns)
-        for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
-    ]
-    return pd.DataFrame(
-        rows,
-        columns=(
-            "position token_id token layer likeliest_id likeliest probability came_out_id came_out "
-            "came_out_rank decided_here"
-        ).split(),
-    )

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import counted, nth
 from core.decoding.inside.types import Forward, ModuleRun
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SMALL, WIDE, Paper
-from core.figures.base.sheet import Properties
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 # More layers than this are drawn as their mean.
@@ -35,6 +32,26 @@ class _ModuleRow(NamedTuple):
         return sum(module.seconds for module in self.modules) / self.layers
 
 
+@table("forward module class layer shape_in shape_out ms parameters", whole="layer")
+def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> TableRows:
+    """Every module, one a row: shapes, milliseconds, parameters."""
+    return [
+        (
+            name,
+            table_text(run.name),
+            table_text(run.kind),
+            None if run.layer is None else nth(run.layer),
+            shape(run.taken),
+            shape(run.given),
+            1e3 * run.seconds,
+            run.parameters,
+        )
+        for name, forward in forwards
+        for run in forward.modules
+    ]
+
+
+@figure("The forward, module by module", with_prompt, module_times_data)
 def module_times(
     forwards: Sequence[tuple[str, Forward]],
     *,
@@ -42,21 +59,22 @@ def module_times(
     prompt: str = "",
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
-) -> go.Figure:
+) -> Sheet | str:
     """Milliseconds of every module, a bar for each forward.
 
     Args:
         prompt: of the run; in print the caption names it.
         forwards: a name and a forward each: the prompt's, and one token's.
     """
-    caption = with_prompt(caption, prompt, paper)
     tables = [(name, forward, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
     colors = (theme.second, theme.first)
     top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
     colors = (theme.second, theme.first)
     top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
-    return Canvas(theme, paper, "The forward, module by module", caption).draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle=_subtitle(forwards),
         alt=_alt(forwards),
         plot_height=34 * len(names),
@@ -180,24 +198,3 @@ def _alt(forwards: Sequence[tuple[str, Forward]]) -> str:
         for name, forward in forwards
     )
     return f"Bars of milliseconds, a row for each module. {times}"
-
-
-def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> pd.DataFrame:
-    """Every module, one a row: shapes, milliseconds, parameters."""
-    rows = [
-        (
-            name,
-            table_text(run.name),
-            table_text(run.kind),
-            None if run.layer is None else nth(run.layer),
-            shape(run.taken),
-            shape(run.given),
-            1e3 * run.seconds,
-            run.parameters,
-        )
-        for name, forward in forwards
-        for run in forward.modules
-    ]
-    return pd.DataFrame(
-        rows, columns="forward module class layer shape_in shape_out ms parameters".split()
-    ).astype({"layer": "Int64"})

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -47,19 +44,30 @@ _COLUMNS = 10
 MANY, _MANY_SHORT = -1, "many"
 
 
+@table("knob value from to token_id token drawn_now")
+def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> TableRows:
+    """Every interval of every knob's range, its ends as they were tried."""
+    for knob in knobs:
+        for piece in knob.pieces:
+            who = (piece.token_id, table_text(piece.text), piece.token_id == lab.step.token_id)
+            yield (knob.name, knob.value, piece.low, piece.high, *who)
+
+
+@figure("The same dice, other knobs", lab_caption, lab_decision_boundaries_data)
 def lab_decision_boundaries(
     lab: LabStep, knobs: Sequence[KnobBoundaries], *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """One track a knob over its whole range; the mark is the knob's value."""
-    canvas = Canvas(theme, paper, "The same dice, other knobs", lab_caption(lab, paper))
     if not knobs:
-        return canvas.sentence("Looking for the values at which the token flips.")
+        return "Looking for the values at which the token flips."
     colors = {
         candidate.token_id: theme.token_color(candidate.rank) for candidate in lab.step.candidates
     }
     sides = "; ".join(nearest_boundaries(knobs)) or "nothing else within these ranges"
     chosen = visible_token(lab.step.chosen.text, 24)
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Each {theme.hue} is a token; framed is the one that is drawn now.",
         alt=(
             f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
@@ -79,7 +87,7 @@ def lab_decision_boundaries(
         _add_track(sheet, row, knob, colors, lab.step.token_id)
         name = f"<b>{escaped(stage_name(knob.name))}</b> {number(knob.value)}"
         label_pair(sheet, row - _BAR / 2, name, _nearest(knob, theme), size=11, yshift=3)
-    return sheet.figure()
+    return sheet
 
 
 def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
@@ -144,7 +152,7 @@ def _add_track(
                 FRAME,
             )
     if row == 0:
-        sheet.explain(key_entry(theme.ink, "the knob's value", "┃"))
+        sheet.explained.append(key_entry(theme.ink, "the knob's value", "┃"))
     if placed:
         _mark_value(sheet, row, knob)
 
@@ -216,13 +224,3 @@ def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
         if sides:
             lines.append(f"{stage_name(knob.name)} {number(knob.value)}: {'; '.join(sides)}")
     return lines
-
-
-def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> pd.DataFrame:
-    """Every interval of every knob's range, its ends as they were tried."""
-    records = []
-    for knob in knobs:
-        for piece in knob.pieces:
-            who = (piece.token_id, table_text(piece.text), piece.token_id == lab.step.token_id)
-            records.append((knob.name, knob.value, piece.low, piece.high, *who))
-    return pd.DataFrame(records, columns="knob value from to token_id token drawn_now".split())

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import bare_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, hover_texts, label_pair, mono, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -33,14 +30,33 @@ _ROW, _BELOW = 64, 34
 _WIDE = 0.24
 
 
-def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
+@table("rank token_id token drawn raw_prob final_prob cumulative_from score uniform")
+def lab_draw_data(lab: LabStep) -> TableRows:
+    """Every candidate with its probabilities and what the noise gave it."""
+    step = lab.step
+    lows = {segment.candidate: segment.low for segment in drawn_segments(step)}
+    for place, (candidate, score) in enumerate(
+        zip(step.candidates, step.draw.scores or (None,) * len(step.candidates), strict=True)
+    ):
+        head = (
+            candidate.rank,
+            candidate.token_id,
+            table_text(candidate.text),
+            candidate.token_id == step.token_id,
+            candidate.raw_prob,
+            candidate.prob,
+        )
+        yield (*head, lows.get(place), score, step.draw.uniform)
+
+
+@figure("No dice", lab_caption, lab_draw_data)
+def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw of the token: by a number on the cumulative bar, or by a noisy score for each."""
     if lab.step.draw.method == "argmax":
-        sentence = (
+        return (
             "Temperature 0 draws nothing: the most probable token is taken, "
             f"{visible_token(lab.step.chosen.text, 24)}."
         )
-        return Canvas(theme, paper, "No dice", lab_caption(lab, paper)).sentence(sentence)
     return (
         _cumulative(lab, theme, paper)
         if lab.draw == "inverse_cdf"
@@ -48,12 +64,15 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go
     )
 
 
-def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
+def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     step = lab.step
     segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
     rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     hidden = [segment for segment in segments if segment.candidate is None]
-    sheet = Canvas(theme, paper, "Where the number falls", lab_caption(lab, paper)).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
+        title="Where the number falls",
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         alt=draw_alt(lab),
         plot_height=_ROW * 2 + _BELOW,
@@ -85,7 +104,7 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
     if step.draw.uniform is not None:
         _mark_number(sheet, step.draw.uniform)
-    return sheet.figure()
+    return sheet
 
 
 def _raw_segments(lab: LabStep) -> list[Segment]:
@@ -149,24 +168,3 @@ def _mark_number(sheet: Sheet, number: float) -> None:
     where = {"xanchor": side, "yanchor": "top", "xshift": shift, "borderpad": 0}
     ink = sheet.theme.ink
     add_note(sheet, "uniform", text, number, 1 + BAR / 2, size=12, color=ink, **where)
-
-
-def lab_draw_data(lab: LabStep) -> pd.DataFrame:
-    """Every candidate with its probabilities and what the noise gave it."""
-    step = lab.step
-    lows = {segment.candidate: segment.low for segment in drawn_segments(step)}
-    records = []
-    for place, (candidate, score) in enumerate(
-        zip(step.candidates, step.draw.scores or (None,) * len(step.candidates), strict=True)
-    ):
-        head = (
-            candidate.rank,
-            candidate.token_id,
-            table_text(candidate.text),
-            candidate.token_id == step.token_id,
-            candidate.raw_prob,
-            candidate.prob,
-        )
-        records.append((*head, lows.get(place), score, step.draw.uniform))
-    names = "rank token_id token drawn raw_prob final_prob cumulative_from score uniform".split()
-    return pd.DataFrame(records, columns=names)

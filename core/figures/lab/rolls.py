@@ -5,37 +5,51 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import widest
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption
 
 _LABEL_LIMIT = 14
-_TITLE = "Rolled often, counted"
 
 
+@table("token_id token tokens_in_bin probability expected rolled", whole="token_id")
+def lab_rolls_data(rolls: Rolls) -> TableRows:
+    """Every bin of the test."""
+    for drawn in rolls.bins:
+        yield (
+            drawn.token_id,
+            table_text(drawn.text),
+            drawn.tokens,
+            drawn.prob,
+            drawn.prob * rolls.total,
+            drawn.rolls,
+        )
+
+
+def _caption(lab: LabStep, rolls: Rolls, paper: Paper) -> str:
+    throws = f"the {rolls.total:,} throws from {nth(rolls.first_throw):,} on"
+    return lab_caption(lab, paper) + (f"\n{throws}" if rolls.total and rolls.bins else "")
+
+
+@figure("Rolled often, counted", _caption, lab_rolls_data)
 def lab_rolls(
     lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Draw counts of the tokens beside the expected counts.
 
     Args:
         rows: so many tokens; the others are one bar.
     """
     if not rolls.total or not rolls.bins:
-        return Canvas(theme, paper, _TITLE, lab_caption(lab, paper)).sentence(
-            "No roll was counted."
-        )
+        return "No roll was counted."
     shown = _shown(rolls, rows)
     left = 34 + round(7.2 * widest((drawn.text for drawn in shown), _LABEL_LIMIT))
     expected = [drawn.prob * rolls.total for drawn in shown]
@@ -46,7 +60,9 @@ def lab_rolls(
         key_entry(theme.muted, f"rolled, in the token's {theme.hue}"),
         key_entry(theme.ink, "expected, with its standard deviation", "┃"),
     ]
-    return Canvas(theme, paper, _TITLE, f"{lab_caption(lab, paper)}\n{_thrown(rolls)}").draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle=_subtitle(rolls),
         alt=_alt(lab, rolls),
         plot_height=26 * len(shown) + 8,
@@ -119,10 +135,6 @@ def _marks(expected: Sequence[float], spreads: Sequence[float], theme: Theme) ->
     }
 
 
-def _thrown(rolls: Rolls) -> str:
-    return f"the {rolls.total:,} throws from {nth(rolls.first_throw):,} on"
-
-
 def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
     """The first bins, and one for all the others."""
     if len(rolls.bins) <= rows + 1:
@@ -176,22 +188,3 @@ def _alt(lab: LabStep, rolls: Rolls) -> str:
         f"Counts of {rolls.total} rolls by {lab.draw} beside the expected ones. {words}. "
         f"{_subtitle(rolls)}"
     ).replace(NBSP, " ")
-
-
-def lab_rolls_data(rolls: Rolls) -> pd.DataFrame:
-    """Every bin of the test."""
-    records: list[tuple[object, ...]] = []
-    for drawn in rolls.bins:
-        records.append(
-            (
-                drawn.token_id,
-                table_text(drawn.text),
-                drawn.tokens,
-                drawn.prob,
-                drawn.prob * rolls.total,
-                drawn.rolls,
-            )
-        )
-    return pd.DataFrame(
-        records, columns="token_id token tokens_in_bin probability expected rolled".split()
-    ).astype({"token_id": "Int64"})

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
 from core.figures.base.labels import NBSP, percent, show_token, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import Paper
@@ -18,10 +15,9 @@ from core.figures.base.records import chosen_label
 from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import Theme
 from core.figures.decode.draw import Scored, scored
-from core.figures.lab.words import lab_caption
 
 
-def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
+def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     """The tokens with the highest scores: what each had, and what the noise made of it."""
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
     added = "Every token gets Gumbel noise on its ln p; the highest sum is drawn."
@@ -37,12 +33,10 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
         key_entry(theme.accent, "drawn", "<b>□</b>"),
     ]
-    sheet = Canvas(
+    sheet = Sheet(
         theme,
         paper,
-        "Noise, and the highest score" if gumbel else "Quotients, and the highest",
-        lab_caption(lab, paper),
-    ).lay_out(
+        title="Noise, and the highest score" if gumbel else "Quotients, and the highest",
         subtitle=added if gumbel else divided,
         alt=draw_alt(lab),
         plot_height=30 * max(len(items), 1),
@@ -63,7 +57,7 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> go.Figure:
         },
     )
     (_add_sums if gumbel else _add_quotients)(sheet, items, colors, frames)
-    return sheet.figure()
+    return sheet
 
 
 def _add_sums(

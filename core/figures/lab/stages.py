@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.lab.types import LabStep
 from core.decoding.record.steps import Candidate, Stage
 from core.figures.base.axes import bare_axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas, name_rows
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -42,10 +39,6 @@ _LABEL_LIMIT = 12
 _PERCENT_WIDTH = 44
 # The narrowest that the page shows the panels at, px: few, and many.
 _WIDTH_OF_FEW, _WIDTH_OF_MANY = 440, 740
-COLUMNS = (
-    "stage setting rank token_id token chosen prob kept removed_mass threshold_crossed".split()
-)
-
 # A printed panel of so many px has room for words beside the numbers.
 _WIDE_PANEL = 120
 
@@ -62,9 +55,34 @@ class StageRow(NamedTuple):
         return next((at for at, prob in enumerate(self.probs) if at and prob == 0), None)
 
 
+@table(
+    "stage setting rank token_id token chosen prob kept removed_mass threshold_crossed",
+    whole="token_id rank",
+)
+def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
+    """Every stage's probability of every shown token; a row without token id for all others."""
+    shown = shown_rows(lab, rows)
+    last = lab.crossing.candidate.token_id if lab.crossing else None
+    for place, stage in enumerate(shown_stages(lab)):
+        head = (stage.name, getattr(lab.config.shaping, stage.name, None))
+        tail = (stage.kept, stage.removed_mass)
+        for row in shown:
+            candidate = row.candidate
+            who = (
+                candidate.rank,
+                candidate.token_id,
+                table_text(candidate.text),
+                candidate.token_id == lab.step.token_id,
+            )
+            crossed = stage.name == "top_p" and candidate.token_id == last
+            yield (*head, *who, row.probs[place], *tail, crossed)
+        yield (*head, None, None, None, False, _others(place, stage, shown), *tail, False)
+
+
+@figure("What every stage leaves", lab_caption, lab_stages_data)
 def lab_stages(
     lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Panels from the model's own distribution to the one drawn from, over the same tokens.
 
     A removed token keeps its row, greyed; a hatched bar shows what it had when it was removed.
@@ -87,7 +105,9 @@ def lab_stages(
     ]
     if any(stage.removed_mass > 0 for stage in lab.step.stages):
         keys.append(key_entry(theme.muted, "removed here, with what it had", "▨"))
-    sheet = Canvas(theme, paper, "What every stage leaves", lab_caption(lab, paper)).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=_subtitle(lab),
         alt=_alt(lab, stages),
         plot_height=places.height,
@@ -95,6 +115,7 @@ def lab_stages(
         right=EDGE + 2,
         above=HEADS,
         below=34,
+        rows="token and its rank",
         key=["".join(keys)],
         layout={
             "barmode": "overlay",
@@ -109,8 +130,7 @@ def lab_stages(
         look = {"range": ends, "showline": False, "domain": list(places.y(row))}
         look["anchor"] = f"x{row * places.across + 1}" if row else "x"
         sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(theme, names, **look)
-    name_rows(sheet, "token and its rank")
-    return sheet.figure()
+    return sheet
 
 
 def _labels(lab: LabStep, shown: Sequence[StageRow], theme: Theme) -> list[str]:
@@ -292,27 +312,3 @@ def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
         f"{percent(chosen.raw_prob)} at first, {percent(chosen.prob)} in the end."
     )
     return text.replace(NBSP, " ")
-
-
-def lab_stages_data(lab: LabStep, *, rows: int = 20) -> pd.DataFrame:
-    """Every stage's probability of every shown token; a row without token id for all others."""
-    shown = shown_rows(lab, rows)
-    records: list[tuple[object, ...]] = []
-    last = lab.crossing.candidate.token_id if lab.crossing else None
-    for place, stage in enumerate(shown_stages(lab)):
-        head = (stage.name, getattr(lab.config.shaping, stage.name, None))
-        tail = (stage.kept, stage.removed_mass)
-        for row in shown:
-            candidate = row.candidate
-            who = (
-                candidate.rank,
-                candidate.token_id,
-                table_text(candidate.text),
-                candidate.token_id == lab.step.token_id,
-            )
-            crossed = stage.name == "top_p" and candidate.token_id == last
-            records.append((*head, *who, row.probs[place], *tail, crossed))
-        records.append((*head, None, None, None, False, _others(place, stage, shown), *tail, False))
-    return pd.DataFrame(records, columns=list(COLUMNS)).astype(
-        {"token_id": "Int64", "rank": "Int64"}
-    )

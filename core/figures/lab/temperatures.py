@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.lab.types import LabStep, Sweep
 from core.figures.base.axes import axis, bare_axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
@@ -21,18 +18,36 @@ _LABEL_LIMIT = 12
 _ENTROPY, _GAP = 96, 26
 
 
+@table("temperature entropy tokens_left rank token_id token prob")
+def lab_sweep_data(sweep: Sweep) -> TableRows:
+    """A row for each temperature and token."""
+    for at, value in enumerate(sweep.temperatures):
+        for candidate, probs in zip(sweep.candidates, sweep.probs, strict=True):
+            yield (
+                value,
+                sweep.entropies[at],
+                sweep.kept[at],
+                candidate.rank,
+                candidate.token_id,
+                table_text(candidate.text),
+                probs[at],
+            )
+
+
+@figure("From cold to hot", lab_caption, lab_sweep_data)
 def lab_sweep(
     lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Tokens down, temperature across, colour for the probability drawn from; entropy below."""
-    canvas = Canvas(theme, paper, "From cold to hot", lab_caption(lab, paper))
     if not sweep.temperatures:
-        return canvas.sentence("No temperature was tried.")
+        return "No temperature was tried."
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
     left = 34 + round(7.2 * max(columns, 6))
     height = 24 * len(sweep.candidates) + _GAP + _ENTROPY
     now = lab.config.shaping.temperature
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"{theme.hue.capitalize()}: what each token is drawn with at this temperature, "
         "the other knobs as they are. Empty: removed.",
         alt=_alt(sweep),
@@ -68,7 +83,7 @@ def lab_sweep(
     ]
     if sweep.temperatures[0] <= now <= sweep.temperatures[-1]:
         add_line(sheet, "now", now, (0, 1), theme.ink, 2, yref="paper")
-    return sheet.figure()
+    return sheet
 
 
 def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
@@ -149,24 +164,3 @@ def _alt(sweep: Sweep) -> str:
         f"Heatmap of {len(sweep.candidates)} tokens' probability over temperature, the likeliest "
         f"being {top}, with the entropy below: {words}."
     ).replace(NBSP, " ")
-
-
-def lab_sweep_data(sweep: Sweep) -> pd.DataFrame:
-    """A row for each temperature and token."""
-    records = []
-    for at, value in enumerate(sweep.temperatures):
-        for candidate, probs in zip(sweep.candidates, sweep.probs, strict=True):
-            records.append(
-                (
-                    value,
-                    sweep.entropies[at],
-                    sweep.kept[at],
-                    candidate.rank,
-                    candidate.token_id,
-                    table_text(candidate.text),
-                    probs[at],
-                )
-            )
-    return pd.DataFrame(
-        records, columns="temperature entropy tokens_left rank token_id token prob".split()
-    )

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuation, Continuations
 from core.figures.base.axes import key_entry, named_axis, top_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import (
     NBSP,
@@ -37,25 +34,50 @@ _STEP = 46
 _APART = 0.8
 
 
+@table("row seed step token_id token raw_prob prob", whole="seed")
+def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """Every token of every continuation; the greedy row has no seed.
+
+    Args:
+        first: the first step.
+        columns: so many steps at most; all of them by default.
+    """
+    return [
+        (
+            _name(row),
+            row.seed,
+            nth(step),
+            token.token_id,
+            table_text(token.text),
+            token.raw_prob,
+            token.prob,
+        )
+        for row in grown.rows
+        for step, token in numbered(row.tokens, first, columns)
+    ]
+
+
+@figure("Many ways on", continuations_caption, lab_tree_data)
 def lab_tree(
     grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Steps across, a lane for each continuation; colour for the model's own probability.
 
     Args:
         fold: a run of tokens that no row leaves is one cell, coloured by the geometric mean.
     """
     layout = lay_out_tree(grown.rows, fold=fold)
-    canvas = Canvas(theme, paper, "Many ways on", continuations_caption(grown, paper))
     if not layout.cells:
-        return canvas.sentence("No token was drawn yet.")
+        return "No token was drawn yet."
     across = _steps_across(layout.steps, paper)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
     shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
     part = "" if shown.whole else f" {shown.words}."
     pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,
         alt=_alt(grown, layout),
@@ -85,10 +107,9 @@ def lab_tree(
                 1.6,
             )
     _add_axes(sheet, layout, across, height)
-    sheet.add_key()
-    sheet.explain(f"{theme.hue} of a cell: the model's own probability")
+    sheet.explained.append(f"{theme.hue} of a cell: the model's own probability")
     shown.tell(sheet)
-    return sheet.figure()
+    return sheet
 
 
 def _steps_across(steps: int, paper: Paper) -> int:
@@ -225,48 +246,16 @@ def _alt(grown: Continuations, layout: TreeLayout) -> str:
     ).replace(NBSP, " ")
 
 
-def lab_tree_data(
-    grown: Continuations, *, first: int = 0, columns: int | None = None
-) -> pd.DataFrame:
-    """Every token of every continuation; the greedy row has no seed.
-
-    Args:
-        first: the first step.
-        columns: so many steps at most; all of them by default.
-    """
-    records = [
-        (
-            _name(row),
-            row.seed,
-            nth(step),
-            token.token_id,
-            table_text(token.text),
-            token.raw_prob,
-            token.prob,
-        )
-        for row in grown.rows
-        for step, token in numbered(row.tokens, first, columns)
-    ]
-    return pd.DataFrame(
-        records, columns="row seed step token_id token raw_prob prob".split()
-    ).astype({"seed": "Int64"})
-
-
-def rows_data(rows: Sequence[Continuation]) -> pd.DataFrame:
+@table(["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"])
+def rows_data(rows: Sequence[Continuation]) -> TableRows:
     """A row for each continuation: its text, and how varied and how probable it is."""
-    records = []
     for row in rows:
-        records.append(
-            (
-                _name(row),
-                table_text(row.text),
-                len(row.tokens),
-                row.mean_logprob,
-                row.distinct(1),
-                row.distinct(2),
-                row.finish_reason,
-            )
+        yield (
+            _name(row),
+            table_text(row.text),
+            len(row.tokens),
+            row.mean_logprob,
+            row.distinct(1),
+            row.distinct(2),
+            row.finish_reason,
         )
-    return pd.DataFrame(
-        records, columns=["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"]
-    )

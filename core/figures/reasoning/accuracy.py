@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curve
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
-from core.figures.base.canvas import Canvas
 from core.figures.base.color import blend
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.marks import add_line, add_note, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -31,12 +30,27 @@ from core.figures.reasoning.words import (
 LEFT, _HEIGHT = 62, 260
 # The ends of an axis of shares, with room for the marks at both.
 SHARES = [-0.02, 1.04]
-COLUMNS = "budget steps correct runs accuracy wilson_low wilson_high".split()
 
 
+@table("budget steps correct runs accuracy wilson_low wilson_high", whole="steps")
+def frame(panels: Sequence[tuple[int | None, Sequence[BudgetPoint]]]) -> TableRows:
+    """Curves as a table; the number of steps is empty where all are counted together."""
+    return [
+        (point.budget, steps, *share_record(point.correct))
+        for steps, points in panels
+        for point in points
+    ]
+
+
+def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
+    """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
+    return frame([(None, curve(fair_rows(sweep)))])
+
+
+@figure("Accuracy against the budget", sweep_caption, reason_accuracy_data, blank=_HEIGHT + 100)
 def reason_accuracy(
     sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """The share of right answers at each budget, with Wilson's 95 % interval as a band.
 
     A click on a point hands over `customdata = [budget]`.
@@ -46,14 +60,15 @@ def reason_accuracy(
     """
     marked = marked if paper.selection else None
     points = curve(fair_rows(sweep))
-    canvas = Canvas(theme, paper, "Accuracy against the budget", sweep_caption(sweep.plan))
     if not points:
-        return canvas.sentence(NOTHING_YET, height=_HEIGHT + 100)
+        return NOTHING_YET
     plan = sweep.plan
     ends = reach(plan.budgets)
     where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
     words = [key_entry(theme.first, "right answers", "●")]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
         alt=_alt(points),
         plot_height=_HEIGHT,
@@ -68,7 +83,7 @@ def reason_accuracy(
             "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
         },
     )
-    sheet.explain(key_entry(theme.muted, "budgets that have a name", "┆"))
+    sheet.explained.append(key_entry(theme.muted, "budgets that have a name", "┆"))
     for name, budget in levels_within(plan.budgets, plan.budget_field).items():
         _add_upright(sheet, "level", budget, theme.muted, 1, dash="dot")
         add_note(sheet, "level", name, budget, 1, size=11, color=theme.muted, **where)
@@ -84,7 +99,7 @@ def reason_accuracy(
             )
         )
     sheet.key, sheet.key_offset = ["".join(words)], 46
-    return sheet.figure()
+    return sheet
 
 
 def _add_upright(
@@ -143,18 +158,3 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
         for p in points
     )
     return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."
-
-
-def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
-    """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
-    return frame([(None, curve(fair_rows(sweep)))])
-
-
-def frame(panels: Sequence[tuple[int | None, tuple[BudgetPoint, ...]]]) -> pd.DataFrame:
-    """Curves as a table; the number of steps is empty where all are counted together."""
-    records = [
-        (point.budget, steps, *share_record(point.correct))
-        for steps, points in panels
-        for point in points
-    ]
-    return pd.DataFrame(records, columns=COLUMNS).astype({"steps": "Int64"})

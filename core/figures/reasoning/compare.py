@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.evaluation.types import RULES, AnswerRule, Rivalry, StrategyResult, Vote
 from core.figures.base.axes import PERCENT_TICKS, axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, config_caption, table_text
 from core.figures.base.marks import label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     problems_words,
@@ -31,19 +28,31 @@ RULE_WORDS: dict[AnswerRule, str] = {
     "reward": "reward model",
     "verifier": "checked by arithmetic",
 }
-COLUMNS = "rule samples budget correct problems accuracy wilson_low wilson_high tokens seconds"
 
 
-def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
+@table("rule samples budget correct problems accuracy wilson_low wilson_high tokens seconds")
+def reason_rivals_data(rivalry: Rivalry) -> TableRows:
+    """One row for each strategy; tokens and seconds are means for each problem."""
+    return [
+        (r.rule, r.samples, r.budget, *share_record(r.correct), r.tokens, r.seconds)
+        for r in rivalry.rivals
+    ]
+
+
+def _caption(rivalry: Rivalry) -> str:
+    """The settings and problems of a comparison; plain text."""
+    config, bounds = rivalry.config, ("max_thinking_tokens", "max_new_tokens")
+    known = [] if config is None else [config_caption(rivalry.model_id, config, bounds)]
+    spent = f"at most {rivalry.total_tokens:,} tokens a problem"
+    return " · ".join([*known, spent, problems_words(rivalry.problems)])
+
+
+@figure("The same bound, other ways", _caption, reason_rivals_data)
+def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Accuracy of each strategy with Wilson's 95 % interval, and what it really spent."""
     rivals = rivalry.rivals
-    bounds = ("max_thinking_tokens", "max_new_tokens")
-    parts = [f"at most {rivalry.total_tokens:,} tokens a problem", problems_words(rivalry.problems)]
-    if rivalry.config is not None:
-        parts.insert(0, config_caption(rivalry.model_id, rivalry.config, bounds))
-    canvas = Canvas(theme, paper, "The same bound, other ways", " · ".join(parts))
     if not rivals:
-        return canvas.sentence("Nothing was compared yet.")
+        return "Nothing was compared yet."
     texts = [
         f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
         for rival in rivals
@@ -54,7 +63,9 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
         f"{r.tokens:,.0f} tokens spent"
         for r in rivalry.rivals
     )
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
         "problem at most. At the right: what it really spent. "
         f"The line is the 95{NBSP}% interval."
@@ -88,7 +99,7 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
             f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}",
             _spent(rival),
         )
-    return sheet.figure()
+    return sheet
 
 
 def vote_caption(vote: Vote) -> str:
@@ -102,34 +113,24 @@ def _spent(rival: StrategyResult) -> str:
     return f"<b>{rival.tokens:,.0f}</b> tokens · {rival.seconds:.2f}{NBSP}s"
 
 
-def reason_rivals_data(rivalry: Rivalry) -> pd.DataFrame:
-    """One row for each strategy; tokens and seconds are means for each problem."""
-    records = [
-        (r.rule, r.samples, r.budget, *share_record(r.correct), r.tokens, r.seconds)
-        for r in rivalry.rivals
-    ]
-    return pd.DataFrame(records, columns=COLUMNS.split())
-
-
-def reason_votes_data(votes: Sequence[Vote]) -> pd.DataFrame:
+@table(
+    f"problem steps expected ballots margin drawn_with {' '.join(RULES)} "
+    f"{' '.join(f'{rule}_right' for rule in RULES)}",
+    whole="steps",
+)
+def reason_votes_data(votes: Sequence[Vote]) -> TableRows:
     """One row for each problem: its ballots, and what each rule answers."""
-    names = ["problem", "steps", "expected", "ballots", "margin", "drawn_with"]
-    names += [*RULES, *(f"{rule}_right" for rule in RULES)]
-    records = []
     for vote in votes:
         known = bool(vote.problem.answer)
         who = (table_text(vote.problem.key), vote.problem.steps, vote.problem.answer)
-        records.append(
-            (
-                *who,
-                ballot_words(vote),
-                vote.margin,
-                vote_caption(vote),
-                *[vote.answer_by(rule) for rule in RULES],
-                *[vote.is_right(rule) if known else None for rule in RULES],
-            )
+        yield (
+            *who,
+            ballot_words(vote),
+            vote.margin,
+            vote_caption(vote),
+            *[vote.answer_by(rule) for rule in RULES],
+            *[vote.is_right(rule) if known else None for rule in RULES],
         )
-    return pd.DataFrame(records, columns=names).astype({"steps": "Int64"})
 
 
 def ballot_words(vote: Vote) -> str:

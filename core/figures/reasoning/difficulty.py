@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.figures.base.axes import axis
-from core.figures.base.canvas import Canvas, name_rows
+from core.figures.base.figure import figure
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import PAPER, add_note
 from core.figures.base.paper import SCREEN, Paper
@@ -28,20 +27,27 @@ from core.figures.reasoning.words import (
 _COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
 
 
+def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
+    """A row for each number of steps and budget."""
+    return frame(list(_panels(sweep).items()))
+
+
+@figure("The harder, the more it needs", sweep_caption, reason_difficulty_data)
 def reason_difficulty(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
     panels = _panels(sweep)
-    canvas = Canvas(theme, paper, "The harder, the more it needs", sweep_caption(sweep.plan))
     if not panels:
         unsaid = "These problems don't say how many steps they take."
-        return canvas.sentence(unsaid if fair_rows(sweep) else NOTHING_YET)
+        return unsaid if fair_rows(sweep) else NOTHING_YET
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
     words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
     shift = {"yshift": -24, "borderpad": 0}
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}"
         + so_far(sweep),
         alt=_alt(panels),
@@ -50,13 +56,13 @@ def reason_difficulty(
         right=EDGE + 4,
         above=22,
         below=50,
+        # One title for the axes of all panels, beside them; another below them.
+        rows="right answers",
     )
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
-    # One title for the axes of all panels, below them and beside them.
-    name_rows(sheet, "right answers")
     add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where, **shift)
-    return sheet.figure()
+    return sheet
 
 
 def _panels(sweep: BudgetSweep) -> dict[int, tuple[BudgetPoint, ...]]:
@@ -117,8 +123,3 @@ def _alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
         for steps, points in panels.items()
     )
     return f"Accuracy by budget, one panel for each number of steps. {words}."
-
-
-def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
-    """A row for each number of steps and budget."""
-    return frame(list(_panels(sweep).items()))

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
 from core.evaluation.types import OUTCOMES, AttemptOutcome
 from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, table_text
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import (
     BUDGET_WORDS,
@@ -33,16 +32,32 @@ _PANEL, _GAP = 130, 34
 _HEIGHT = 2 * _PANEL + _GAP
 
 
+@table(f"budget runs {' '.join(OUTCOMES)} mean_tokens mean_thinking_tokens mean_seconds")
+def reason_spent_data(sweep: BudgetSweep) -> TableRows:
+    """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
+    for point in curve(fair_rows(sweep)):
+        yield (
+            point.budget,
+            point.correct.total,
+            *[point.outcomes[outcome] for outcome in OUTCOMES],
+            point.tokens,
+            point.thinking_tokens,
+            point.seconds,
+        )
+
+
+@figure("How the runs ended", sweep_caption, reason_spent_data, blank=_HEIGHT + 98)
 def reason_outcomes(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
     points = curve(fair_rows(sweep))
-    canvas = Canvas(theme, paper, "How the runs ended", sweep_caption(sweep.plan))
     if not points:
-        return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
+        return NOTHING_YET
     entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
-    return canvas.draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle="How the runs ended, at each budget." + so_far(sweep),
         alt=_alt(points),
         plot_height=_HEIGHT,
@@ -99,12 +114,12 @@ def _alt(points: Sequence[BudgetPoint]) -> str:
     return f"Outcomes of the runs by budget: {'; '.join(map(words, points))}."
 
 
-def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
+@figure("What the budget costs", sweep_caption, reason_spent_data, blank=_HEIGHT + 98)
+def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
     points = curve(fair_rows(sweep))
-    canvas = Canvas(theme, paper, "What the budget costs", sweep_caption(sweep.plan))
     if not points:
-        return canvas.sentence(NOTHING_YET, height=_HEIGHT + 98)
+        return NOTHING_YET
     split = _PANEL / _HEIGHT
     upright = {"nticks": 4, "rangemode": "tozero"}
     words = [
@@ -118,7 +133,9 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
         f"{point.thinking_tokens:.1f} of them thinking, in {point.seconds:.3f} s"
         for point in ((first, points[-1]) if len(points) > 1 else (first,))
     )
-    return canvas.draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
         alt=f"Mean tokens and seconds of a run by budget: {ends}.",
         plot_height=_HEIGHT,
@@ -172,31 +189,4 @@ def reason_rows_data(sweep: BudgetSweep) -> pd.DataFrame:
         frame_of(sweep.rows)
         .astype({"steps": "Int64"})
         .assign(problem=[table_text(row.problem) for row in sweep.rows])
-    )
-
-
-def reason_spent_data(sweep: BudgetSweep) -> pd.DataFrame:
-    """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
-    records = []
-    for point in curve(fair_rows(sweep)):
-        records.append(
-            (
-                point.budget,
-                point.correct.total,
-                *[point.outcomes[outcome] for outcome in OUTCOMES],
-                point.tokens,
-                point.thinking_tokens,
-                point.seconds,
-            )
-        )
-    return pd.DataFrame(
-        records,
-        columns=[
-            "budget",
-            "runs",
-            *OUTCOMES,
-            "mean_tokens",
-            "mean_thinking_tokens",
-            "mean_seconds",
-        ],
     )

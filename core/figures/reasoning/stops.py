@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -21,18 +18,39 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import add_line, hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.reasoning.words import OUTCOME_WORDS, outcome_color
 
-_TITLE = "Where did it know?"
 _MOST_ROWS = 16
-COLUMNS = "stop thinking_tokens step answer_text answer outcome knew_from_here".split()
 
 
+@table("stop thinking_tokens step answer_text answer outcome knew_from_here")
+def reason_stops_data(strip: StopStrip) -> TableRows:
+    """A row for each stop; texts are raw."""
+    for at, point in enumerate(strip.points):
+        outcome = point.outcome if strip.problem.answer else None
+        yield (
+            at,
+            point.tokens,
+            table_text(point.piece),
+            table_text(point.answer_text),
+            point.answer,
+            outcome,
+            at == strip.knew_at,
+        )
+
+
+def _caption(strip: StopStrip, caption: str, paper: Paper) -> str:
+    said = with_prompt(caption, strip.problem.question, paper)
+    ends = " but the last" if strip.own_end else ""
+    return f"{said} · answers at the stops{ends} taken greedily" if strip.points else said
+
+
+@figure("Where did it know?", _caption, reason_stops_data)
 def reason_stops(
     strip: StopStrip, *, caption: str, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """A row for each place where the thinking was stopped: its length and the answer given there.
 
     A click on a bar hands over `customdata = [thinking tokens]`.
@@ -40,15 +58,12 @@ def reason_stops(
     Args:
         caption: of the run whose thinking it is; plain text.
     """
-    caption = with_prompt(caption, strip.problem.question, paper)
     if not strip.points:
-        return Canvas(theme, paper, _TITLE, caption).sentence(
-            "The thinking was not stopped anywhere yet."
-        )
+        return "The thinking was not stopped anywhere yet."
     shown = _shown(strip)
-    ends = " but the last" if strip.own_end else ""
-    caption = f"{caption} · answers at the stops{ends} taken greedily"
-    sheet = Canvas(theme, paper, _TITLE, caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=_subtitle(strip, shown),
         alt=_alt(strip),
         plot_height=40 * len(shown),
@@ -76,7 +91,7 @@ def reason_stops(
             ["".join([key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present])],
             46,
         )
-    return sheet.figure()
+    return sheet
 
 
 def _shown(strip: StopStrip) -> list[int]:
@@ -181,22 +196,3 @@ def _alt(strip: StopStrip) -> str:
             f"{strip.problem.answer}."
         )
     return f"What the model answers where its thinking is stopped: {answers}. {end}"
-
-
-def reason_stops_data(strip: StopStrip) -> pd.DataFrame:
-    """A row for each stop; texts are raw."""
-    records = []
-    for at, point in enumerate(strip.points):
-        outcome = point.outcome if strip.problem.answer else None
-        records.append(
-            (
-                at,
-                point.tokens,
-                table_text(point.piece),
-                table_text(point.answer_text),
-                point.answer,
-                outcome,
-                at == strip.knew_at,
-            )
-        )
-    return pd.DataFrame(records, columns=COLUMNS)

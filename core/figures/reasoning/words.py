@@ -40,8 +40,9 @@ def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
     return theme.named[names[outcome]]
 
 
-def sweep_caption(plan: SweepPlan) -> str:
+def sweep_caption(sweep: BudgetSweep) -> str:
     """Model, settings, problems and seeds of a sweep; plain text."""
+    plan = sweep.plan
     config = config_caption(plan.model_id, plan.config, ("max_thinking_tokens", "max_new_tokens"))
     samples = f" · {plan.samples} samples each" if plan.samples > 1 else ""
     return f"{config} · {problems_words(plan.problems)}{samples}"

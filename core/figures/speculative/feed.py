@@ -6,15 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
 from core.figures.base.axes import axis, key_entry, top_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     settings_caption,
@@ -82,13 +79,24 @@ def _pending(trace: Trace, at: int) -> tuple[int, str]:
     return (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
 
 
-def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
+@table("scoring sequence length cached shared position token_id token read")
+def spec_feed_data(trace: Trace, at: int) -> TableRows:
+    """Every token that either method feeds in the round, one a row; positions count from 0."""
+    for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
+        texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+        for number, row in enumerate(fed_rows(trace, at, scoring)):
+            head = (scoring, nth(number), row.length, row.cached, row.shared)
+            for place, token_id in enumerate(row.token_ids):
+                token = table_text(texts[row.shared + place])
+                yield (*head, row.positions[place], token_id, token, place in row.reads)
+
+
+@figure("What is fed to the target", settings_caption, spec_feed_data)
+def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Both scoring methods on the round `at`, one under the other; positions across."""
-    canvas = Canvas(theme, paper, "What is fed to the target", settings_caption(trace, paper))
     if not 0 <= at < len(trace.rounds):
-        return canvas.sentence(
-            "There is no such round"
-            + ("." if paper.printed else ": click a token in the timeline.")
+        return "There is no such round" + (
+            "." if paper.printed else ": click a token in the timeline."
         )
     groups, y = [], 0.0
     for scoring in SCORINGS:
@@ -110,7 +118,9 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         key_entry(theme.muted, "fed by another sequence", "▨"),
         key_entry(theme.accent, "read", "●"),
     ]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
         "feed them; marked ones are read.",
         alt=_alt(groups, at),
@@ -125,7 +135,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     for scoring, lines in groups:
         _add_group(sheet, scoring, lines, texts, names, upright=upright)
     sheet.layout |= _axes(groups, width, y, sheet) | overlaid(SMALL)
-    return sheet.figure()
+    return sheet
 
 
 def _new_color(theme: Theme) -> str:
@@ -276,19 +286,3 @@ def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
         for scoring, lines in groups
     )
     return f"Drawing of what is fed to the target in round {nth(at)}. {words}."
-
-
-def spec_feed_data(trace: Trace, at: int) -> pd.DataFrame:
-    """Every token that either method feeds in the round, one a row; positions count from 0."""
-    records: list[tuple[object, ...]] = []
-    for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
-        texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
-        for number, row in enumerate(fed_rows(trace, at, scoring)):
-            head = (scoring, nth(number), row.length, row.cached, row.shared)
-            for place, token_id in enumerate(row.token_ids):
-                token = table_text(texts[row.shared + place])
-                records.append((*head, row.positions[place], token_id, token, place in row.reads))
-    return pd.DataFrame(
-        records,
-        columns="scoring sequence length cached shared position token_id token read".split(),
-    )

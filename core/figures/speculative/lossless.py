@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, TextCount
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     escaped,
     percent,
@@ -25,7 +22,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import OUTSIDE, hover_texts, strokes
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_words
 
@@ -66,17 +63,32 @@ def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> st
     return f"{test} Nothing speaks against one and the same distribution.{more}"
 
 
+@table("token_ids text speculative target_only")
+def spec_outcomes_data(found: Losslessness) -> TableRows:
+    """A row for each outcome; those too rare for the test are the last one together."""
+    for outcome in found.outcomes:
+        text = table_text(outcome.text) if outcome.token_ids else "all others"
+        yield (
+            " ".join(map(str, outcome.token_ids)),
+            text,
+            outcome.speculative,
+            outcome.target_only,
+        )
+
+
+def _outcomes_caption(found: Losslessness, trace: Trace, paper: Paper) -> str:
+    counted = f"{found.runs} runs each, first {found.tokens} tokens"
+    return f"{settings_caption(trace, paper)} · {counted}"
+
+
+@figure("The same texts, as often?", _outcomes_caption, spec_outcomes_data)
 def spec_outcomes(
     found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Counts of each short text in speculative and in target-only decoding."""
-    counted = f"{found.runs} runs each, first {found.tokens} tokens"
-    canvas = Canvas(
-        theme, paper, "The same texts, as often?", f"{settings_caption(trace, paper)} · {counted}"
-    )
     shown = list(found.outcomes[:_MOST])
     if not shown:
-        return canvas.sentence("No run was finished, so there is nothing to compare.")
+        return "No run was finished, so there is nothing to compare."
     labels = [_label(outcome) for outcome in shown]
     ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
     keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
@@ -84,7 +96,9 @@ def spec_outcomes(
     more = f" {hidden} more outcomes are in the table." if hidden else ""
     p = "" if found.p_value is None else f"p-value {p_words(found.p_value)}."
     words = "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
-    return canvas.draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle=f"Outcomes too rare for the test are counted together. {p}{more}",
         alt=f"Bars of how often short texts came out, speculative and target-only: {words}.",
         plot_height=30 * len(shown),
@@ -133,23 +147,23 @@ def _outcome_bars(
     }
 
 
-def spec_outcomes_data(found: Losslessness) -> pd.DataFrame:
-    """A row for each outcome; those too rare for the test are the last one together."""
-    records = []
-    for outcome in found.outcomes:
-        text = table_text(outcome.text) if outcome.token_ids else "all others"
-        records.append(
-            (" ".join(map(str, outcome.token_ids)), text, outcome.speculative, outcome.target_only)
-        )
-    return pd.DataFrame(records, columns=["token_ids", "text", "speculative", "target_only"])
-
-
 def normalised(weights: Sequence[float]) -> list[float]:
     """Weights as a distribution; even where all of them are 0."""
     total = sum(weights)
     return [w / total if total > 0 else 1 / len(weights) for w in weights]
 
 
+def _enumeration_caption(table: AcceptanceTable, rule: str) -> str:
+    return f"{len(table.rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn"
+
+
+@table(f"token {' '.join(TableRow._fields)} emitted")
+def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> TableRows:
+    """A row for each token: how its emitted probability comes about."""
+    return [(name, *row, row.emitted) for name, row in zip(names, table.rows, strict=True)]
+
+
+@figure("Emitted against the target", _enumeration_caption, spec_enumeration_data)
 def spec_enumeration(
     table: AcceptanceTable,
     names: Sequence[str],
@@ -157,7 +171,7 @@ def spec_enumeration(
     *,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """Emitted probability of every token in one verification, against the target's."""
     rows = table.rows
     accepted, recovered = bar_color("accepted", theme), bar_color("recovered", theme)
@@ -168,12 +182,9 @@ def spec_enumeration(
         key_entry(theme.ink, "target", "<b>━</b>"),
         key_entry(theme.second, "draft", "━"),
     ]
-    return Canvas(
+    return Sheet(
         theme,
         paper,
-        "Emitted against the target",
-        f"{len(rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn",
-    ).draw(
         subtitle=enumeration_words(table),
         alt=_enumeration_alt(table, names),
         plot_height=210,
@@ -251,9 +262,3 @@ def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:
         for name, row in zip(names, table.rows, strict=True)
     )
     return f"Bars of what one verification emits: {words}. {enumeration_words(table)}"
-
-
-def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> pd.DataFrame:
-    """A row for each token: how its emitted probability comes about."""
-    records = [(name, *row, row.emitted) for name, row in zip(names, table.rows, strict=True)]
-    return pd.DataFrame(records, columns=["token", *TableRow._fields, "emitted"])

@@ -23,6 +23,7 @@ from core.decoding.speculative.metrics import (
     vllm_system_efficiency,
 )
 from core.decoding.speculative.report import Comparison, LengthSweep
+from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import milliseconds
 from core.figures.speculative.same import same_rounds_words
 from core.figures.speculative.words import rule_of
@@ -53,9 +54,10 @@ def _number(value: float | None) -> str:
     return "none drafted" if value is None else f"{value:.2f}"
 
 
+@table("metric value definition source")
 def spec_metrics_data(
     trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
-) -> pd.DataFrame:
+) -> TableRows:
     """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
     tally = counts(trace.rounds)
     here = "this trace"
@@ -97,7 +99,7 @@ def spec_metrics_data(
         rows += _measured(trace, comparison)
     if sweep is not None:
         rows += _swept(sweep)
-    return pd.DataFrame(rows, columns=["metric", "value", "definition", "source"])
+    return rows
 
 
 def _rates(trace: Trace) -> list[MetricRow]:
@@ -248,22 +250,18 @@ def latency_words(comparison: Comparison) -> str:
     )
 
 
-def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
+@table(["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"])
+def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> TableRows:
     """Both scoring methods: the target's forward in ms a round, the median of each run.
 
     Of these the median, the fastest and the slowest.
     """
     names = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
-    records = []
     for scoring, traces in found.items():
         runs = [[step.seconds.score for step in trace.rounds] for trace in traces]
         times = [1000 * median(seconds) for seconds in runs if seconds]
         spread = (median(times), min(times), max(times)) if times else (None, None, None)
-        records.append((names[scoring], len(traces), sum(map(len, runs)), *spread))
-    return pd.DataFrame(
-        records,
-        columns=["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"],
-    )
+        yield (names[scoring], len(traces), sum(map(len, runs)), *spread)
 
 
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:

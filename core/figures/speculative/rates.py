@@ -5,31 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
 from core.figures.base.marks import OUTSIDE, add_line, hover_texts
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_of
 
 _LEFT = 56
 
 
-def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> go.Figure:
+@table("position drafted reached accepted rate rate_when_reached")
+def spec_positions_data(trace: Trace) -> TableRows:
+    """Counts and rates, a row for each position."""
+    return [
+        (nth(rate.position), *rate[1:], rate.rate, rate.rate_when_reached)
+        for rate in acceptance_by_position(trace.rounds)
+    ]
+
+
+@figure("Acceptance by position", settings_caption, spec_positions_data)
+def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """For each draft position: accepted of all drafted there, and of those that were reached."""
-    canvas = Canvas(theme, paper, "Acceptance by position", settings_caption(trace, paper))
     rates = acceptance_by_position(trace.rounds)
     if not rates:
-        return canvas.sentence("Nothing was drafted in this run.")
+        return "Nothing was drafted in this run."
     drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
     slot = (paper.width - _LEFT - 20) / max(len(rates), 4)
     keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
@@ -37,7 +45,9 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
         f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
         for r in rates[:12]
     )
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
         "accepted. Of those reached it tells how hard the position itself is.",
         alt=f"Bars of accepted tokens for each draft position. {words}.",
@@ -66,7 +76,7 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
     )
     if 0.4 * slot < text_width(f"100{NBSP}%", SMALL) + 2:
         sheet.traces = [{**trace, "text": None} for trace in sheet.traces]
-    return sheet.figure()
+    return sheet
 
 
 def _bars(
@@ -95,25 +105,29 @@ def _bars(
     }
 
 
-def spec_positions_data(trace: Trace) -> pd.DataFrame:
-    """Counts and rates, a row for each position."""
-    records = [
-        (nth(rate.position), *rate[1:], rate.rate, rate.rate_when_reached)
-        for rate in acceptance_by_position(trace.rounds)
-    ]
-    return pd.DataFrame(
-        records, columns="position drafted reached accepted rate rate_when_reached".split()
+def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
+    """A row for each draft length, with the spread of its runs' measured speed-ups."""
+    names = [name for name in SweepPoint._fields if name != "spread"]
+    frame = pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))[names]
+    spans = [point.spread or (None, None) for point in sweep.points]
+    return frame.assign(
+        measured_low=[span[0] for span in spans], measured_high=[span[1] for span in spans]
     )
 
 
+def _sweep_caption(sweep: LengthSweep, trace: Trace, paper: Paper) -> str:
+    seeds = " · every length measured with seeds of its own" if sweep.points else ""
+    return settings_caption(trace, paper) + seeds
+
+
+@figure("Which draft length pays", _sweep_caption, spec_sweep_data)
 def spec_sweep(
     sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Measured and predicted speed-up over target-only decoding, by draft length."""
-    title, caption = "Which draft length pays", settings_caption(trace, paper)
     if not sweep.points:
-        return Canvas(theme, paper, title, caption).sentence("No draft length was measured.")
-    points, caption = sweep.points, f"{caption} · every length measured with seeds of its own"
+        return "No draft length was measured."
+    points = sweep.points
     below = {"dash": "dot", "xref": "paper", "layer": "below"}
     lengths = [point.draft_length for point in points]
     top = max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points))
@@ -122,7 +136,9 @@ def spec_sweep(
         key_entry(theme.second, "predicted", "◆"),
         key_entry(theme.muted, "target only", "┄"),
     ]
-    sheet = Canvas(theme, paper, title, caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=_sweep_subtitle(sweep, trace),
         alt=_sweep_alt(sweep, trace),
         plot_height=240,
@@ -151,7 +167,7 @@ def spec_sweep(
         },
     )
     add_line(sheet, "even", (0, 1), 1, theme.muted, 1.5, **below)
-    return sheet.figure()
+    return sheet
 
 
 def _line(
@@ -236,13 +252,3 @@ def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
     )
     subtitle = _sweep_subtitle(sweep, trace)
     return f"Speed-up over target-only decoding by draft length. {words}. {subtitle}"
-
-
-def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
-    """A row for each draft length, with the spread of its runs' measured speed-ups."""
-    names = [name for name in SweepPoint._fields if name != "spread"]
-    frame = pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))[names]
-    spans = [point.spread or (None, None) for point in sweep.points]
-    return frame.assign(
-        measured_low=[span[0] for span in spans], measured_high=[span[1] for span in spans]
-    )

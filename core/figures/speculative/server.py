@@ -4,38 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.counting import nth
 from core.figures.base.axes import axis, key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import kind_color
 
 
+@table("of number drafted accepted")
+def server_speculation_data(found: ServerSpeculation) -> TableRows:
+    """Drafted and accepted tokens, a row for each draft position and each round that is known."""
+    parts = (("position", found.positions), ("round", found.rounds))
+    return [(of, nth(at), *bar) for of, rows in parts for at, bar in enumerate(rows)]
+
+
+@figure("The server's speculation", given, server_speculation_data)
 def server_speculation(
     found: ServerSpeculation, caption: str, *, theme: Theme = LIGHT, paper: Paper = SCREEN
-) -> go.Figure:
+) -> Sheet | str:
     """Drafted tokens, accepted and rejected: a bar a round where these are known, else a position.
 
     Args:
         caption: what the run was made with.
     """
     bars, of = (found.rounds, "round") if found.rounds else (found.positions, "draft position")
-    canvas = Canvas(theme, paper, "The server's speculation", caption)
     if not bars:
-        return canvas.sentence("The server counted its drafts, and not where they were accepted.")
+        return "The server counted its drafts, and not where they were accepted."
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
     keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
     rounds = "; ".join(
         f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
     )
-    return canvas.draw(
+    return Sheet(
+        theme,
+        paper,
         subtitle=f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
         f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted.",
         alt=f"Accepted of {found.drafted} drafted tokens of the server's own speculation. "
@@ -81,10 +87,3 @@ def _bars(
         "marker": {"color": color, "line": {"width": 0}},
         **hover_texts(texts),
     }
-
-
-def server_speculation_data(found: ServerSpeculation) -> pd.DataFrame:
-    """Drafted and accepted tokens, a row for each draft position and each round that is known."""
-    parts = (("position", found.positions), ("round", found.rounds))
-    records = [(of, nth(at), *bar) for of, rows in parts for at, bar in enumerate(rows)]
-    return pd.DataFrame(records, columns=["of", "number", "drafted", "accepted"])

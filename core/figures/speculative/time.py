@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.report import (
@@ -17,7 +14,7 @@ from core.decoding.speculative.report import (
 )
 from core.decoding.speculative.types import DraftRound
 from core.figures.base.axes import key_entry
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -36,13 +33,46 @@ _PARTS = ("propose", "score", "verify")
 _ROUNDS, _GAP = 190, 70
 
 
+@table("run part index drafted emitted propose_s score_s verify_s total_s record_s")
+def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableRows:
+    """Seconds: a row for each round, and for each token of target-only decoding.
+
+    Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
+    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run
+    without a trace spends, stands behind it and is no part of it.
+    """
+    shown = trace if comparison is None else comparison.speculative
+    for at, step in enumerate(shown.rounds):
+        seconds = step.seconds
+        head = ("speculative", "round", nth(at), len(step.drafted), len(step.token_ids))
+        yield (*head, seconds.propose, seconds.score, seconds.verify, seconds.total, seconds.record)
+    for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
+        yield (
+            "target only",
+            "token",
+            nth(at),
+            0,
+            1,
+            None,
+            taken.forward,
+            taken.shaping + taken.draw,
+            taken.total,
+            None,
+        )
+
+
+def _caption(trace: Trace, comparison: Comparison | None, paper: Paper) -> str:
+    return settings_caption(comparison.speculative if comparison else trace, paper)
+
+
+@figure("Where the time goes", _caption, spec_time_data)
 def spec_time(
     trace: Trace,
     comparison: Comparison | None = None,
     *,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """Milliseconds a token by stage, beside target-only decoding where it was measured, and below
     the stages of every round, in ms.
 
@@ -50,16 +80,17 @@ def spec_time(
         comparison: its last speculative run is drawn instead of `trace`.
     """
     shown = trace if comparison is None else comparison.speculative
-    canvas = Canvas(theme, paper, "Where the time goes", settings_caption(shown, paper))
     if not shown.rounds:
-        return canvas.sentence("This run made no round, so there is nothing to time.")
+        return "This run made no round, so there is nothing to time."
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
     upper = 54 * len(rows)
     height = upper + _GAP + _ROUNDS
     totals = [1000 * sum(parts.values()) for _, parts in rows]
     if comparison is not None:
         totals += [1000 * max(times) for times in _runs(comparison)]
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle="Above: a token, on average. Below: each round, with what it emitted.",
         alt=_alt(shown, rows),
         plot_height=height,
@@ -83,7 +114,7 @@ def spec_time(
     )
     _add_totals(sheet, rows, comparison)
     _add_rounds(sheet, shown.rounds)
-    return sheet.figure()
+    return sheet
 
 
 def _key(theme: Theme, compared: bool) -> str:
@@ -180,37 +211,3 @@ def _alt(trace: Trace, rows: Sequence[tuple[str, dict[str, float]]]) -> str:
         for name, parts in rows
     )
     return f"Times of {len(trace.rounds)} rounds. {words}.".replace(NBSP, " ")
-
-
-def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> pd.DataFrame:
-    """Seconds: a row for each round, and for each token of target-only decoding.
-
-    Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
-    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run
-    without a trace spends, stands behind it and is no part of it.
-    """
-    shown = trace if comparison is None else comparison.speculative
-    records: list[tuple[object, ...]] = []
-    for at, step in enumerate(shown.rounds):
-        seconds = step.seconds
-        head = ("speculative", "round", nth(at), len(step.drafted), len(step.token_ids))
-        records.append(
-            (*head, seconds.propose, seconds.score, seconds.verify, seconds.total, seconds.record)
-        )
-    for at, taken in enumerate(comparison.target_only.seconds if comparison else ()):
-        records.append(
-            (
-                "target only",
-                "token",
-                nth(at),
-                0,
-                1,
-                None,
-                taken.forward,
-                taken.shaping + taken.draw,
-                taken.total,
-                None,
-            )
-        )
-    names = "run part index drafted emitted propose_s score_s verify_s total_s record_s".split()
-    return pd.DataFrame(records, columns=names)

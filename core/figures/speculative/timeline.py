@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
 from core.figures.base.axes import axis, key_entry, top_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -51,6 +48,49 @@ _TALL_ROWS = 10
 _HIGH_ROWS = 6
 
 
+@table(
+    "round position outcome token_id token emitted draft_prob target_prob accept_prob "
+    "uniform residual_mass prob"
+)
+def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """Every drafted token and every token that the target added, one a row; text is raw.
+
+    Args:
+        first: the first round.
+        columns: so many rounds at most; all of them by default.
+    """
+    out = {(token_out.round, token_out.place) for token_out in emitted(trace)}
+    for at, step in numbered(trace.rounds, first, columns):
+        for place, token in enumerate(step.drafted):
+            yield (
+                nth(at),
+                nth(place),
+                kind_words(token.outcome),
+                token.token_id,
+                table_text(token.text),
+                (at, place) in out,
+                token.draft_prob,
+                token.target_prob,
+                token.accept_prob,
+                token.uniform,
+                token.residual_mass,
+                None,
+            )
+        extra = step.extra
+        if extra is not None:
+            chances = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
+            yield (
+                nth(at),
+                nth(len(step.accepted)),
+                extra_kind(step),
+                extra.token_id,
+                table_text(extra.text),
+                True,
+                *chances,
+            )
+
+
+@figure("Rounds and their drafted tokens", settings_caption, spec_timeline_data)
 def spec_timeline(
     trace: Trace,
     *,
@@ -59,7 +99,7 @@ def spec_timeline(
     selected: tuple[int, int] | None = None,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """Rounds across, draft positions down, the target's own token in the last row.
 
     Args:
@@ -71,9 +111,8 @@ def spec_timeline(
     A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
     ends, as a share of the plotting area, and what lies around that area in px.
     """
-    canvas = Canvas(theme, paper, "Rounds and their drafted tokens", settings_caption(trace, paper))
     if not trace.rounds:
-        return canvas.sentence("This run made no round, so there is nothing to show.")
+        return "This run made no round, so there is nothing to show."
     depth = _depth(trace)
     held = rounds_for(paper.window, trace) if paper.printed else columns
     first, columns = cut_window(first, columns, held, selected[0] if selected else None)
@@ -85,7 +124,9 @@ def spec_timeline(
     width = (paper.window - _LEFT - EDGE if fixed else _WIDTH) / drawn
     height, flat = _row_height(width, depth), depth > _TALL_ROWS
     cells = token_cells(rounds, first, depth)
-    sheet = canvas.lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
         subtitle=_SUBTITLE if shown.whole else f"{_SUBTITLE} {shown.words}.",
         alt=_alt(rounds, first),
         plot_height=round(height * (depth + 1 + GAP)),
@@ -102,9 +143,9 @@ def spec_timeline(
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
     _count_rounds(sheet, first, len(rounds), drawn, width)
-    sheet.layout["meta"] |= _area(sheet, len(rounds), drawn, first)
+    sheet.meta |= {"ends": [nth(at) / drawn for at in range(len(rounds))], "first": first}
     shown.tell(sheet, partial(rounds_for, trace=trace))
-    return sheet.figure()
+    return sheet
 
 
 def rounds_for(width: float, trace: Trace) -> int:
@@ -148,18 +189,6 @@ def _place_axis(depth: int, theme: Theme) -> Properties:
     )
 
 
-def _area(sheet: Sheet, count: int, drawn: int, first: int) -> Properties:
-    margin = sheet.layout["margin"]
-    return {
-        "ends": [(at + 1) / drawn for at in range(count)],
-        "first": first,
-        "left": margin["l"],
-        "right": margin["r"],
-        "top": margin["t"],
-        "bottom": margin["b"],
-    }
-
-
 def _row_height(width: float, depth: int) -> int:
     if depth > _TALL_ROWS:
         return 22
@@ -178,56 +207,6 @@ def _alt(rounds: Sequence[DraftRound], first: int) -> str:
         f"Timeline of rounds {nth(first)} to {first + len(rounds)}: {accepted} of {len(drafted)} "
         f"drafted tokens accepted, {recovered} recovered, {bonus} bonus. "
         f"Text: {visible_token(text, 300)}"
-    )
-
-
-def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> pd.DataFrame:
-    """Every drafted token and every token that the target added, one a row; text is raw.
-
-    Args:
-        first: the first round.
-        columns: so many rounds at most; all of them by default.
-    """
-    records: list[tuple[object, ...]] = []
-    out = {(token_out.round, token_out.place) for token_out in emitted(trace)}
-    for at, step in numbered(trace.rounds, first, columns):
-        for place, token in enumerate(step.drafted):
-            records.append(
-                (
-                    nth(at),
-                    nth(place),
-                    kind_words(token.outcome),
-                    token.token_id,
-                    table_text(token.text),
-                    (at, place) in out,
-                    token.draft_prob,
-                    token.target_prob,
-                    token.accept_prob,
-                    token.uniform,
-                    token.residual_mass,
-                    None,
-                )
-            )
-        extra = step.extra
-        if extra is not None:
-            chances = (extra.draft_prob, extra.target_prob, None, extra.uniform, None, extra.prob)
-            records.append(
-                (
-                    nth(at),
-                    nth(len(step.accepted)),
-                    extra_kind(step),
-                    extra.token_id,
-                    table_text(extra.text),
-                    True,
-                    *chances,
-                )
-            )
-    return pd.DataFrame(
-        records,
-        columns=(
-            "round position outcome token_id token emitted draft_prob target_prob accept_prob "
-            "uniform residual_mass prob"
-        ).split(),
     )
 
 

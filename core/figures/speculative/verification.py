@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-import plotly.graph_objects as go
-
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.canvas import Canvas
+from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     percent,
@@ -24,7 +21,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.sheet import Properties, Sheet, no_selection
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
 from core.figures.speculative.verification_strip import add_strip
@@ -44,12 +41,44 @@ _ROW, _STRIP, _GAP, _LIMIT, _RIGHT = 24, 20, 48, 11, 18
 _SPLIT = (0.74, 0.8)
 # The narrowest figure whose numbers must not be cut, and a digit of them, px.
 _NARROW, _DIGIT = 366, 5.8
-_DATA = (
+
+
+@table(
     "round position token_id token drafted added target_prob draft_prob shared excess residual "
     "target_raw_prob draft_raw_prob"
-).split()
+)
+def spec_verification_data(trace: Trace, at: int, place: int) -> TableRows:
+    """Every recorded candidate of the position, one a row, with the tokens' raw text."""
+    verified = position_at(trace, at, place)
+    if verified is None:
+        return
+    drafted, extra, mass = verified.drafted, verified.extra, verified.residual_mass
+    for c in verified.candidates:
+        both = c.draft_prob is not None
+        here = drafted is not None and c.token_id == drafted.token_id
+        added = extra is not None and c.token_id == extra.token_id
+        who = (
+            nth(at),
+            nth(verified.position),
+            c.token_id,
+            table_text(c.text),
+            here,
+            added,
+        )
+        shared = min(c.target_prob, c.draft_prob or 0.0) if both else None
+        yield (
+            *who,
+            c.target_prob,
+            c.draft_prob,
+            shared,
+            c.excess if both else None,
+            c.excess / mass if mass > 0 else None,
+            c.target_raw_prob,
+            c.draft_raw_prob,
+        )
 
 
+@figure("The verification of a token", settings_caption, spec_verification_data)
 def spec_verification(
     trace: Trace,
     at: int,
@@ -58,7 +87,7 @@ def spec_verification(
     count: int = 10,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
-) -> go.Figure:
+) -> Sheet | str:
     """Both models' probabilities at a position, overlaid; the residual; where the number fell.
 
     Args:
@@ -67,15 +96,17 @@ def spec_verification(
             rejected one.
         count: so many tokens are drawn at most, the drafted and the added one always among them.
     """
-    verified, caption = position_at(trace, at, place), settings_caption(trace, paper)
+    verified = position_at(trace, at, place)
     if verified is None:
-        canvas = Canvas(theme, paper, "The verification of a token", caption)
-        return canvas.nothing_selected("token", "one in the timeline")
+        return no_selection(paper, "token", "one in the timeline")
     shown = shown_candidates(verified, count)
     height = _STRIP + _GAP + _ROW * len(shown)
     labels = [_tick(verified, candidate, theme) for candidate in shown]
     left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
-    sheet = Canvas(theme, paper, f"Round {nth(at)}, {where_words(place)}", caption).lay_out(
+    sheet = Sheet(
+        theme,
+        paper,
+        title=f"Round {nth(at)}, {where_words(place)}",
         subtitle=_subtitle(verified),
         alt=_alt(verified, shown),
         plot_height=height,
@@ -99,10 +130,9 @@ def spec_verification(
     )
     add_strip(sheet, verified, 1 - _STRIP / height)
     _add_bars(sheet, verified, shown)
-    sheet.add_key()
     if verified.drafted is not None:
-        sheet.explain("beside a bar: the target's probability | the draft's")
-    return sheet.figure()
+        sheet.explained.append("beside a bar: the target's probability | the draft's")
+    return sheet
 
 
 def _subtitle(found: VerifiedPosition) -> str:
@@ -280,37 +310,3 @@ def _alt(found: VerifiedPosition, shown: Sequence[PairCandidate]) -> str:
         f"{nth(found.position)}: {top}. "
         f"{visible_token(token.text, 24)} is {kind_words(kind)}.{residual}"
     )
-
-
-def spec_verification_data(trace: Trace, at: int, place: int) -> pd.DataFrame:
-    """Every recorded candidate of the position, one a row, with the tokens' raw text."""
-    verified, records = position_at(trace, at, place), []
-    if verified is None:
-        return pd.DataFrame([], columns=_DATA)
-    drafted, extra, mass = verified.drafted, verified.extra, verified.residual_mass
-    for c in verified.candidates:
-        both = c.draft_prob is not None
-        here = drafted is not None and c.token_id == drafted.token_id
-        added = extra is not None and c.token_id == extra.token_id
-        who = (
-            nth(at),
-            nth(verified.position),
-            c.token_id,
-            table_text(c.text),
-            here,
-            added,
-        )
-        shared = min(c.target_prob, c.draft_prob or 0.0) if both else None
-        records.append(
-            (
-                *who,
-                c.target_prob,
-                c.draft_prob,
-                shared,
-                c.excess if both else None,
-                c.excess / mass if mass > 0 else None,
-                c.target_raw_prob,
-                c.draft_raw_prob,
-            )
-        )
-    return pd.DataFrame(records, columns=_DATA)

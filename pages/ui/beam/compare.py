@@ -168,7 +168,7 @@ def _compare(view: BeamView, trace: Trace) -> None:
 
 def part(compared: Sequence[Rival], trace: Trace) -> Part:
     """The search beside greedy and the samples."""
-    return of_figure("rivals", figures.beam_rivals, compared, trace, table=(compared,))
+    return of_figure("rivals", figures.beam_rivals, compared, trace)
 
 
 def _hindrance(view: BeamView, trace: Trace) -> str:

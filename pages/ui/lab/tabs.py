@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from core import figures
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep, distinct
 from core.export.part import of_figure
+from core.figures.base.figure import Figure
 from core.figures.lab.words import lab_caption
 from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LOOKS, LabSettings
@@ -49,13 +48,13 @@ def _sweep(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None
     _chart("sweep", found, "Trying every temperature…", figures.lab_sweep)
 
 
-def _chart(name: str, found: work.Measured, waiting: str, draw: Callable[..., go.Figure]) -> None:
+def _chart(name: str, found: work.Measured, waiting: str, draw: Figure[...]) -> None:
     """A figure of what was worked out beside the page, or what it waits for."""
     if found.value is None:
         st.text(_NOT_THERE if found.ready else waiting)
         return
     with measured(name, found):
-        part = of_figure(name, draw, found.step, found.value, table=(found.value,))
+        part = of_figure(name, draw, found.step, found.value)
         figure.chart(part, (found.step, found.value), across=True)
 
 

@@ -130,7 +130,7 @@ def _captions(view: ReasonView) -> list[str]:
     """What made the run, and the sweep."""
     sweep = reason_many.shown(view)
     own = [] if view.trace is None else [settings_caption(view.trace)]
-    return own if sweep is None else [*own, sweep_caption(sweep.plan)]
+    return own if sweep is None else [*own, sweep_caption(sweep)]
 
 
 def _live(view: ReasonView, job: Job) -> None:

@@ -79,7 +79,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
 
 def outcomes(found: Losslessness, trace: Trace) -> Part:
     """How often both ways of decoding wrote each text."""
-    return of_figure("outcomes", figures.spec_outcomes, found, trace, table=(found,))
+    return of_figure("outcomes", figures.spec_outcomes, found, trace)
 
 
 def three_tokens() -> Three:
@@ -94,7 +94,7 @@ def enumeration(three: Three) -> Part:
     """What one verification emits for each of the three tokens."""
     of = (three.table, controls.NAMES)
     draw = figures.spec_enumeration
-    return of_figure("three-tokens", draw, *of, rule_words(three.rule), table=of)
+    return of_figure("three-tokens", draw, *of, rule_words(three.rule))
 
 
 def _remarks() -> list[str]:

@@ -43,7 +43,7 @@ def draw(view: SpecView, trace: Trace) -> None:  # noqa: ARG001 - called as ever
 def part(run: ServerRun) -> Part:
     """The rounds or positions that the server told of."""
     of = (run.found, run.caption)
-    return of_figure("server-speculation", figures.server_speculation, *of, table=of[:1])
+    return of_figure("server-speculation", figures.server_speculation, *of)
 
 
 def _start() -> Job:

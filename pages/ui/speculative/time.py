@@ -63,7 +63,7 @@ def _sweep(view: SpecView, trace: Trace) -> None:
 
 def draft_lengths(found: LengthSweep, trace: Trace) -> Part:
     """What was measured of each draft length."""
-    return of_figure("draft-lengths", figures.spec_sweep, found, trace, table=(found,))
+    return of_figure("draft-lengths", figures.spec_sweep, found, trace)
 
 
 def metrics(view: SpecView, trace: Trace) -> None:

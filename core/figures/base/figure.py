@@ -1,0 +1,104 @@
+"""What a figure declares beside its drawing: a title, a caption and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, update_wrapper
+from inspect import signature
+from typing import Any, Generic, ParamSpec, TypeAlias
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from core.figures.base.sheet import Sheet, sentence
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+TableRows: TypeAlias = Iterable[Sequence[object] | Mapping[str, object]]
+
+
+def given(caption: str) -> str:
+    """Return the caption that a figure is called with."""
+    return caption
+
+
+class Figure(Generic[P]):
+    """A figure of declared parts; a call draws it.
+
+    Args:
+        draw: returns the figure's sheet, or the sentence that says why there is nothing to draw.
+        title: Plotly text of at most 34 characters, which a figure 400 px wide holds in one line,
+            with room at its right for the page's own buttons; a sheet may have another one.
+        caption: of the arguments that have its parameters' names; plain text.
+        data: the table, of the arguments that have its parameters' names.
+        blank: height of the plotting area of a sentence, px.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[P, Sheet | str],
+        title: str,
+        caption: Callable[..., str],
+        data: Callable[..., pd.DataFrame],
+        blank: int,
+    ) -> None:
+        update_wrapper(self, draw)
+        self.data = data
+        self._draw, self._title, self._blank = draw, title, blank
+        self._caption = caption
+        self._signature = signature(draw)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> go.Figure:
+        """Draw the figure."""
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = bound.arguments
+        drawn = self._draw(*args, **kwargs)
+        if isinstance(drawn, str):
+            drawn = sentence(values["theme"], values["paper"], drawn, self._blank)
+        return drawn.figure(self._title, _call(self._caption, values))
+
+    def table_of(self, *args: Any, **kwargs: Any) -> Callable[..., pd.DataFrame]:
+        """Return the function that makes the table of the figure of these arguments."""
+        return partial(_call, self.data, self._signature.bind(*args, **kwargs).arguments)
+
+
+def figure(
+    title: str,
+    caption: Callable[..., str],
+    data: Callable[..., pd.DataFrame],
+    *,
+    blank: int = 120,
+) -> Callable[[Callable[P, Sheet | str]], Figure[P]]:
+    """Declare a figure; the arguments are those of `Figure`."""
+    return lambda draw: Figure(draw, title, caption, data, blank)
+
+
+def table(
+    columns: str | Sequence[str], *, whole: str = ""
+) -> Callable[[Callable[Q, TableRows]], Callable[Q, pd.DataFrame]]:
+    """Declare a table by its columns; the function gives the rows.
+
+    Args:
+        columns: their names, in one text where none has a space.
+        whole: columns of whole numbers that may be empty.
+    """
+
+    names = columns.split() if isinstance(columns, str) else list(columns)
+
+    def declare(rows: Callable[Q, TableRows]) -> Callable[Q, pd.DataFrame]:
+        def made(*args: Q.args, **kwargs: Q.kwargs) -> pd.DataFrame:
+            frame = pd.DataFrame(list(rows(*args, **kwargs)), columns=names)
+            return frame.astype(dict.fromkeys(whole.split(), "Int64"))
+
+        return update_wrapper(made, rows)
+
+    return declare
+
+
+def _call(function: Callable[..., Any], values: Mapping[str, object], **more: object) -> Any:
+    """Call a function with the values that have its parameters' names."""
+    known = {**values, **more}
+    return function(
+        **{name: known[name] for name in signature(function).parameters if name in known}
+    )
