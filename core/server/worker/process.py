@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import traceback
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,7 +54,7 @@ class _Call:
     stopping: Event = field(default_factory=Event)
     news: Event = field(default_factory=Event)
     ended: Event = field(default_factory=Event)
-    waiting: list[tuple[str, bytes]] = field(default_factory=list)
+    waiting: deque[tuple[str, bytes]] = field(default_factory=deque)
 
     def call_back(self, name: str, *args: Any) -> None:
         """Raises RuntimeError for arguments that have no pickle: the function fails with it."""
@@ -139,7 +140,8 @@ class WorkerProcess:
         while not call.ended.is_set() or call.waiting:
             call.news.wait()
             call.news.clear()
-            callbacks, call.waiting = call.waiting, []
+            # Another thread appends meanwhile: what comes late waits for the next round.
+            callbacks = [call.waiting.popleft() for _ in range(len(call.waiting))]
             if callbacks:
                 self._send(number, "callbacks", callbacks)
             call.ended.wait(_BATCH_SECONDS)
