@@ -24,7 +24,7 @@ from core.server.api.answer.parts import (
 )
 from core.server.api.history import Record
 from core.server.api.request.plan import LogprobsOptions, Plan
-from core.server.api.run.scored import ScoredRun, Scores, ScoreRequest
+from core.server.api.run.scored import ScoredRun, ScoreRequest, Scores
 from core.server.api.run.text import ChoiceText
 from core.server.job import tokens_in
 
