@@ -126,15 +126,6 @@ def test_pip_is_quiet_unless_it_fails_and_then_its_own_words_are_shown(tmp_path,
     assert "no-such-wheel" in capfd.readouterr().err
 
 
-def test_a_long_command_shows_that_it_is_alive(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(install, "DOT_SECONDS", 0.05)
-    program = "import sys, time; time.sleep(0.3); print('said'); sys.exit(3)"
-    status, printed = install.run_quietly("Working", [sys.executable, "-c", program])
-    assert (status, printed) == (3, "said")
-    shown = capsys.readouterr().out
-    assert shown.startswith("Working ..") and shown.endswith(" s\n") and "said" not in shown
-
-
 def _pinned() -> set[str]:
     files = [*ROOT.glob("requirements*.txt"), ROOT / "constraints.txt"]
     lines = [line.strip() for file in files for line in file.read_text("utf-8").splitlines()]

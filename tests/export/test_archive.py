@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import zipfile
 from dataclasses import replace
-from html import unescape
+from html import escape, unescape
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -63,6 +63,10 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     for one in stems:
         for ending in (*FORMATS, "csv", "caption.txt", "alt.txt"):
             assert files[f"{one}.{ending}"], (one, ending)
+        alt = files[f"{one}.alt.txt"].decode().strip()
+        assert (
+            len(alt) > 60 and f'-desc">{escape(alt, quote=False)}' in files[f"{one}.svg"].decode()
+        )
         assert trace.config.method in one and one.startswith("figures/page-")
         assert name != "decode" or "seed16" in one
     own = [path for path in files if path.endswith(".csv") and path.startswith("figures/")]

@@ -6,12 +6,9 @@ from itertools import pairwise
 import pytest
 
 from core.figures.base.color import (
-    blend,
     contrast,
-    even_ramp,
     from_oklab,
     luminance,
-    on_ramp,
     readable_on,
     to_oklab,
 )
@@ -65,12 +62,3 @@ def test_readable_on_always_finds_a_colour():
     for level in range(256):
         grey = f"#{level:02x}{level:02x}{level:02x}"
         assert contrast(readable_on(grey), grey) >= 4.5
-
-
-def test_ramp_ends_at_its_anchors_and_clips():
-    ramp = even_ramp(("#000000", "#808080", "#ffffff"), 9)
-    assert (ramp[0], ramp[-1]) == ("#000000", "#ffffff")
-    assert on_ramp(ramp, -1) == "#000000"
-    assert on_ramp(ramp, 2) == "#ffffff"
-    assert on_ramp(ramp, math.nan) == "#000000"
-    assert blend("#000000", "#ffffff", 0) == "#000000"

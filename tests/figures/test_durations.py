@@ -7,7 +7,7 @@ import pytest
 from core.decoding.record.trace import Timings
 from core.figures import timing, timing_data
 from pages.ui.decode.state import median_run
-from tests.figures.looking import annotations, strings, trace_named
+from tests.figures.looking import annotations, trace_named
 from tests.figures.traces import make_trace
 
 ON, OFF = make_trace(20), make_trace(20, use_cache=False)
@@ -68,10 +68,3 @@ def test_table_has_a_row_for_the_prompt_and_each_step():
     assert len(table) == 2 * 21
     on = table[(table["run"] == "cache on") & (table["part"] == "step")]
     assert on["total_s"].tolist() == [step.seconds.total for step in ON.token_steps]
-
-
-def test_names_of_runs_are_no_tokens():
-    figure = timing([("Cache on", ON), ("Cache off", OFF)])
-    assert not any("␣" in text for text in strings(figure))
-    caption = figure.layout.meta["caption"].split("\n")
-    assert caption[0].startswith("Cache on: embedded:target") and "Cache off" in caption[1]

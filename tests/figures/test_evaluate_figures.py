@@ -16,7 +16,7 @@ from core.figures import (
     evaluate_agreement,
     evaluate_agreement_data,
 )
-from tests.figures.looking import assert_sound, strings, trace_named
+from tests.figures.looking import strings, trace_named
 
 STORED = Path(__file__).parents[2] / "assets/evaluation"
 HOSTILE = "<img src=x> %{meta.caption} **b**"
@@ -55,11 +55,6 @@ def test_the_matrix_says_who_agrees_and_lossless_rules_agree_with_greedy() -> No
     assert list(cells.z[0])[:4] == [1.0] * 4
     table = evaluate_agreement_data(evaluation())
     assert len(table) == 25 and set(table["questions"]) == {24}
-
-
-@pytest.mark.parametrize("draw", [evaluate_accuracy, evaluate_agreement])
-def test_names_of_ways_stay_text(draw) -> None:
-    assert_sound(draw(evaluation(HOSTILE)))
 
 
 @pytest.mark.parametrize("draw", [evaluate_accuracy, evaluate_agreement])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.shaping.config import Shaping
 from core.figures import uncertainty
@@ -17,8 +17,6 @@ from core.figures.base.labels import (
     safe_plain,
     settings_caption,
     show_token,
-    stage_name,
-    stage_setting,
     text_columns,
     visible_token,
 )
@@ -111,22 +109,6 @@ def test_percent_ticks_start_at_0_and_stay_below_the_top(top: float):
 def test_milliseconds_have_three_digits():
     shown = [milliseconds(value).replace("\u00a0", " ") for value in (0.00123, 0.0123, 1.234)]
     assert shown == ["1.23 ms", "12.3 ms", "1,234 ms"]
-
-
-def test_stage_names_read_like_the_settings():
-    assert [stage_name(name) for name in ("top_p", "repetition_penalty", "raw")] == [
-        "top-p",
-        "repetition penalty",
-        "raw",
-    ]
-    assert stage_setting("top_p", Sampling(shaping=Shaping(top_p=0.9))) == "top-p 0.9"
-    assert stage_setting("argmax", Greedy()) == "argmax"
-    assert stage_setting("min_new_tokens", Greedy(min_new_tokens=2)) == "min new tokens 2"
-
-
-@pytest.mark.parametrize("name", ["shaping", "stop_strings", "__class__", "__init__", "method"])
-def test_a_stage_that_is_no_setting_has_its_name_only(name: str):
-    assert not any(char.isdigit() for char in stage_setting(name, Sampling()))
 
 
 def test_caption_names_model_method_settings_and_seed():

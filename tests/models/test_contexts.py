@@ -99,19 +99,6 @@ def test_reordered_rows_equal_separate_contexts(model: TransformersModel) -> Non
         assert_close(logits[row], all_logits(model, IDS[:12] + ids)[-1:])
 
 
-def test_rows_that_a_branch_of_different_rows_made_share_only_the_prompt(
-    llama: TransformersModel,
-) -> None:
-    context = llama.start(IDS[:6]).branch([0, 0])
-    context.extend([[1], [2]])
-    context = context.branch([0, 1, 1])
-    context.extend([[3], [4], [5]])
-    context.reorder([1, 0, 2])
-    logits = context.extend([[6], [7], [8]])
-    for row, ids in enumerate(([2, 4, 6], [1, 3, 7], [2, 5, 8])):
-        assert_close(logits[row], all_logits(llama, IDS[:6] + ids)[-1:])
-
-
 @pytest.mark.parametrize("kind", mostly_slow(KINDS, OFTEN))
 def test_extend_equals_generates_own_cache_bit_for_bit_unless_fused(kind: str) -> None:
     from transformers import DynamicCache

@@ -54,8 +54,8 @@ def test_a_cancelled_wait_ends_without_the_turn_and_leaves_the_line() -> None:
         assert third.held
 
 
-def test_an_error_gives_the_turn_back() -> None:
+def test_an_error_and_a_stop_give_the_turn_back() -> None:
     queue = FairQueue()
-    with suppress(ValueError), queue.turn():
+    with suppress(ValueError), queue.turn(lambda: True):
         raise ValueError
     assert queue.waiting == 0
