@@ -21,7 +21,7 @@ from core.decoding.errors import ConfigError, DecodingError, ModelError
 from core.decoding.lab.step import StepLogits, read_step_logits
 from core.models.scripted import ScriptedModel
 from core.server.api.request.plan import LogprobsOptions
-from core.server.api.run.scored import ScoredRun, Scoring, collect_scored
+from core.server.api.run.scored import ScoredRun, ScoreRequest, collect_scored
 from core.server.api.service import Service
 from core.server.job import ModelJob
 from core.server.queue import FairQueue
@@ -202,10 +202,13 @@ def test_the_length_of_the_queue_counts_what_waits_for_the_worker(workers, model
 @pytest.mark.parametrize(
     ("config", "scoring"),
     [
-        (core.Sampling(max_new_tokens=6, seed=3), Scoring(FEW, FEW, FINAL)),
-        (core.Sampling(max_new_tokens=6, seed=3, shaping=core.Shaping(top_p=0.9)), Scoring(FINAL)),
-        (core.Speculative(max_new_tokens=6, drafter="prompt_lookup", seed=3), Scoring(FINAL)),
-        (core.BeamSearch(max_new_tokens=5, num_beams=3), Scoring(FEW)),
+        (core.Sampling(max_new_tokens=6, seed=3), ScoreRequest(FEW, FEW, FINAL)),
+        (
+            core.Sampling(max_new_tokens=6, seed=3, shaping=core.Shaping(top_p=0.9)),
+            ScoreRequest(FINAL),
+        ),
+        (core.Speculative(max_new_tokens=6, drafter="prompt_lookup", seed=3), ScoreRequest(FINAL)),
+        (core.BeamSearch(max_new_tokens=5, num_beams=3), ScoreRequest(FEW)),
     ],
     ids=lambda value: getattr(value, "method", ""),
 )

@@ -24,7 +24,7 @@ from core.server.api.answer.parts import (
 )
 from core.server.api.history import Record
 from core.server.api.request.plan import LogprobsOptions, Plan
-from core.server.api.run.scored import ScoredRun, Scores, Scoring
+from core.server.api.run.scored import ScoredRun, ScoreRequest, Scores
 from core.server.api.run.text import ChoiceText
 from core.server.job import tokens_in
 
@@ -59,11 +59,11 @@ class Emitter:
         self._text = self._new_text()
 
     @property
-    def scoring(self) -> Scoring:
+    def scoring(self) -> ScoreRequest:
         """The log-probabilities to read with the run."""
         plan = self._plan
         counted = plan.prompt_logprobs
-        return Scoring(
+        return ScoreRequest(
             plan.logprobs,
             plan.logprobs if plan.echo else None,
             None if counted is None else LogprobsOptions(counted),

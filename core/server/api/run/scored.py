@@ -20,7 +20,7 @@ from core.server.api.run.scoring import PromptReader, Scorer, StepReader, Tap
 Logprobs: TypeAlias = tuple[TokenLogprobs, ...]
 
 
-class Scoring(NamedTuple):
+class ScoreRequest(NamedTuple):
     """Log-probabilities to read: of the run's tokens, and of its prompt's for two fields."""
 
     tokens: LogprobsOptions | None = None
@@ -53,7 +53,7 @@ def collect_scored(
     model: LanguageModel,
     prompt_ids: Sequence[int],
     config: MethodConfig,
-    scoring: Scoring,
+    scoring: ScoreRequest,
     *,
     draft: LanguageModel | None,
     prompt_text: str | None,
@@ -99,7 +99,7 @@ class _RunScorer:
         model: LanguageModel,
         prompt_ids: Sequence[int],
         config: MethodConfig,
-        scoring: Scoring,
+        scoring: ScoreRequest,
     ) -> None:
         self._bare, self._ids, self._config, self._options = (
             model,
