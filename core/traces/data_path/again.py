@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torch import Tensor
@@ -58,6 +59,7 @@ def record_run(
                 on_step(step)
 
         is_chat = not isinstance(prompt, str) and prompt and isinstance(prompt[0], Mapping)
+        config = replace(config)  # The settings are checked again, as at a request.
         read: Any = model.encode_chat(prompt) if is_chat else prompt
         trace = collect(model, read, config, on_step=on_each, should_stop=should_stop)
     return recorder.path, trace

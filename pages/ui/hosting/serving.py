@@ -23,6 +23,7 @@ from pages.ui.hosting.early import EarlyScripts
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
 from pages.ui.platform import messages
+from pages.ui.shell import models
 
 
 def middleware() -> list[Middleware]:
@@ -55,6 +56,9 @@ def middleware() -> list[Middleware]:
 # A run gives up the interpreter at every operation of torch, and waits for it so long for each page
 # that is being drawn: with 50 visitors over four times as many runs end as under Python's 5 ms.
 _SWITCH_SECONDS = 0.0005
+# The models are loaded after the first page, which loading would slow, or, so long after the start,
+# before any: the first run of whoever comes then takes 0.2 s to its first token, not the load too.
+_IDLE_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -64,6 +68,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     messages.send_news_only()
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
     print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
+    asyncio.get_running_loop().call_later(_IDLE_SECONDS, models.warm_up)
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_soon(open_browser, url)
     forgetting = asyncio.create_task(uploads.forget_ended())
