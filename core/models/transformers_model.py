@@ -108,16 +108,36 @@ class TransformersModel(Tokenizing):
         *,
         use_cache: bool = True,
         on_logits: OnLogits | None = None,
+        angles: AnglesOfRun | None = None,
     ) -> CachedContext | UncachedContext:
         """Run the prompt and return a context of one row that holds it.
 
         With `on_logits` the prompt is run in pieces whose logits take at most `CHUNK_BYTES`.
         Models without a cache that can be rolled back run uncached, whatever `use_cache` says.
 
+        Args:
+            angles: of the run that is read again; by default those of a run with this prompt.
+
         Raises:
             PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
         """
-        return self._started(prompt_ids, len(prompt_ids), use_cache, use_cache, on_logits)
+        ids = self._limits.as_rows(prompt_ids, 1, 0)[0]
+        angles = angles or self._angles(len(ids), use_cache)
+        context: CachedContext | UncachedContext
+        run = self._forward, self._limits, self.device
+        if use_cache and self.supports_cache:
+            held = CHUNK_BYTES
+            context = CachedContext(*run, GrowingCache(self._layer_types or []), angles)
+        else:
+            # Every piece runs all before it again, so that one piece may be large.
+            held = 8 * CHUNK_BYTES
+            context = UncachedContext(*run, angles)
+        piece = max(1, held // (4 * self.vocab_size)) if on_logits else len(ids)
+        for first in range(0, len(ids), piece):
+            logits = context.extend(ids[first : first + piece], keep=0 if on_logits else 1)
+            if on_logits:
+                on_logits(first, logits[0])
+        return context
 
     def read_again(
         self,
@@ -137,8 +157,8 @@ class TransformersModel(Tokenizing):
         Raises:
             PromptError: as `start`.
         """
-        ids = [*prompt_ids, *token_ids]
-        context = self._started(ids, len(prompt_ids), use_cache, False, on_logits)
+        ids, angles = [*prompt_ids, *token_ids], self._angles(len(prompt_ids), use_cache)
+        context = self.start(ids, use_cache=False, on_logits=on_logits, angles=angles)
         return cast(UncachedContext, context)
 
     def recomputed_at(self, prompt_length: int, length: int, use_cache: bool) -> int | None:
@@ -174,32 +194,6 @@ class TransformersModel(Tokenizing):
         if self.rope is None:
             return None
         return AnglesOfRun(self.rope, prompt_length, self.rope.drops_cache or not as_cached)
-
-    def _started(
-        self,
-        ids: Sequence[int],
-        prompt_length: int,
-        as_cached: bool,
-        use_cache: bool,
-        on_logits: OnLogits | None,
-    ) -> CachedContext | UncachedContext:
-        ids = self._limits.as_rows(ids, 1, 0)[0]
-        angles = self._angles(prompt_length, as_cached)
-        context: CachedContext | UncachedContext
-        run = self._forward, self._limits, self.device
-        if use_cache and self.supports_cache:
-            held = CHUNK_BYTES
-            context = CachedContext(*run, GrowingCache(self._layer_types or []), angles)
-        else:
-            # Every piece runs all before it again, so that one piece may be large.
-            held = 8 * CHUNK_BYTES
-            context = UncachedContext(*run, angles)
-        piece = max(1, held // (4 * self.vocab_size)) if on_logits else len(ids)
-        for first in range(0, len(ids), piece):
-            logits = context.extend(ids[first : first + piece], keep=0 if on_logits else 1)
-            if on_logits:
-                on_logits(first, logits[0])
-        return context
 
     def reference_token_ids(
         self,

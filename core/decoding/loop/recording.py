@@ -170,7 +170,9 @@ def read_prompt(
     known, text = getattr(model, "known", None) is not None, model.token_text
     positions: list[PromptPosition] = []
     # What is looked at several times stays in a processor's cache.
-    for block in torch.split(logits, max(1, _AT_ONCE // logits.shape[-1])):
+    at_once = max(1, _AT_ONCE // logits.shape[-1])
+    for begin in range(0, len(logits), at_once):
+        block, start = logits[begin : begin + at_once], first + begin
         if known:
             named, probs = [known_distribution(row) for row in block], block.exp()
             block = torch.stack([row.logits for row in named])
@@ -180,7 +182,6 @@ def read_prompt(
             if bool(probs.sum(dim=-1).isnan().any()):
                 raise DecodingError(NO_DISTRIBUTION)
             entropies = _entropies(probs, block).tolist()
-        start = first + len(positions)
         nexts = _nexts(block, probs, prompt_ids[start + 1 : start + 1 + len(block)])
         rows = zip(ranked_rows(block, PROMPT_CANDIDATES), probs, entropies, nexts, strict=True)
         for at, (top, row, entropy, following) in enumerate(rows, start=start):

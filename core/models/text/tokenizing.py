@@ -65,6 +65,8 @@ class Tokenizing:
         self.tokenizer = tokenizer
         self._isolate_templates = isolate_templates
         self._texts = TokenTexts(tokenizer)
+        self.token_text = self._texts.text_of
+        self.token_bytes = self._texts.bytes_of
 
     def encode(self, text: str) -> list[int]:
         """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.
@@ -81,14 +83,6 @@ class Tokenizing:
         except (TypeError, UnicodeError):
             raise no_text(text) from None
         return ids
-
-    def token_text(self, token_id: int) -> str:
-        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
-        return self._texts.text_of(token_id)
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """The bytes that a token adds to the text; empty for special and unknown tokens."""
-        return self._texts.bytes_of(token_id)
 
     def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
         """The text that tokens add behind others, by the library's own decoding."""
