@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from core.cli import (
     check,
+    compare,
     decode,
     evaluate,
     figure,
@@ -47,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("path", path, "decode, and print every function that ran with what went in and out"),
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
         ("check", check, "validate a trace file and print its checks"),
+        ("compare", compare, "where two runs part, and why"),
         ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV, HTML"),
         ("sweep", sweep, "accuracy against the thinking budget"),
         ("evaluate", evaluate, "which ways of decoding answer questions right"),

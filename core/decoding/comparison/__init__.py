@@ -1,0 +1,1 @@
+"""Comparison of two runs: where their tokens part, and why."""

@@ -1,0 +1,30 @@
+"""A step of a run, asked of its model again under other settings."""
+
+from __future__ import annotations
+
+from core.decoding.autoregressive.reshape import logits_at, reshape_step
+from core.decoding.config import MethodConfig
+from core.decoding.errors import DecodingError
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.trace import Trace
+
+
+class ModelStep:
+    """Step `at` of a run; its logits come from one forward over the prompt and earlier tokens."""
+
+    def __init__(self, model: LanguageModel, trace: Trace, at: int) -> None:
+        self._model, self._at = model, at
+        self._logits = logits_at(model, trace, at)
+        self._before = [*trace.prompt_ids, *trace.token_ids[:at]]
+
+    def token_under(self, config: MethodConfig) -> int | None:
+        """Return the token that the step emits under other settings; None: they allow none."""
+        try:
+            step = reshape_step(self._model, self._logits, self._before, config, self._at)
+        except DecodingError:
+            return None
+        return step.token_id
+
+    def gap(self, one: int, other: int) -> float:
+        """Return the distance of two tokens' raw log-probabilities, in nats."""
+        return abs(float(self._logits[one] - self._logits[other]))

@@ -1,0 +1,264 @@
+"""Cause of the first difference of two runs, from their traces and, if given, the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any, Protocol
+
+from core.decoding.autoregressive.config import drawn_by
+from core.decoding.comparison.types import PartedToken, Parting, SettingDifference
+from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import PENALTIES, Shaping
+from core.decoding.validation import brief
+
+# Tokens below this raw probability are not compared: rounding moves their logarithm most.
+_FAINT = 1e-4
+# Error of a logit by rounding, for each unit of the largest one (measured: up to 1e-5 in float32,
+# 0.05 in bfloat16). An unknown type is a server's: 16 bits at least.
+_EPSILONS = {"float64": 1e-12, "float32": 1.2e-5, "float16": 8 * 2.0**-10}
+_COARSE = 8 * 2.0**-7
+# Settings that change what is recorded or how it is computed, and no probability.
+_OF_DICE = frozenset({"seed", "draw", "acceptance"})
+_WITHOUT_EFFECT = frozenset({"top_candidates", "use_cache", "max_new_tokens", "stop_strings"})
+
+
+class StepAgain(Protocol):
+    """A step of a run, asked of the model again (`deciding.step_again`)."""
+
+    def token_under(self, config: MethodConfig) -> int | None:
+        """Return the token that the step emits under other settings; None: not known."""
+
+    def gap(self, one: int, other: int) -> float:
+        """Return the distance of two tokens' raw log-probabilities, in nats."""
+
+
+def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None = None) -> Parting:
+    """Find the first token that differs between two runs, and its cause.
+
+    Args:
+        again: returns a step of the left run by its index; without it, no setting is exchanged,
+            and of runs that record no single steps the margin stays unknown.
+    """
+    settings = tuple(setting_differences(left.config, right.config))
+    if left.prompt_ids != right.prompt_ids:
+        return Parting(0, "input", _input_words(left, right), settings)
+    at = first_difference(left.token_ids, right.token_ids)
+    rounding = _largest_difference(left, right, at)
+    if at is None:
+        words = f"All {len(left.token_ids)} tokens are equal."
+        return Parting(None, "same", words, settings, rounding=rounding)
+    if at == min(len(left.token_ids), len(right.token_ids)):
+        return Parting(at, "length", _length_words(left, right), settings, rounding=rounding)
+    pair = step_at(left, at), step_at(right, at)
+    rivals = tuple(_rival(trace, pair, at) for trace in (left, right))
+    step = None if again is None else again(at)
+    margin = _margin(rivals)
+    if margin is None and step is not None:
+        margin = step.gap(left.token_ids[at], right.token_ids[at])
+    parting = Parting(at, "model", "", settings, rivals, margin, rounding)
+    return _with_cause(parting, left, right, step)
+
+
+def first_difference(left: Sequence[int], right: Sequence[int]) -> int | None:
+    """Return the index of the first token that differs, or where one sequence ends; None: equal."""
+    shared = min(len(left), len(right))
+    at = next((at for at in range(shared) if left[at] != right[at]), shared)
+    return None if at == len(left) == len(right) else at
+
+
+def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[SettingDifference]:
+    """Yield every setting of both methods that differs, the method first, those of shaping last."""
+    if left.method != right.method:
+        yield SettingDifference("method", left.method, right.method)
+    parts: tuple[tuple[Any, Any], ...] = ((left, right), (left.shaping, right.shaping))
+    for one, other in parts:
+        for name in (f.name for f in fields(one) if f.name != "shaping"):
+            if getattr(other, name, value := getattr(one, name)) != value:
+                yield SettingDifference(name, value, getattr(other, name))
+
+
+def step_at(trace: Trace, at: int) -> TokenStep | None:
+    """Return the step that emitted token `at`; None in a run whose steps emit several."""
+    steps = trace.token_steps
+    return steps[at] if at < len(steps) else None
+
+
+def _with_cause(parting: Parting, left: Trace, right: Trace, again: StepAgain | None) -> Parting:
+    at, rounding = parting.at or 0, parting.rounding
+    step = f"token {nth(at)}"
+    steps = [s for s in (step_at(left, at), step_at(right, at)) if s is not None]
+    if any(s.origin == "forced" for s in steps):
+        words = f"At {step} a run did not choose: its token was put in the place of its own pick."
+        return parting._replace(cause="given", reason=words)
+    bound = max(_bound(left), _bound(right))
+    if rounding is not None and rounding > bound:
+        return parting._replace(reason=_model_words(left, right, parting, bound))
+    greedy = drawn_by(left.config) is None and drawn_by(right.config) is None
+    acting = [
+        d
+        for d in parting.settings
+        if d.name not in _WITHOUT_EFFECT and not (greedy and d.name in _OF_DICE)
+    ]
+    if not acting:
+        return _of_numbers(parting, left, right)
+    if greedy and _is_same_rule(left, right, acting) and (parting.margin or math.inf) <= 2 * bound:
+        words = (
+            f"Both runs take the most probable token, and here two are {parting.margin:.2g} nats "
+            "apart: scoring several tokens in one forward pass rounds otherwise than one token at "
+            "a time, which decides such a tie."
+        )
+        return parting._replace(cause="rounding", reason=words)
+    if [d.name for d in acting] == ["seed"]:
+        words = (
+            f"Until {step} both dice fell on the same tokens. There seed {acting[0].left} and seed "
+            f"{acting[0].right} fall on different ones."
+        )
+        return parting._replace(cause="dice", reason=words)
+    words = _setting_words(left, right, at, acting, again)
+    return parting._replace(cause="settings", reason=words)
+
+
+def _is_same_rule(left: Trace, right: Trace, acting: Sequence[SettingDifference]) -> bool:
+    """Return whether both runs take the most probable token under the same penalties."""
+    rules = {trace.config.method for trace in (left, right)}
+    shaped = any(d.name in PENALTIES or d.name == "min_new_tokens" for d in acting)
+    return rules <= {"greedy", "sampling", "speculative"} and not shaped
+
+
+def _of_numbers(parting: Parting, left: Trace, right: Trace) -> Parting:
+    """Cause where settings and dice are the same: rounding, or other probabilities."""
+    drawn = step_at(left, parting.at or 0)
+    if parting.margin is None or parting.rounding is None:
+        words = "The settings are the same; the runs did not record both tokens' probabilities."
+        return parting._replace(reason=words)
+    if parting.margin > 2 * parting.rounding and drawn is not None and drawn.origin == "argmax":
+        words = (
+            f"The two tokens are {parting.margin:.2g} nats apart, and the runs' log-probabilities "
+            f"differ by at most {parting.rounding:.2g} nats: rounding does not explain it."
+        )
+        return parting._replace(reason=words)
+    kinds = dict.fromkeys(trace.dtype or trace.model_id for trace in (left, right))
+    words = (
+        f"The two tokens are {parting.margin:.2g} nats apart. The same log-probabilities differ "
+        f"by up to {parting.rounding:.2g} nats between the runs ({' and '.join(kinds)}), which "
+        "decides such a tie."
+    )
+    if drawn is not None and drawn.origin == "sampled":
+        words = (
+            "The drawn number lies at the border of the two tokens' shares: a difference of "
+            f"{parting.rounding:.2g} nats in a log-probability moves the border past it."
+        )
+    return parting._replace(cause="rounding", reason=words)
+
+
+def _setting_words(
+    left: Trace,
+    right: Trace,
+    at: int,
+    acting: Sequence[SettingDifference],
+    again: StepAgain | None,
+) -> str:
+    shown = [f"{d.name} ({d.left} and {d.right})" for d in acting]
+    differ = f"The runs differ in {', '.join(shown)}."
+    if again is None or left.config.method != right.config.method:
+        return differ
+    rival = right.token_ids[at]
+    alone = [d.name for d in acting if again.token_under(exchanged(left.config, d)) == rival]
+    if alone:
+        return (
+            f"{differ} {' or '.join(alone)} alone decides it: with the other run's value the "
+            "left run emits the right run's token."
+        )
+    return f"{differ} No single one decides it: only several together."
+
+
+def exchanged(config: MethodConfig, difference: SettingDifference) -> MethodConfig:
+    """Return the settings with one value of the other run."""
+    if difference.name in Shaping.__dataclass_fields__:
+        change: dict[str, Any] = {difference.name: difference.right}
+        return replace(config, shaping=replace(config.shaping, **change))
+    return replace(config, **{difference.name: difference.right})
+
+
+def _input_words(left: Trace, right: Trace) -> str:
+    at = first_difference(left.prompt_ids, right.prompt_ids) or 0
+    where = f"The prompts' tokens differ from token {nth(at)} on"
+    if left.rendered_prompt == right.rendered_prompt:
+        return (
+            f"{where}, and their texts are equal: another tokenizer, or a token such as "
+            "beginning-of-sequence that one side adds."
+        )
+    if left.prompt == right.prompt:
+        return f"{where}: the same words, written by another chat template."
+    return f"{where}: the prompts are different texts."
+
+
+def _length_words(left: Trace, right: Trace) -> str:
+    shorter, longer = sorted((left, right), key=lambda trace: len(trace.token_ids))
+    return (
+        f"The first {len(shorter.token_ids)} tokens are equal; there one run ends by "
+        f"{shorter.finish_reason}, the other one goes on to {len(longer.token_ids)} tokens."
+    )
+
+
+def _model_words(left: Trace, right: Trace, parting: Parting, bound: float) -> str:
+    names = dict.fromkeys(
+        f"{brief(trace.model_id)}{f' ({trace.dtype})' if trace.dtype else ''}"
+        for trace in (left, right)
+    )
+    return (
+        f"Up to token {nth(parting.at or 0)} the runs' log-probabilities of the same tokens "
+        f"differ by {parting.rounding:.2g} nats, more than rounding does ({bound:.2g}): "
+        f"{' and '.join(names)} give other probabilities."
+    )
+
+
+def _rival(trace: Trace, pair: Sequence[TokenStep | None], at: int) -> PartedToken:
+    token_id = trace.token_ids[at]
+    recorded = [
+        next((c for c in step.candidates if c.token_id == token_id), None) if step else None
+        for step in pair
+    ]
+    text = next((c.text for c in recorded if c is not None), f"#{token_id}")
+    left, right = (c.raw_prob if c is not None else None for c in recorded)
+    return PartedToken(token_id, text, left, right)
+
+
+def _margin(rivals: Sequence[PartedToken]) -> float | None:
+    one, other = rivals
+    pairs = (one.left_prob, other.left_prob), (one.right_prob, other.right_prob)
+    gaps = [abs(math.log(a) - math.log(b)) for a, b in pairs if a and b]
+    return min(gaps, default=None)
+
+
+def _largest_difference(left: Trace, right: Trace, at: int | None) -> float | None:
+    """Largest difference of the two runs' log-probabilities while their tokens agree, in nats."""
+    last = None if at is None else at + 1
+    steps = list(zip(left.token_steps[:last], right.token_steps[:last], strict=False))
+    pairs = [pair for one, other in steps for pair in ((one, other), (other, one))]
+    return max((_difference(one, other) for one, other in pairs), default=None)
+
+
+def _difference(one: TokenStep, other: TokenStep) -> float:
+    """Largest difference of a step's probable tokens; of one that the other lacks, the least."""
+    probs = {c.token_id: c.raw_prob for c in other.candidates}
+    # A token that is not listed has at most the last ranked one's probability.
+    rest = min(c.raw_prob for at, c in enumerate(other.candidates) if c.rank == nth(at))
+    largest = 0.0
+    for candidate in one.candidates:
+        twin = probs.get(candidate.token_id)
+        if candidate.raw_prob > _FAINT and (twin is None or twin > _FAINT):
+            apart = math.log(candidate.raw_prob) - math.log(max(twin or rest, _FAINT))
+            largest = max(largest, apart if twin is None else abs(apart))
+    return largest
+
+
+def _bound(trace: Trace) -> float:
+    """Most that rounding moves a log-probability of this run, in nats."""
+    logits = [abs(c.logit) for step in trace.token_steps for c in step.candidates]
+    return _EPSILONS.get(trace.dtype, _COARSE) * max([1.0, *filter(math.isfinite, logits)])

@@ -1,0 +1,64 @@
+"""Result of comparing two runs; torch-free."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+PartingCause: TypeAlias = Literal[
+    "same", "length", "input", "given", "rounding", "settings", "dice", "model"
+]
+
+CAUSES: dict[PartingCause, str] = {
+    "same": "The runs emit the same tokens",
+    "length": "One run ends earlier",
+    "input": "The models read different tokens",
+    "given": "A token was given",
+    "rounding": "A tie that rounding decided",
+    "settings": "Other settings",
+    "dice": "Other dice",
+    "model": "Other probabilities",
+}
+
+
+class SettingDifference(NamedTuple):
+    """A setting that differs, by its name in a trace file."""
+
+    name: str
+    left: Any
+    right: Any
+
+
+class PartedToken(NamedTuple):
+    """One of the two tokens at the first difference.
+
+    Args:
+        left_prob, right_prob: raw probability in each run; None where the run did not record it.
+    """
+
+    token_id: int
+    text: str
+    left_prob: float | None
+    right_prob: float | None
+
+
+class Parting(NamedTuple):
+    """First difference of two runs and its cause.
+
+    Args:
+        at: index of the first generated token that differs; None where no token does.
+        reason: the cause in one or two sentences.
+        settings: every setting that differs.
+        rivals: the token of the left run and that of the right one; empty where one run has ended.
+        margin: distance of the two tokens' raw log-probabilities, in nats, the smaller one of the
+            two runs; None where it is unknown.
+        rounding: largest difference of the two runs' raw log-probabilities of one token, in nats,
+            over the steps with the same tokens before them; None where none is known.
+    """
+
+    at: int | None
+    cause: PartingCause
+    reason: str
+    settings: tuple[SettingDifference, ...] = ()
+    rivals: tuple[PartedToken, ...] = ()
+    margin: float | None = None
+    rounding: float | None = None

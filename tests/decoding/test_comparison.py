@@ -1,0 +1,129 @@
+"""Where two runs part, and why: each cause by a pair that was made for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from core import Greedy, Sampling, Shaping, Speculative, Trace, collect
+from core.decoding.comparison.deciding import ModelStep
+from core.decoding.comparison.parting import compare, exchanged
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_language_model, random_model, tiny_tokenizer
+
+PROMPT = [5, 6, 7, 8]
+WARM = Sampling(max_new_tokens=16, seed=4, shaping=Shaping(temperature=0.9))
+
+
+@pytest.fixture(scope="module")
+def model() -> TransformersModel:
+    return random_language_model("llama")
+
+
+@pytest.fixture(scope="module")
+def left(model) -> Trace:
+    return collect(model, PROMPT, WARM)
+
+
+def _against(left: Trace, model: TransformersModel, right: Trace):
+    return compare(left, right, partial(ModelStep, model, left))
+
+
+def test_the_same_run_has_no_difference(model, left) -> None:
+    parting = compare(left, collect(model, PROMPT, WARM))
+    assert (parting.at, parting.cause, parting.rounding) == (None, "same", 0.0)
+
+
+def test_another_bound_ends_a_run_earlier(model, left) -> None:
+    right = collect(model, PROMPT, replace(WARM, max_new_tokens=9))
+    parting = compare(left, right)
+    assert (parting.at, parting.cause) == (9, "length")
+    assert [d.name for d in parting.settings] == ["max_new_tokens"]
+
+
+def test_other_dice_are_named(model, left) -> None:
+    parting = compare(left, collect(model, PROMPT, replace(WARM, seed=5)))
+    assert parting.cause == "dice"
+    assert "seed 4 and seed 5" in parting.reason
+
+
+def test_of_several_settings_the_deciding_one_is_found_by_exchange(model, left) -> None:
+    """The smallest top_k parts the runs; the hardly smaller temperature doesn't."""
+    shaping = replace(WARM.shaping, temperature=0.9 - 1e-9, top_k=1)
+    right = collect(model, PROMPT, replace(WARM, shaping=shaping))
+    parting = _against(left, model, right)
+    assert parting.cause == "settings"
+    assert "top_k alone decides it" in parting.reason
+    assert {d.name for d in parting.settings} == {"temperature", "top_k"}
+    at = parting.at
+    change = next(d for d in parting.settings if d.name == "top_k")
+    again = ModelStep(model, left, at)
+    assert again.token_under(exchanged(left.config, change)) == right.token_ids[at]
+    assert again.token_under(left.config) == left.token_ids[at]
+
+
+def test_without_the_model_the_settings_are_only_listed(model, left) -> None:
+    right = collect(model, PROMPT, Greedy(max_new_tokens=16))
+    parting = compare(left, right)
+    assert parting.cause == "settings"
+    assert "alone" not in parting.reason
+    assert parting.settings[0][:3] == ("method", "sampling", "greedy")
+
+
+def test_a_given_token_is_the_cause(model, left) -> None:
+    other = next(c for c in left.token_steps[3].candidates if c.token_id != left.token_ids[3])
+    right = collect(model, PROMPT, WARM, given=[*left.token_ids[:3], other.token_id])
+    assert compare(left, right)[:2] == (3, "given")
+
+
+def test_other_prompts_and_tokenizers_are_told_apart(model, left) -> None:
+    right = collect(model, [*PROMPT, 9], WARM)
+    assert compare(left, right).cause == "input"
+    same_text = replace(right, prompt=left.prompt, rendered_prompt=left.rendered_prompt)
+    assert "another tokenizer" in compare(left, same_text).reason
+
+
+def test_another_model_gives_other_probabilities(left) -> None:
+    parting = compare(left, collect(random_language_model("qwen2"), PROMPT, WARM))
+    assert parting.cause == "model"
+    assert "more than rounding does" in parting.reason
+
+
+def test_a_near_tie_is_decided_by_rounding(model) -> None:
+    """The last row of the head is another row plus a hair: the two tokens tie at every step."""
+    network = random_model("llama")
+    trace = collect(model, PROMPT, Greedy(max_new_tokens=6))
+    twin = trace.token_ids[2]
+    with torch.no_grad():
+        head = network.lm_head.weight
+        head[299] = head[twin]
+        tied = TransformersModel(network, tiny_tokenizer(), model_id="tied")
+        one = collect(tied, PROMPT, Greedy(max_new_tokens=6))
+        head[299] = head[twin] * (1 + 1e-6)
+        head[twin] = head[twin] * (1 - 1e-6)
+        other = collect(tied, PROMPT, Greedy(max_new_tokens=6))
+    parting = compare(one, other)
+    assert {rival.token_id for rival in parting.rivals} == {twin, 299}
+    assert parting.cause == "rounding"
+    assert parting.margin <= 2 * parting.rounding
+
+
+def test_speculation_parts_from_greedy_at_ties_only(model) -> None:
+    """A forged end stands for the rounding: where the tokens are far apart, it is no tie."""
+    greedy = collect(model, PROMPT, Greedy(max_new_tokens=8))
+    quick = collect(
+        model, PROMPT, Speculative(max_new_tokens=8, drafter="prompt_lookup",
+                                   shaping=Shaping(temperature=0.0))
+    )  # fmt: skip
+    assert _against(greedy, model, quick).cause == "same"
+    other = greedy.token_steps[-1].candidates[5].token_id
+    forged = replace(quick, token_ids=(*quick.token_ids[:-1], other))
+    parting = _against(greedy, model, forged)
+    assert parting.cause == "settings"
+    assert parting.margin == pytest.approx(
+        greedy.token_steps[-1].candidates[0].logit - greedy.token_steps[-1].candidates[5].logit,
+        abs=1e-4,
+    )
