@@ -18,8 +18,8 @@ from core.models.scripted import ScriptedModel
 from pages.ui.beam.state import BeamView
 from pages.ui.decode import controls
 from pages.ui.decode import save as decode_save
+from pages.ui.decode.parts import timed_runs
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.tabs import timed_runs
 from pages.ui.decode.work import CACHE_PAIRS
 from pages.ui.lab import controls as lab_controls
 from pages.ui.run import bar

@@ -7,18 +7,16 @@ from functools import partial
 
 import streamlit as st
 
-from core import figures
 from core.decoding.beam.compare import GreedyPath, Rival, greedy_path, rivals, winner_candidates
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import Reranking, guess_parents
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
-from core.export.part import Part, of_figure
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.window import Node
 from core.figures.beam.words import ENDS, fate_words, place_words
 from pages.ui.beam import controls as beam_controls
-from pages.ui.beam import work
+from pages.ui.beam import parts, work
 from pages.ui.beam.state import BeamView
 from pages.ui.run import bar
 from pages.ui.widgets import figure, table
@@ -162,13 +160,9 @@ def _compare(view: BeamView, trace: Trace) -> None:
     )
     if view.ran and trace.hypotheses:
         compared = rivals(trace, view.ran[0], view.ran[1:])
-        figure.chart(part(compared, trace), (view.number, compared, trace.config), across=True)
+        depends = (view.number, compared, trace.config)
+        figure.chart(parts.RIVALS.part(view, trace, rivals=compared), depends, across=True)
         _texts(compared)
-
-
-def part(compared: Sequence[Rival], trace: Trace) -> Part:
-    """The search beside greedy and the samples."""
-    return of_figure("rivals", figures.beam_rivals, compared, trace)
 
 
 def _hindrance(view: BeamView, trace: Trace) -> str:

@@ -6,16 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from core import figures
 from core.decoding.beam.config import BeamSearch
-from core.decoding.beam.replay import Reranking, guess_parents
+from core.decoding.beam.replay import Reranking
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
-from core.export.part import Part, of_figure
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words
 from pages.ui import registry
-from pages.ui.beam import compare, controls, node, state
+from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
@@ -106,27 +104,13 @@ def _tree(view: BeamView) -> None:
             with st.popover("Part", icon=":material/filter_alt:"):
                 control.draw("paths", "tree_beams", "stem")
         span, pruned = controls.view_of_tree()
-        part = controls.part_of_tree()
-        guesses = guess_parents(trace) if value("guesses") else None
         drawn = figure.chart(
-            Part(
-                "beam-tree",
-                partial(
-                    figures.beam_tree,
-                    trace,
-                    first=view.first,
-                    span=span,
-                    pruned=pruned,
-                    guesses=guesses,
-                    selected=view.node,
-                    paper=Paper(style.figure_width()),
-                    **part,
-                ),
-                partial(figures.beam_tree_data, trace),
+            parts.TREE.part(
+                view, trace, first=view.first, span=span, paper=Paper(style.figure_width())
             ),
             (
-                *(view.number, view.first, span, pruned, guesses is not None, view.node),
-                *(trace.config, style.figure_width(), *part.values()),
+                *(view.number, view.first, span, pruned, value("guesses"), view.node),
+                *(trace.config, style.figure_width(), *controls.part_of_tree().values()),
             ),
             on_click=lambda custom: _click(view, custom),
             chooses=NODE,
@@ -163,7 +147,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                _step_part(trace, step, place),
+                parts.STEP.part(view, trace),
                 (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
                 ahead=offer,
@@ -176,17 +160,13 @@ def _one_step(view: BeamView, trace: Trace) -> None:
                 panel.made_by(beam_caption(trace))
 
 
-def _step_part(trace: Trace, step: int, place: int) -> Part:
-    return of_figure("beam-step", figures.beam_step, trace, step, selected=place)
-
-
 def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
     """What is shown of other candidates."""
     look = figure.FigureLook.now()
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step, place = map(int, inputs[NODE].split("."))
-        part = _step_part(trace, step, place)
+        part = parts.STEP.part(view, trace, index=step, selected=place)
         return {**node.sentences(trace, step, place), part.name: look.drawing(part.drawn())}
 
     inputs = {NODE: ("{}.{}".format(*view.node or (0, 0)), _node)}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from core import figures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.record.compared import MAX_COMPARED
-from core.export.part import of_figure
+from pages.ui.decode.parts import of_step
 from pages.ui.decode.strategy import Strategy
 from pages.ui.shell import models, sidebar
 from pages.ui.widgets.control import Number, Read, declare
@@ -32,7 +30,7 @@ STRATEGY = Strategy(
     ContrastiveSearch,
     ROWS,
     beside=("penalty_alpha", "contrastive_top_k"),
-    parts={"Contrastive": partial(of_figure, "compared", figures.contrast_bars)},
+    parts={"Contrastive": of_step("compared", figures.contrast_bars)},
     # A server gives no hidden states.
     offered=lambda: not models.is_on_server(sidebar.model()),
     reshapes=False,

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from core.decoding.config import MethodConfig
-from core.decoding.record.steps import TokenStep
-from core.decoding.record.trace import Trace
-from core.export.part import Part
+from pages.ui.run.parts import PagePart
 from pages.ui.widgets.control import Control
 
 
@@ -23,7 +21,7 @@ class Strategy:
         offered: whether it is there for the model of the sidebar.
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
-        parts: make its own figures of a step, by the titles of their tabs.
+        parts: its own figures of a step, by the titles of their tabs.
     """
 
     label: str
@@ -33,4 +31,4 @@ class Strategy:
     more: tuple[str, ...] = ()
     offered: Callable[[], bool] = lambda: True
     reshapes: bool = True
-    parts: Mapping[str, Callable[[TokenStep, Trace], Part]] = field(default_factory=dict)
+    parts: Mapping[str, PagePart] = field(default_factory=dict)

@@ -7,20 +7,20 @@ from functools import partial
 
 import streamlit as st
 
-from core import figures
 from core.decoding.errors import DecodingError
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.export.part import Part, of_figure
+from core.export.part import Part
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
-from pages.ui.decode import controls, notice, state, work
-from pages.ui.decode.state import DecodeView, median_run
+from pages.ui.decode import controls, notice, parts, state, work
+from pages.ui.decode.state import DecodeView
 from pages.ui.decode.strategies import strategy_of
 from pages.ui.inside.state import open_run
 from pages.ui.run import bar, panel
 from pages.ui.run.jobs import Job
+from pages.ui.run.parts import PagePart
 from pages.ui.shell import fragments
 from pages.ui.widgets import ahead, figure, knob_rows, link, pager, stepper, style, token_strip
 from pages.ui.widgets.config_fields import moved
@@ -31,10 +31,6 @@ HEATMAP_ROWS = 6
 _READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
-candidates = partial(of_figure, "candidates", figures.candidate_bars)
-stages = partial(of_figure, "stages", figures.step_stages)
-softmax = partial(of_figure, "softmax", figures.softmax_row)
-
 
 def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """The selected step as the knobs shape it, straight below the text."""
@@ -43,7 +39,7 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     # What can't be shaped is the run's own step, whatever the knobs say.
     offer = None if shaped.waiting or shaped.error else _offer(view, trace)
     chart = partial(figure.chart, depends=depends, ahead=offer)
-    first, second = _step_parts(shaped)
+    first, second = _step_parts(view, shaped)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key="step", gap="small"):
         _step_head(view, trace, shaped)
@@ -55,10 +51,10 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                     chart(second)
 
 
-def _step_parts(shaped: work.Shaped) -> tuple[Part, Part]:
+def _step_parts(view: DecodeView, shaped: work.Shaped) -> list[Part]:
     """The step's two figures."""
-    of = shaped.step, shaped.trace
-    return candidates(*of), stages(*of)
+    rows = parts.CANDIDATES, parts.STAGES
+    return [row.part(view, shaped.trace, step=shaped.step) for row in rows]
 
 
 def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
@@ -74,7 +70,7 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         step = trace.token_steps[inputs[token_strip.KEY]]
         shaped = work.shaped(view, trace, step, moved(config, rows, inputs.__getitem__))
-        return {part.name: look.drawing(part.drawn()) for part in _step_parts(shaped)}
+        return {part.name: look.drawing(part.drawn()) for part in _step_parts(view, shaped)}
 
     inputs = {token_strip.KEY: (view.selected, link.whole), **knob_rows.inputs(rows)}
     return ahead.offer("step", (view.number, *look.key, fixed), inputs, build)
@@ -101,10 +97,10 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
     panel.tabs("look", drawings, linked=False, ready=_READY)
 
 
-def _own(view: DecodeView, trace: Trace, part: Callable[[TokenStep, Trace], Part]) -> None:
+def _own(view: DecodeView, trace: Trace, row: PagePart) -> None:
     """The selected step in a figure of the strategy's own."""
     if view.step is not None:
-        figure.chart(part(view.step, trace), (view.number, view.selected), across=True)
+        figure.chart(row.part(view, trace), (view.number, view.selected), across=True)
 
 
 def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
@@ -114,14 +110,12 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
     with st.container(gap="small"):
         pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
         figure.chart(
-            of_figure(
-                "heatmap",
-                figures.probability_heatmap,
+            parts.HEATMAP.part(
+                view,
                 trace,
                 first=view.first,
                 columns=columns,
                 rows=HEATMAP_ROWS,
-                selected=view.selected,
                 paper=Paper(width),
             ),
             (view.number, view.first, view.selected, width),
@@ -192,7 +186,7 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
         return
     shaped = work.selected(view, trace, view.step)
     figure.chart(
-        softmax(shaped.step, shaped.trace),
+        parts.SOFTMAX.part(view, shaped.trace, step=shaped.step),
         (view.number, shaped.step.index, shaped.trace.config),
         across=True,
     )
@@ -200,7 +194,7 @@ def _arithmetic(view: DecodeView, trace: Trace) -> None:
 
 def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
     figure.chart(
-        of_figure("uncertainty", figures.uncertainty, trace, selected=view.selected),
+        parts.UNCERTAINTY.part(view, trace),
         (view.number, view.selected),
         on_click=lambda custom: _select(view, custom, redraw),
         across=True,
@@ -214,35 +208,15 @@ def _prompt(view: DecodeView, trace: Trace) -> None:
         window = pager.of_span(view.prompt_first, wide_columns(width), count)
         pager.draw(view, "prompt_first", window, "positions")
         figure.chart(
-            of_figure(
-                "prompt", figures.prompt_reading, trace, first=view.prompt_first, paper=Paper(width)
-            ),
+            parts.PROMPT.part(view, trace, first=view.prompt_first, paper=Paper(width)),
             (view.number, view.prompt_first, width),
         )
 
 
 def _time(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
-    runs, others = timed_runs(view, trace)
     _compare(view, trace, redraw)
-    figure.chart(
-        of_figure("time", figures.timing, runs, others=others),
-        (view.number, view.compared is not None),
-        across=True,
-    )
-
-
-def timed_runs(
-    view: DecodeView, trace: Trace
-) -> tuple[list[tuple[str, Trace]], list[tuple[Trace, ...]]]:
-    """The run by itself, else the median runs with and without the cache, and all runs of each.
-
-    Times of now stand beside each other only, never beside those that a run recorded.
-    """
-    found = view.compared
-    if found is None:
-        return [("Cache on" if trace.config.use_cache else "Cache off", trace)], []
-    runs = [("Cache on", median_run(found.on)), ("Cache off", median_run(found.off))]
-    return runs, list(found)
+    depends = (view.number, view.compared is not None)
+    figure.chart(parts.TIME.part(view, trace), depends, across=True)
 
 
 def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:

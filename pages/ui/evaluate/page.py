@@ -6,10 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from core import figures
 from core.evaluation.plan.statistics import all_paired, failures, results
 from core.evaluation.plan.types import Evaluation
-from core.export.part import of_figure
+from core.export.stored_parts import evaluation_parts
 from core.figures.base.labels import table_text
 from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import OWN
@@ -89,12 +88,13 @@ def _figures(view: EvaluateView) -> None:
         return
     _words(view, evaluation, which)
     key = (which, view.version, len(evaluation.rows))
+    accuracy, agreement, *_ = evaluation_parts(evaluation)
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation), key)
+            figure.chart(accuracy, key)
         with right:
-            figure.chart(of_figure("agreement", figures.evaluate_agreement, evaluation), key)
+            figure.chart(agreement, key)
             if which in _NOTICE:
                 with st.container(key="notice"):
                     st.markdown(_NOTICE[which])

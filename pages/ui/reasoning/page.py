@@ -23,6 +23,7 @@ from pages.ui.reasoning import best_of, loop, state, text, tools, verdict, vote,
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning.parts import STOPS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import changed, cost, jobs, panel
 from pages.ui.run.jobs import Job
@@ -188,10 +189,7 @@ def _knew(view: ReasonView) -> None:
         _ask_where(view, trace)
         return
     with st.container(key="figures"):
-        figure.chart(
-            of_figure("stops", figures.reason_stops, strip, caption=settings_caption(trace)),
-            (view.number, view.version("stops")),
-        )
+        figure.chart(STOPS.part(view, trace), (view.number, view.version("stops")))
 
 
 def _ask_where(view: ReasonView, trace: Trace) -> None:

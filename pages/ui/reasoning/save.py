@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from core import figures
 from core.decoding.record.trace import Trace
-from core.export.part import Part, of_figure
-from core.export.stored_parts import samples_caption, sweep_parts
+from core.export.part import Part
+from core.export.stored_parts import sweep_parts
 from core.export.tables import tables_of
-from core.figures.base.labels import settings_caption
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui.reasoning import state, vote
+from pages.ui.reasoning import state
 from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning.parts import BEST_OF, RIVALS, STOPS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import save
 from pages.ui.run.archive import Tables
+from pages.ui.run.parts import saved_parts
 
 
-def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:  # noqa: ARG001
+def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """Where it knew, the sweep that is in sight, the ways compared, the best of N."""
-    if view.strip is None:
-        strip = Part("stops", needs="ask where the model knew the answer first")
-    else:
-        of, said = (view.strip,), settings_caption(trace)
-        strip = of_figure("stops", figures.reason_stops, *of, caption=said)
-    return [strip, *_swept(view), _compared(view), _best_of(view)]
-
-
-def _best_of(view: ReasonView) -> Part:
-    of = view.best_of
-    if of is None:
-        return Part("best-of-n", needs="draw samples under Best of N first")
-    return of_figure("best-of-n", figures.best_of, of.sampled, caption=samples_caption(of))
-
-
-def _compared(view: ReasonView) -> Part:
-    if view.rivalry is None:
-        return Part("ways-compared", needs="compare the ways under the same bound first")
-    return vote.part(view.rivalry)
+    stops, *others = saved_parts((STOPS, RIVALS, BEST_OF), view, trace, paper)
+    return [stops, *_swept(view), *others]
 
 
 def _swept(view: ReasonView) -> list[Part]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
-from core import figures
 from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
-from core.export.part import of_figure
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import one_vote, own_problems, sweep, work
+from pages.ui.reasoning.parts import RIVALS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import bar
 from pages.ui.shell import address, sidebar
@@ -33,8 +30,6 @@ _NOTICE = """
 - A check that really works the answer out can't be fooled by a majority.
 """
 
-part = partial(of_figure, "ways-compared", figures.reason_rivals)
-
 
 def draw(view: ReasonView) -> None:
     """The comparison's controls, its figure and the votes."""
@@ -50,7 +45,7 @@ def draw(view: ReasonView) -> None:
     with st.container(key="pair"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(part(rivalry), (view.version("rivals"),))
+            figure.chart(RIVALS.part(view, view.trace), (view.version("rivals"),))
         with right, st.container(key="notice-votes"):
             st.markdown(_NOTICE)
     _votes(rivalry)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import figures
 from core.decoding.record.trace import Trace
-from core.export.part import of_figure
 from core.figures.speculative.feed import feed_words
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
-from pages.ui.speculative import measurement, work
+from pages.ui.speculative import measurement, parts, work
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
@@ -17,8 +15,8 @@ from pages.ui.widgets.control import value
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The drawing of the selected round, and both ways timed side by side."""
-    at = view.token[0] if view.token else 0
-    figure.chart(of_figure("feed", figures.spec_feed, trace, at), (view.number, at), across=True)
+    at = parts.selected_round(view)
+    figure.chart(parts.FEED.part(view, trace), (view.number, at), across=True)
     st.caption(
         "Multi-query reads every position of one sequence; batch expansion makes a sequence for "
         "every position and reads its last token. Both give the same probabilities. "

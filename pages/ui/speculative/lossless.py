@@ -8,13 +8,11 @@ from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import acceptance_table
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.report import Losslessness
-from core.export.part import Part, of_figure
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
 from pages.ui.shell import models
-from pages.ui.speculative import controls, measurement, work
+from pages.ui.speculative import controls, measurement, parts, work
 from pages.ui.speculative.state import SpecView, Three
 from pages.ui.widgets import figure, table
 from pages.ui.widgets.control import value
@@ -27,7 +25,7 @@ def draw(view: SpecView, trace: Trace) -> None:
         _identical(view, trace)
     else:
         _sampled(view, trace, config)
-    _draw_three()
+    _draw_three(view, trace)
 
 
 def _identical(view: SpecView, trace: Trace) -> None:
@@ -74,12 +72,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     if found is not None:
         with st.container(key="lossless-verdict"):
             st.text(lossless_words(found, config.acceptance, claims=config.lossless))
-        figure.chart(outcomes(found, trace), (view.number, found), across=True)
-
-
-def outcomes(found: Losslessness, trace: Trace) -> Part:
-    """How often both ways of decoding wrote each text."""
-    return of_figure("outcomes", figures.spec_outcomes, found, trace)
+        figure.chart(parts.OUTCOMES.part(view, trace), (view.number, found), across=True)
 
 
 def three_tokens() -> Three:
@@ -88,13 +81,6 @@ def three_tokens() -> Three:
     target, draft = (normalised(controls.weights(m)) for m in ("target", "draft"))
     epsilon, delta = (float(value(f"typical_{m}")) for m in ("epsilon", "delta"))
     return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
-
-
-def enumeration(three: Three) -> Part:
-    """What one verification emits for each of the three tokens."""
-    of = (three.table, controls.NAMES)
-    draw = figures.spec_enumeration
-    return of_figure("three-tokens", draw, *of, rule_words(three.rule))
 
 
 def _remarks() -> list[str]:
@@ -109,7 +95,7 @@ def _remarks() -> list[str]:
     return remarks
 
 
-def _draw_three() -> None:
+def _draw_three(view: SpecView, trace: Trace) -> None:
     """Every case of one verification on three tokens, worked out without chance."""
     with st.container(key="pair", gap="small"):
         left, right = st.columns(2, gap="small")
@@ -120,14 +106,14 @@ def _draw_three() -> None:
             "token is added up. Change the probabilities, or the rule."
         )
         controls.three_tokens()
-        three = three_tokens()
+        view.three = three = three_tokens()
         st.caption(
             "accepted = draft_prob × accept_prob; recovered = P(rejection) × residual; emitted = "
             "accepted + recovered. Numbers that don't add up to 1 are scaled."
         )
         st.text(" ".join(_remarks()))
     with right:
-        figure.chart(enumeration(three), three)
+        figure.chart(parts.THREE.part(view, trace), three)
     frame = figures.spec_enumeration_data(three.table, controls.NAMES)
     numbers = {name: "%.4f" for name in frame.columns if name != "token"}
     table.draw("three-table", frame, numbers=numbers)

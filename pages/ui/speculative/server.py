@@ -9,13 +9,12 @@ import streamlit as st
 from core import figures
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Trace
-from core.export.part import Part, of_figure
 from core.figures.base.labels import config_caption
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.shell import models, sidebar
-from pages.ui.speculative import controls, measurement
+from pages.ui.speculative import controls, measurement, parts
 from pages.ui.speculative.state import ServerRun, SpecView
 from pages.ui.widgets import figure, table
 
@@ -27,23 +26,17 @@ def is_there() -> bool:
     return models.is_on_server(sidebar.model())
 
 
-def draw(view: SpecView, trace: Trace) -> None:  # noqa: ARG001 - called as every tab
+def draw(view: SpecView, trace: Trace) -> None:
     """The run by the server, its rounds or positions, and the table."""
     measurement.row(view, "server", "Let the server speculate", _start, _HINT)
     run = view.server
     if run is not None:
-        figure.chart(part(run), (view.number, run))
+        figure.chart(parts.SERVER.part(view, trace), (view.number, run))
         table.draw("server-counts", figures.server_speculation_data(run.found))
         st.caption(
             "Counters of the server's /metrics before and after the run: what it served to others "
             "meanwhile counts too. Rounds come with --per-request-spec-decode-metrics detailed."
         )
-
-
-def part(run: ServerRun) -> Part:
-    """The rounds or positions that the server told of."""
-    of = (run.found, run.caption)
-    return of_figure("server-speculation", figures.server_speculation, *of)
 
 
 def _start() -> Job:

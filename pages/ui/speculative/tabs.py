@@ -6,12 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from core import figures
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
-from core.export.part import Part, of_figure
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.speculative.words import (
     EXTRA,
@@ -28,7 +26,7 @@ from core.figures.speculative.words import (
 from pages.ui import registry
 from pages.ui.run import panel
 from pages.ui.shell import address, fragments
-from pages.ui.speculative import feed, lossless, server, state, time
+from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import ahead, figure, later, link, pager, play, style, words
 
@@ -114,7 +112,7 @@ def _timeline(view: SpecView, trace: Trace) -> None:
     window = {"first": view.first, "columns": shown}
     with st.container(key="spec-timeline", gap="small"):
         drawn = figure.chart(
-            of_figure("timeline", figures.spec_timeline, trace, **window, selected=view.token),
+            parts.TIMELINE.part(view, trace, **window, selected=view.token),
             (view.number, *window.values(), view.token),
             on_click=lambda custom: _click(view, custom),
         )
@@ -150,7 +148,7 @@ def _one_token(view: SpecView, trace: Trace) -> None:
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
-                _token_part(trace, at, place),
+                parts.VERIFICATION.part(view, trace),
                 (view.number, at, place),
                 ahead=offer,
             )
@@ -166,17 +164,13 @@ def _show(view: SpecView, at: int, place: int) -> None:
     _redraw()
 
 
-def _token_part(trace: Trace, at: int, place: int) -> Part:
-    return of_figure("verification", figures.spec_verification, trace, at, place)
-
-
 def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
     """What is shown of other tokens of the text."""
     look, tokens = figure.FigureLook.now(), emitted(trace)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         chosen = tokens[inputs[state.STRIP]]
-        part = _token_part(trace, chosen.round, chosen.place)
+        part = parts.VERIFICATION.part(view, trace, at=chosen.round, place=chosen.place)
         said = sentences(trace, chosen.round, chosen.place)
         return {**said, part.name: look.drawing(part.drawn())}
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.report import Comparison, LengthSweep
-from core.export.part import Part, of_figure
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
-from pages.ui.speculative import measurement, work
+from pages.ui.speculative import measurement, parts, work
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import figure, style, table
 from pages.ui.widgets.control import value
@@ -37,9 +35,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     if found is not None:
         with st.container(key="time-verdict"):
             st.text(verdict(found))
-    figure.chart(
-        of_figure("time", figures.spec_time, trace, found), (view.number, found), across=True
-    )
+    figure.chart(parts.TIME.part(view, trace), (view.number, found), across=True)
     if found is not None:
         st.caption(latency_words(found))
         numbers = {"speculative, ms": "%.1f", "target only, ms": "%.1f"}
@@ -58,17 +54,12 @@ def _sweep(view: SpecView, trace: Trace) -> None:
     )
     found = view.sweep
     if found is not None:
-        figure.chart(draft_lengths(found, trace), (view.number, found), across=True)
-
-
-def draft_lengths(found: LengthSweep, trace: Trace) -> Part:
-    """What was measured of each draft length."""
-    return of_figure("draft-lengths", figures.spec_sweep, found, trace)
+        figure.chart(parts.LENGTHS.part(view, trace), (view.number, found), across=True)
 
 
 def metrics(view: SpecView, trace: Trace) -> None:
     """Acceptance by position, and the table of metrics."""
-    figure.chart(of_figure("positions", figures.spec_positions, trace), (view.number,), across=True)
+    figure.chart(parts.POSITIONS.part(view, trace), (view.number,), across=True)
     narrow = style.narrow()
     table.draw(
         "metrics",

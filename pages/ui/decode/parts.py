@@ -1,0 +1,75 @@
+"""The figures of the Decode page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core import figures
+from core.decoding.record.trace import Trace
+from core.figures.base.figure import Figure
+from core.figures.base.grid import columns_for, wide_columns
+from core.figures.base.paper import Paper
+from pages.ui.decode.state import DecodeView, median_run
+from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
+
+# Of a long prompt and of a long run only so many figures: of a prompt the end, written last.
+_MOST_FIGURES = 3
+
+
+def _selected(view: DecodeView, trace: Trace) -> dict[str, Any]:
+    return {"trace": trace, "selected": view.selected}
+
+
+def _step(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    return None if view.step is None else {"step": view.step, "trace": trace}
+
+
+def of_step(name: str, draw: Figure[...]) -> PagePart:
+    """A figure of the selected step."""
+    return PagePart(name, draw, _step, where=selected_step)
+
+
+def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
+    count, across = len(trace.token_steps), columns_for(paper.width)
+    return windows_of(range(0, max(count, 1), across)[:_MOST_FIGURES], count)
+
+
+def _prompt_windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
+    count, across = len(trace.prompt_ids), wide_columns(paper.width)
+    return windows_of(range(max(count - _MOST_FIGURES * across, 0), max(count, 1), across), count)
+
+
+def timed_runs(
+    view: DecodeView, trace: Trace
+) -> tuple[list[tuple[str, Trace]], list[tuple[Trace, ...]]]:
+    """The run by itself, else the median runs with and without the cache, and all runs of each.
+
+    Times of now stand beside each other only, never beside those that a run recorded.
+    """
+    found = view.compared
+    if found is None:
+        return [("Cache on" if trace.config.use_cache else "Cache off", trace)], []
+    runs = [("Cache on", median_run(found.on)), ("Cache off", median_run(found.off))]
+    return runs, list(found)
+
+
+HEATMAP = PagePart("heatmap", figures.probability_heatmap, _selected, windows=_windows)
+CANDIDATES = of_step("candidates", figures.candidate_bars)
+STAGES = of_step("stages", figures.step_stages)
+SOFTMAX = of_step("softmax", figures.softmax_row)
+UNCERTAINTY = PagePart("uncertainty", figures.uncertainty, _selected)
+PROMPT = PagePart(
+    "prompt",
+    figures.prompt_reading,
+    lambda _, trace: {"trace": trace},
+    windows=_prompt_windows,
+    unit="position",
+)
+TIME = PagePart(
+    "time",
+    figures.timing,
+    lambda view, trace: dict(zip(("runs", "others"), timed_runs(view, trace), strict=True)),
+)
+STEP = (CANDIDATES, STAGES, SOFTMAX)
+RUN = (UNCERTAINTY, PROMPT, TIME)
