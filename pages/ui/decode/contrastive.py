@@ -9,7 +9,8 @@ from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.record.compared import MAX_COMPARED
 from core.export.part import of_figure
 from pages.ui.decode.strategy import Strategy
-from pages.ui.shell import models, sidebar
+from pages.ui.run import shared
+from pages.ui.shell import models
 from pages.ui.widgets.control import Number, Read, declare
 
 
@@ -34,6 +35,6 @@ STRATEGY = Strategy(
     beside=("penalty_alpha", "contrastive_top_k"),
     parts={"Contrastive": partial(of_figure, "compared", figures.contrast_bars)},
     # A server gives no hidden states.
-    offered=lambda: not models.is_on_server(sidebar.model()),
+    offered=lambda: not models.is_on_server(shared.model()),
     reshapes=False,
 )

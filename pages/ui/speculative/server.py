@@ -11,10 +11,10 @@ from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Trace
 from core.export.part import Part, of_figure
 from core.figures.base.labels import config_caption
-from pages.ui.run import jobs
+from pages.ui.run import jobs, shared
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.shell import models, sidebar
+from pages.ui.shell import models
 from pages.ui.speculative import controls, measurement
 from pages.ui.speculative.state import ServerRun, SpecView
 from pages.ui.widgets import figure, table
@@ -24,7 +24,7 @@ _HINT = "One request: the server drafts, judges and draws, and tells how much it
 
 def is_there() -> bool:
     """Whether the chosen target is on a server."""
-    return models.is_on_server(sidebar.model())
+    return models.is_on_server(shared.model())
 
 
 def draw(view: SpecView, trace: Trace) -> None:  # noqa: ARG001 - called as every tab
