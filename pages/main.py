@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import registry
-from pages.ui.run import changed, install_model, save
+from pages.ui.run import changed, install_model, save, shared
 from pages.ui.shell import (
     address,
     boundary,
@@ -66,7 +66,7 @@ if st.session_state.pop("go_to_lab", False):
 boundary.run(row, page.run)
 changed.tell_address(row.view(), row)
 address.keep(page.url_path)
-st.session_state.pop(sidebar.RUN_EXAMPLE, None)
+st.session_state.pop(shared.RUN_EXAMPLE, None)
 link.say()
 models.warm_up()
 shutdown.watch()

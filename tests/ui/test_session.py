@@ -19,10 +19,10 @@ from pages.ui.inside.state import InsideView
 from pages.ui.reasoning import state as reason_state
 from pages.ui.reasoning.problem import ReasonRequest, chains
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import changed, history, link_run
+from pages.ui.run import changed, history, link_run, shared
 from pages.ui.run.request import Request
 from pages.ui.run.view import MOST_RUNS, View
-from pages.ui.shell import prompts, sidebar
+from pages.ui.shell import prompts
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets.control import value
 from tests.figures.specs import make_spec
@@ -153,7 +153,7 @@ def test_picking_an_example_runs_it_once(open_app: Open, monkeypatch) -> None:
     monkeypatch.setattr("pages.ui.run.jobs.decode", started.append)
     monkeypatch.setattr(DecodeView, "begin", lambda *_: None)
     app = open_app()
-    app.session_state[sidebar.RUN_EXAMPLE] = True
+    app.session_state[shared.RUN_EXAMPLE] = True
     app.session_state["prompt"] = chosen = prompts.examples()[1].prompt
     app.run().run()
     assert [request.prompt for request in started] == [chosen]

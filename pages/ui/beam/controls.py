@@ -11,8 +11,8 @@ import streamlit as st
 from core.decoding.beam.config import BeamSearch
 from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
+from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Number,
@@ -99,7 +99,7 @@ _PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_pen
 LENGTH_PENALTY = next(row for row in ROWS if row.field == "length_penalty")
 # They rank the stored paths anew.
 RANKING = frozenset({"length_penalty", "early", "returned"})
-_SEARCH = (*ROWS, _PENALTY, sidebar.seed_row(_is_sample))
+_SEARCH = (*ROWS, _PENALTY, shared.seed_row(_is_sample))
 
 
 def config(read: Read = value) -> BeamSearch:
@@ -120,7 +120,7 @@ def request(read: Read = value) -> Request:
 
 def said_by(trace: Trace) -> dict[str, Any]:
     """What the controls say for a search, by key, as far as they reach."""
-    return reached(_SEARCH, trace.config, sidebar.said_by(trace))
+    return reached(_SEARCH, trace.config, shared.said_by(trace))
 
 
 def load_controls(trace: Trace) -> None:

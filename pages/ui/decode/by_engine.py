@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from pages.ui.decode.strategy import Strategy
-from pages.ui.shell import models, sidebar
-from pages.ui.shell.sidebar import SEED
+from pages.ui.run import shared
+from pages.ui.run.shared import SEED
+from pages.ui.shell import models
 from pages.ui.widgets.control import Number, declare
 
 ROWS = declare(
@@ -20,6 +21,6 @@ STRATEGY = Strategy(
     ByEngine,
     (*ROWS, SEED),
     more=("thinking_token_budget",),
-    offered=lambda: models.is_on_server(sidebar.model()),
+    offered=lambda: models.is_on_server(shared.model()),
     reshapes=False,
 )

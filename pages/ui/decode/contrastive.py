@@ -7,7 +7,8 @@ from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.record.compared import MAX_COMPARED
 from pages.ui.decode.parts import of_step
 from pages.ui.decode.strategy import Strategy
-from pages.ui.shell import models, sidebar
+from pages.ui.run import shared
+from pages.ui.shell import models
 from pages.ui.widgets.control import Number, Read, declare
 
 
@@ -32,6 +33,6 @@ STRATEGY = Strategy(
     beside=("penalty_alpha", "contrastive_top_k"),
     parts={"Contrastive": of_step("compared", figures.contrast_bars)},
     # A server gives no hidden states.
-    offered=lambda: not models.is_on_server(sidebar.model()),
+    offered=lambda: not models.is_on_server(shared.model()),
     reshapes=False,
 )

@@ -11,8 +11,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from pages.ui.decode import lines
 from pages.ui.decode.strategies import STRATEGIES, strategy_of
+from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.shell import sidebar
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Number,
@@ -81,7 +81,7 @@ def request(read: Read = value) -> Request:
 
 def said_by(trace: Trace) -> dict[str, Any]:
     """What the controls say for a run, by key, as far as they reach."""
-    said = {**sidebar.said_by(trace), "method": trace.config.method}
+    said = {**shared.said_by(trace), "method": trace.config.method}
     rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
     return reached(rows, trace.config, said)
 

@@ -10,8 +10,8 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
+from pages.ui.run import shared
 from pages.ui.run.request import Request
-from pages.ui.shell import sidebar
 from pages.ui.widgets.control import Read, Text
 
 _LINES = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
@@ -52,7 +52,7 @@ def _known_token(text: str) -> int:
     Raises:
         ConfigError: none has.
     """
-    found = _TOKENS.get((sidebar.model(), text))
+    found = _TOKENS.get((shared.model(), text))
     if found is None:
         raise ConfigError(
             f"Press Run: only the loaded model can tell which token of its own {brief(text)} is."

@@ -15,9 +15,8 @@ from pages.ui import registry
 from pages.ui.evaluate import work
 from pages.ui.evaluate.controls import choose
 from pages.ui.evaluate.state import EvaluateView
-from pages.ui.run import bar, link_run
+from pages.ui.run import bar, link_run, shared
 from pages.ui.run.changed import controls_of
-from pages.ui.shell import sidebar
 from pages.ui.widgets import link, style, table
 from pages.ui.widgets.control import row_of
 
@@ -126,7 +125,7 @@ def address_of(way: Way, question: Question) -> str:
     said |= {"system": way.system if chat else ""}
     if controls.draft and way.draft:
         said[controls.draft] = way.draft
-    rows = {row.key: row for row in (*controls.rows, *sidebar.ROWS)}
+    rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
     if controls.draft:
         rows[controls.draft] = row_of(controls.draft)
     parameters = {

@@ -8,8 +8,8 @@ from typing import Any
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
+from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.shell import sidebar
 from pages.ui.widgets import control
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import Number, Read, Segments, Toggle, declare, value
@@ -33,7 +33,7 @@ declare(
 
 def config(read: Read = value) -> MethodConfig:
     """What the controls describe; `read` gives a control's value by its key."""
-    return Sampling(**arguments((*_RUN, sidebar.SEED), read))
+    return Sampling(**arguments((*_RUN, shared.SEED), read))
 
 
 def request(read: Read = value) -> Request:
@@ -43,7 +43,7 @@ def request(read: Read = value) -> Request:
 
 def said_by(trace: Trace) -> dict[str, Any]:
     """What the controls say for a run, by key, as far as they reach."""
-    return reached((*_RUN, sidebar.SEED), trace.config, sidebar.said_by(trace))
+    return reached((*_RUN, shared.SEED), trace.config, shared.said_by(trace))
 
 
 def load_controls(trace: Trace) -> None:

@@ -12,7 +12,8 @@ from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui.decode.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
-from pages.ui.shell import fragments, sidebar
+from pages.ui.run import shared
+from pages.ui.shell import fragments
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Number,
@@ -54,7 +55,7 @@ declare(
     ),
     Toggle("fold", "Fold what doesn't branch", True),
 )
-_STEP = (*KNOB_ROWS, _DICE, sidebar.SEED)
+_STEP = (*KNOB_ROWS, _DICE, shared.SEED)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def settings(read: Read = value) -> LabSettings:
 def load_controls(example: LabExample) -> None:
     """Set the controls to what a stored step was made with, as far as they reach."""
     step, grown = example.step, example.continuations
-    said = sidebar.said_by(step.trace)
+    said = shared.said_by(step.trace)
     if not step.trace.prompt:
         del said["prompt"], said["chat"]
     said |= {"at": "run", "order": step.order.key, "roll": _ROLL.fit(step.throw - example.index)}

@@ -13,8 +13,9 @@ from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui.decode.sampling import DRAWS
 from pages.ui.decode.state import DecodeView
+from pages.ui.run import shared
 from pages.ui.run.view import PageView
-from pages.ui.shell import address, examples, models, sidebar
+from pages.ui.shell import address, examples, models
 from pages.ui.widgets import link
 from pages.ui.widgets.control import value
 
@@ -206,7 +207,7 @@ def step_ref(found: Lab, view: DecodeView) -> StepRef:
         if view.trace is not None and view.trace.token_ids:
             return _ref_in(view.trace, found.index)
     return StepRef(
-        model=sidebar.model(),
+        model=shared.model(),
         prompt=str(value("prompt")),
         chat=bool(value("chat")),
         system=str(value("system")),

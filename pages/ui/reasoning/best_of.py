@@ -11,8 +11,8 @@ from core.export.stored_parts import samples_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, sweep, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar
-from pages.ui.shell import address, sidebar
+from pages.ui.run import bar, shared
+from pages.ui.shell import address
 from pages.ui.widgets import control, rules_of_n
 from pages.ui.widgets.control import value
 
@@ -53,7 +53,7 @@ def start(view: ReasonView) -> None:
     """Draw the samples that the controls describe."""
 
     def begin() -> work.Job:
-        return work.best_of(sidebar.model(), _problems(view), _config(), int(value("best_samples")))
+        return work.best_of(shared.model(), _problems(view), _config(), int(value("best_samples")))
 
     if view.attempt("best", begin):
         address.tell("best", "1" if view.uploaded is None else None)

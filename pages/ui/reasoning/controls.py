@@ -22,7 +22,8 @@ from core.evaluation.example import (
     TEMPERATURE,
 )
 from core.evaluation.questions.chains import MOST_STEPS
-from pages.ui.shell import fragments, sidebar
+from pages.ui.run import shared
+from pages.ui.shell import fragments
 from pages.ui.widgets import ahead, knob_rows, rail, words
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
@@ -164,10 +165,10 @@ def said_by(trace: Trace) -> dict[str, Any]:
     """What the controls say where they describe a run, the problem aside, by their keys."""
     run = trace.config
     assert isinstance(run, Reasoning)
-    said = {key: held for key, held in sidebar.said_by(trace).items() if key == "model"}
+    said = {key: held for key, held in shared.said_by(trace).items() if key == "model"}
     said["whole"] = 0 if run.max_new_tokens == run.room else _WHOLE.fit(run.max_new_tokens)
     said["reason_temperature"] = _TEMPERATURE.fit(run.shaping.temperature if run.draws else 0)
-    seed = sidebar.seed_row(lambda _: run.draws)
+    seed = shared.seed_row(lambda _: run.draws)
     return reached((*COMMON, _THINKING, seed), run, said)
 
 

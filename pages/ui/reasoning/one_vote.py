@@ -13,9 +13,8 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar
+from pages.ui.run import bar, shared
 from pages.ui.run.jobs import Job
-from pages.ui.shell import sidebar
 from pages.ui.widgets.control import value
 
 _RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
@@ -59,7 +58,7 @@ def start(view: ReasonView) -> None:
 
 def _vote() -> Job:
     config = reason_controls.config(temperature="vote_temperature")
-    where = sidebar.model()
+    where = shared.model()
     return work.vote(where, reason_problem.problem(), config, int(value("voters")))
 
 

@@ -18,8 +18,8 @@ from core.evaluation.questions.problems import THINKING_SYSTEM, make_hard_sums, 
 from core.evaluation.scoring.answers import MAX_DIGITS, normal_number
 from core.evaluation.types import Problem, ProblemSet
 from pages.ui.reasoning import controls
+from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls
-from pages.ui.shell import sidebar
 from pages.ui.widgets.control import Read, draw, load, value
 
 # Checked here: a field with `max_chars` throws a longer text away without a word.
@@ -106,7 +106,7 @@ def marked(model: Any, config: Any) -> Any:
 def request(read: Read = value) -> ReasonRequest:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
     asked = problem(read)
-    return ReasonRequest(sidebar.model(read), asked.question, controls.config(read), problem=asked)
+    return ReasonRequest(shared.model(read), asked.question, controls.config(read), problem=asked)
 
 
 def pick_problem() -> None:

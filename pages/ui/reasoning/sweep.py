@@ -18,9 +18,9 @@ from core.figures.reasoning.words import problems_words
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, jobs, panel
+from pages.ui.run import bar, jobs, panel, shared
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, fragments, sidebar
+from pages.ui.shell import address, fragments
 from pages.ui.widgets import control, figure
 from pages.ui.widgets.control import in_words, value
 
@@ -92,7 +92,7 @@ def plan(view: ReasonView) -> SweepPlan:
     heat = float(value("reason_temperature"))
     own = len(view.uploaded.problems) if view.uploaded is not None else 0
     return SweepPlan(
-        model_id=sidebar.model(),
+        model_id=shared.model(),
         problems=own_problems.problems(view, own or int(value("many_problems"))),
         config=reason_controls.reasoning(value, temperature=heat),
         budgets=budgets(str(value("budgets")), least=0 if field == "max_thinking_tokens" else 1),

@@ -17,9 +17,9 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import state, text, verdict, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar
+from pages.ui.run import bar, shared
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, sidebar
+from pages.ui.shell import address
 from pages.ui.widgets.control import value
 
 _HOW = (
@@ -94,7 +94,7 @@ def _tools() -> Job:
         problem = _problem()
     except DecodingError as error:
         raise ProblemError("Your question is not complete yet.") from error
-    return work.tools(sidebar.model(), problem, reason_controls.config())
+    return work.tools(shared.model(), problem, reason_controls.config())
 
 
 def _calls(run: Transcript) -> None:

@@ -12,8 +12,8 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import one_vote, own_problems, sweep, work
 from pages.ui.reasoning.parts import RIVALS
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar
-from pages.ui.shell import address, sidebar
+from pages.ui.run import bar, shared
+from pages.ui.shell import address
 from pages.ui.widgets import control, figure, table
 from pages.ui.widgets.control import value
 
@@ -82,7 +82,7 @@ def tokens(view: ReasonView) -> int:
 
 def _contest(view: ReasonView) -> work.Contest:
     return work.Contest(
-        model=sidebar.model(),
+        model=shared.model(),
         problems=own_problems.problems(view, int(value("vote_problems")), RIVALRY_STEPS),
         config=reason_controls.reasoning(value, temperature=float(value("vote_temperature"))),
         total=int(value("total")),

@@ -21,8 +21,8 @@ from pages.ui import registry
 from pages.ui.hosting import endpoint
 from pages.ui.inside import state as inside
 from pages.ui.requests.state import RequestsView
-from pages.ui.run import save
-from pages.ui.shell import models, sidebar
+from pages.ui.run import save, shared
+from pages.ui.shell import models
 from pages.ui.widgets import control
 
 # What says how to decode, in any endpoint's body; and what acts on streams only.
@@ -112,7 +112,7 @@ def conversation(record: Record) -> dict[str, Any]:
     if len(told) == 2 and told[0][0] in ("system", "developer"):
         system = told.pop(0)[1]
     texts = [system, *(text for _, text in told)]
-    whole = all(isinstance(text, str) and len(text) <= sidebar.MAX_PROMPT for text in texts)
+    whole = all(isinstance(text, str) and len(text) <= shared.MAX_PROMPT for text in texts)
     if len(told) != 1 or told[0][0] != "user" or not whole:
         return {}
     return {"chat": True, "system": system}

@@ -9,7 +9,8 @@ from core.decoding.errors import ConfigError, ModelError
 from core.decoding.record.trace import Trace
 from core.server.api.endpoints import ENDPOINTS
 from core.server.settings import variable
-from pages.ui.shell import models, sidebar
+from pages.ui.run import shared
+from pages.ui.shell import models
 from pages.ui.widgets import control
 from pages.ui.widgets.control import Menu, Number, Segments, Text, declare, value
 
@@ -40,7 +41,7 @@ def draw_call() -> None:
 
 def load_controls(trace: Trace) -> None:
     """A file opens on the page of its method; its prompt is shared with this one."""
-    control.load(sidebar.said_by(trace))
+    control.load(shared.said_by(trace))
 
 
 def body() -> tuple[Any, dict[str, Any]]:
@@ -50,10 +51,10 @@ def body() -> tuple[Any, dict[str, Any]]:
         ConfigError: `decoding` is no JSON object.
         ModelError: the endpoint doesn't offer the picked model.
     """
-    _require_offered(sidebar.model())
+    _require_offered(shared.model())
     endpoint, prompt = value("endpoint"), str(value("prompt"))
-    system = str(value("system")) if sidebar.chat() else ""
-    said: dict[str, Any] = {"model": sidebar.model()}
+    system = str(value("system")) if shared.chat() else ""
+    said: dict[str, Any] = {"model": shared.model()}
     if endpoint == "responses":
         said |= {"input": prompt, **({"instructions": system} if system.strip() else {})}
     elif endpoint == "chat":

@@ -9,12 +9,12 @@ from typing import Literal
 import streamlit as st
 
 from core.decoding.errors import DecodingError
-from pages.ui.run import cost, jobs
+from pages.ui.run import cost, jobs, shared
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Ask
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
-from pages.ui.shell import fragments, models, sidebar
+from pages.ui.shell import fragments, models
 from pages.ui.shell.uninterrupted import uninterrupted
 from pages.ui.widgets import control, link
 from pages.ui.widgets.control import Read, in_words, value
@@ -38,7 +38,7 @@ def draw(view: View, ask: Ask) -> None:
         ask: gives what a run is asked for, by the controls of the page.
     """
     with uninterrupted():
-        if st.session_state.pop(sidebar.RUN_EXAMPLE, False):
+        if st.session_state.pop(shared.RUN_EXAMPLE, False):
             start(view, ask)
     with st.container(key="run-side", width="content"):
         button(

@@ -15,9 +15,10 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import visible_token
 from pages.ui.registry import Page
+from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls
 from pages.ui.run.view import View
-from pages.ui.shell import address, sidebar
+from pages.ui.shell import address
 from pages.ui.widgets.control import Control, Menu, Read, row_of, value
 
 _MOST_NAMED = 4
@@ -60,7 +61,7 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
     now = controls.request(value)
     hidden = _OF_PROMPT if page.own_prompt else frozenset[str]()
     # A page may narrow a row of the sidebar, and two strategies share one.
-    rows = {row.key: row for row in (*sidebar.ROWS, *controls.rows)}
+    rows = {row.key: row for row in (*shared.ROWS, *controls.rows)}
     for row in rows.values():
         if row.key in said and row.key not in hidden and said[row.key] != value(row.key):
             try:

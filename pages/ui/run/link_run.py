@@ -13,10 +13,11 @@ from core.models.hub_id import pinned
 from core.server.settings import settings
 from pages.ui import registry
 from pages.ui.registry import Page
+from pages.ui.run import shared
 from pages.ui.run.changed import changed, controls_of, differences, said_of
 from pages.ui.run.request import RunControls
 from pages.ui.run.view import View
-from pages.ui.shell import figure_choices, sidebar
+from pages.ui.shell import figure_choices
 from pages.ui.widgets.control import Control, Menu, Text, row_of, value
 
 _SHOWN = 60
@@ -54,7 +55,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     said = said_of(view, trace, controls)
     lost = _lost(view, trace, controls, said)
     said |= {row.key: value(row.key) for row in figure_choices.ROWS}
-    rows = {row.key: row for row in (*controls.rows, *sidebar.ROWS)}
+    rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
 
     def read(key: str) -> Any:
         return said[key] if key in said else row_of(key).default
@@ -86,7 +87,7 @@ def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any])
         if trace.rendered_prompt not in ("", trace.prompt):
             lost.append("the messages of its chat (the link sends the prompt as it is)")
         if trace.prompt != said["prompt"]:
-            lost.append(f"the prompt beyond {sidebar.MAX_PROMPT:,} characters")
+            lost.append(f"the prompt beyond {shared.MAX_PROMPT:,} characters")
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
         if isinstance(row, Menu) and not row.takes(row.in_address(name)):

@@ -10,9 +10,9 @@ import streamlit as st
 from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED, is_installed
 from pages.ui import registry
-from pages.ui.run import install_model
+from pages.ui.run import install_model, shared
 from pages.ui.run.view import View
-from pages.ui.shell import models, prompts, sidebar
+from pages.ui.shell import models, prompts
 from pages.ui.widgets import control
 
 # Nats a token of the prompt. Measured (25 November): of the 16 example prompts the least likely one
@@ -55,7 +55,7 @@ def draw(view: View, trace: Trace) -> None:
             "Show an example",
             key="outside_example",
             type="tertiary",
-            on_click=partial(sidebar.use_example, prompts.examples(trace.model_id)[0]),
+            on_click=partial(shared.use_example, prompts.examples(trace.model_id)[0]),
         )
         for name in PACKAGED if models.free_choice() else ():
             if is_installed(name):
@@ -71,4 +71,4 @@ def draw(view: View, trace: Trace) -> None:
 
 def _use_model(name: str) -> None:
     control.load({"model": name})
-    st.session_state[sidebar.RUN_EXAMPLE] = True
+    st.session_state[shared.RUN_EXAMPLE] = True

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from core.decoding.config import MethodConfig
 from core.decoding.errors import PromptError
 from core.decoding.record.trace import Trace
-from pages.ui.shell import sidebar
+from pages.ui.run import shared
 from pages.ui.widgets.control import Control, Read, value
 
 
@@ -95,9 +95,9 @@ class RunControls:
 
 def from_sidebar(config: MethodConfig, draft: str = "", read: Read = value) -> Request:
     """The sidebar's model and prompt under a config, with a draft model where it needs one."""
-    chat = sidebar.chat(read)
+    chat = shared.chat(read)
     return Request(
-        model=sidebar.model(read),
+        model=shared.model(read),
         prompt=str(read("prompt")),
         config=config,
         chat=chat,

@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import streamlit as st
 
-from pages.ui.shell import sidebar
+from pages.ui.run import shared
 from pages.ui.widgets import rail
 
 # The sidebar's, which every page keeps by itself.
-_SHARED = {row.key for row in sidebar.ROWS}
+_SHARED = {row.key for row in shared.ROWS}
 _ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
 

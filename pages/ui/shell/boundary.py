@@ -7,7 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui.registry import Page
-from pages.ui.shell import address, guard, sidebar
+from pages.ui.run import shared
+from pages.ui.shell import address, guard
 from pages.ui.widgets import control
 
 
@@ -41,5 +42,5 @@ def _start_afresh(page: Page) -> None:
             job.stop()
     address.forget(page.path)
     own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
-    named = control.rows_in_address().keys() - {row.key for row in sidebar.ROWS}
+    named = control.rows_in_address().keys() - {row.key for row in shared.ROWS}
     control.load(own | {key: control.row_of(key).default for key in named})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -12,44 +11,16 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
-from core.decoding.record.trace import Trace
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
-from pages.ui.shell import figure_choices, models, prompts
+from pages.ui.run import shared
+from pages.ui.shell import models, prompts
 from pages.ui.widgets.control import (
-    Menu,
-    Number,
-    Read,
-    Text,
-    Toggle,
-    declare,
     draw,
     load,
     value,
 )
 from pages.ui.widgets.link import refused_models, tell
-
-MAX_PROMPT = 20_000
-# In the session's state: an example was picked, and the page that is drawn next may run it.
-RUN_EXAMPLE = "run_example"
-MAX_SEED = 2**31 - 1
-SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
-    help="The same seed, model, prompt and settings give the same run.")  # fmt: skip
-ROWS = declare(
-    Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
-        free=models.free_choice,
-        help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
-        "decoder-only model with safetensors weights works, and most GGUF files: type the path. "
-        "A model on a server is typed as vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 "
-        "or openai:https://HOST#MODEL."),
-    Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
-        placeholder="Write what the model should continue."),
-    Toggle("chat", "Chat template", False,
-        help="Send the prompt as a user's message, in the markup that the model was trained on."),
-    Text("system", "System prompt", "", height=80, max_chars=MAX_PROMPT,
-        placeholder="Optional: how the model should answer."),
-    SEED,
-) + figure_choices.ROWS  # fmt: skip
 
 
 def refuse_models(view: Callable[[], Any]) -> None:
@@ -61,11 +32,6 @@ def refuse_models(view: Callable[[], Any]) -> None:
     if refused_models():
         view().failure = models.NOT_OFFERED
         st.query_params.pop("run", None)
-
-
-def seed_row(acts: Callable[[Read], bool]) -> Number:
-    """The seed's row on a page whose runs don't always use it."""
-    return replace(SEED, acts=acts)
 
 
 def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
@@ -81,9 +47,9 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
             draw("model")
         else:
             draw("model", help="The models that this server offers.")
-    if said := models.hint(model()):
+    if said := models.hint(shared.model()):
         st.html(f'<p class="de-hint">{escape(said)}</p>')
-    below_model(model())
+    below_model(shared.model())
     _server_key()
     if prompt:
         _prompt()
@@ -92,27 +58,11 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
     _seed()
 
 
-def model(read: Read = value) -> str:
-    """The model's name."""
-    return str(read("model")).strip()
-
-
-def chat(read: Read = value) -> bool:
-    """Whether the prompt goes through the chat template."""
-    return bool(read("chat")) and models.has_chat_template(str(read("model"))) is not False
-
-
-def said_by(trace: Trace) -> dict[str, Any]:
-    """What the sidebar says for a trace, by key; a file may not make the app load a model."""
-    model = {"model": trace.model_id} if models.is_embedded(trace.model_id) else {}
-    return {"prompt": trace.prompt[:MAX_PROMPT], "chat": False, **model}
-
-
 def _prompt() -> None:
     with st.container(key="prompt-field", gap=None):
         st.menu_button(
             "Examples",
-            [example.label for example in prompts.examples(model())],
+            [example.label for example in prompts.examples(shared.model())],
             key="example_prompt",
             type="tertiary",
             on_click=_use_example,
@@ -122,7 +72,7 @@ def _prompt() -> None:
 
 def _server_key() -> None:
     """The field of a server's key: in no address, no trace and no picture."""
-    where = model()
+    where = shared.model()
     origin = models.wants_key_of(where)
     if not origin:
         return
@@ -140,7 +90,7 @@ def _server_key() -> None:
 
 def _use_key() -> None:
     try:
-        models.take_key(model(), str(st.session_state.pop("server_key", "")))
+        models.take_key(shared.model(), str(st.session_state.pop("server_key", "")))
     except ConfigError as error:
         tell(error.plain)
 
@@ -163,22 +113,16 @@ def _cache() -> None:
 
 def _hint() -> None:
     example = prompts.shown(
-        str(value("prompt")), bool(value("chat")), str(value("system")), model()
+        str(value("prompt")), bool(value("chat")), str(value("system")), shared.model()
     )
     if example is not None:
         st.html(f'<p class="de-hint">{escape(example.look_for)}</p>')
 
 
 def _use_example() -> None:
-    example = prompts.named(st.session_state.get("example_prompt"), model())
+    example = prompts.named(st.session_state.get("example_prompt"), shared.model())
     if example is not None:
-        use_example(example)
-
-
-def use_example(example: prompts.Example) -> None:
-    """In a callback: set the prompt to an example, which the page then runs."""
-    st.session_state[RUN_EXAMPLE] = models.is_at_hand(model())
-    load({key: getattr(example, key) for key in ("prompt", "chat", "system")})
+        shared.use_example(example)
 
 
 def _chat() -> None:
@@ -186,7 +130,7 @@ def _chat() -> None:
         draw("chat", disabled=True, help="This model has no chat template.")
     else:
         draw("chat")
-    if chat():
+    if shared.chat():
         draw("system")
 
 

@@ -13,8 +13,9 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
+from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.shell import models, sidebar
+from pages.ui.shell import models
 from pages.ui.widgets.config_fields import arguments, reached
 from pages.ui.widgets.control import (
     Menu,
@@ -130,7 +131,7 @@ _RUN = (
         for row in KNOB_ROWS
         if row.key in ("temperature", *_FILTERS)
     ),
-    sidebar.SEED,
+    shared.SEED,
 )
 
 
@@ -158,7 +159,7 @@ def request(read: Read = value) -> Request:
 
 def begin_with_a_draft_that_fits() -> None:
     """Set the draft when another target is chosen: prompt lookup where no embedded model fits."""
-    target, session = sidebar.model(), st.session_state
+    target, session = shared.model(), st.session_state
     if session.get(_TARGET) == target:
         return
     session[_TARGET] = target
@@ -177,7 +178,7 @@ def _why_lookup() -> None:
     if st.session_state.get(_LOOKUP_BEGUN) and _looks_up(value):
         words = (
             "The embedded models draft for targets with their own tokens; for "
-            f"{visible_token(sidebar.model(), 60)} prompt lookup does, which needs no model."
+            f"{visible_token(shared.model(), 60)} prompt lookup does, which needs no model."
         )
         st.html(f'<p class="de-hint">{escape(words)}</p>')
 
@@ -247,7 +248,7 @@ def said_by(trace: Trace) -> dict[str, Any]:
     and models that a file may not make the app load, are left out."""
     asked = trace.config
     assert isinstance(asked, Speculative)
-    said = sidebar.said_by(trace) | {"own_temperature": asked.draft_temperature is not None}
+    said = shared.said_by(trace) | {"own_temperature": asked.draft_temperature is not None}
     if asked.drafter == "model" and models.is_embedded(trace.draft_id):
         said["draft"] = trace.draft_id
     return reached(_RUN, asked, said)

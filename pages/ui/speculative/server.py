@@ -10,11 +10,11 @@ from core import figures
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import config_caption
-from pages.ui.run import jobs
+from pages.ui.run import jobs, shared
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.shell import models, sidebar
 from pages.ui.speculative import controls, measurement, parts
+from pages.ui.shell import models
 from pages.ui.speculative.state import ServerRun, SpecView
 from pages.ui.widgets import figure, table
 
@@ -23,7 +23,7 @@ _HINT = "One request: the server drafts, judges and draws, and tells how much it
 
 def is_there() -> bool:
     """Whether the chosen target is on a server."""
-    return models.is_on_server(sidebar.model())
+    return models.is_on_server(shared.model())
 
 
 def draw(view: SpecView, trace: Trace) -> None:

@@ -1,0 +1,62 @@
+"""Controls that all pages share: the model, its prompt, the seed, exported figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.record.trace import Trace
+from pages.ui.shell import figure_choices, models, prompts
+from pages.ui.widgets.control import Menu, Number, Read, Text, Toggle, declare, load, value
+
+MAX_PROMPT = 20_000
+# In the session's state: an example was picked, and the page that is drawn next may run it.
+RUN_EXAMPLE = "run_example"
+MAX_SEED = 2**31 - 1
+SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
+    help="The same seed, model, prompt and settings give the same run.")  # fmt: skip
+ROWS = declare(
+    Menu("model", "Model", models.DEFAULT_MODEL, lambda: {name: name for name in models.options()},
+        free=models.free_choice,
+        help="An embedded model, or type a local folder or a Hugging Face hub id. Any "
+        "decoder-only model with safetensors weights works, and most GGUF files: type the path. "
+        "A model on a server is typed as vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 "
+        "or openai:https://HOST#MODEL."),
+    Text("prompt", "Prompt", prompts.examples()[0].prompt, height=120, max_chars=MAX_PROMPT,
+        placeholder="Write what the model should continue."),
+    Toggle("chat", "Chat template", False,
+        help="Send the prompt as a user's message, in the markup that the model was trained on."),
+    Text("system", "System prompt", "", height=80, max_chars=MAX_PROMPT,
+        placeholder="Optional: how the model should answer."),
+    SEED,
+) + figure_choices.ROWS  # fmt: skip
+
+
+def seed_row(acts: Callable[[Read], bool]) -> Number:
+    """The seed's row on a page whose runs don't always use it."""
+    return replace(SEED, acts=acts)
+
+
+def model(read: Read = value) -> str:
+    """The model's name."""
+    return str(read("model")).strip()
+
+
+def chat(read: Read = value) -> bool:
+    """Whether the prompt goes through the chat template."""
+    return bool(read("chat")) and models.has_chat_template(str(read("model"))) is not False
+
+
+def said_by(trace: Trace) -> dict[str, Any]:
+    """What the sidebar says for a trace, by key; a file may not make the app load a model."""
+    model = {"model": trace.model_id} if models.is_embedded(trace.model_id) else {}
+    return {"prompt": trace.prompt[:MAX_PROMPT], "chat": False, **model}
+
+
+def use_example(example: prompts.Example) -> None:
+    """In a callback: set the prompt to an example, which the page then runs."""
+    st.session_state[RUN_EXAMPLE] = models.is_at_hand(model())
+    load({key: getattr(example, key) for key in ("prompt", "chat", "system")})
