@@ -13,8 +13,8 @@ from core.figures.base.labels import config_caption
 from pages.ui.run import jobs, shared
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.speculative import controls, measurement, parts
 from pages.ui.shell import models
+from pages.ui.speculative import controls, measurement, parts
 from pages.ui.speculative.state import ServerRun, SpecView
 from pages.ui.widgets import figure, table
 
