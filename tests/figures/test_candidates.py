@@ -1,13 +1,14 @@
 """The bars are the step's numbers."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from core.decoding.shaping.config import Shaping
 from core.export.catalog import entries_of
 from core.figures import LIGHT, candidate_bars, candidate_bars_data, stage_name
 from core.figures.base.paper import WIDE
 from core.figures.decode.candidates import SHOWN
-from pages.ui.decode.tabs import candidates as page_candidates
+from pages.ui.decode.parts import CANDIDATES
 from tests.figures.looking import annotations, trace_named
 from tests.figures.traces import make_trace
 
@@ -68,7 +69,8 @@ def test_a_candidate_that_a_filter_removed_is_told_in_greedy_too():
 def test_the_page_the_archive_and_the_command_line_have_the_same_candidates() -> None:
     """One file name stands for one figure, wherever it is written."""
     step = TRACE.token_steps[4]
-    own, listed = page_candidates(step, TRACE), {e.name: e.part(4, WIDE) for e in entries_of(TRACE)}
+    own = CANDIDATES.part(SimpleNamespace(step=step, selected=4), TRACE)
+    listed = {e.name: e.part(4, WIDE) for e in entries_of(TRACE)}
     keys = [
         [key[1] for key in trace_named(part.drawn()(), "raw").customdata]
         for part in (own, listed["candidates"])

@@ -24,7 +24,9 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
         (app_session, "_populate_theme_msg"),
         (AppSession, "_enqueue_forward_msg"),
     ):
-        monkeypatch.setattr(owner, name, getattr(owner, name))
+        method = getattr(owner, name)
+        # Another test may have started a server in this process.
+        monkeypatch.setattr(owner, name, getattr(method, "__wrapped__", method))
     monkeypatch.setattr(AppSession, "_sends_news_only", False, raising=False)
     return SimpleNamespace(_browser_queue=ForwardMsgQueue(), _message_enqueued_callback=None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 from streamlit import config
@@ -33,12 +33,14 @@ def send_news_only() -> None:
 
     config.on_config_parsed(theme.cache_clear, force_connect=True)
 
+    @wraps(read_theme)
     def fill_theme(message: CustomThemeConfig, section: str = "theme") -> None:
         if theme(section).ByteSize():
             message.MergeFrom(theme(section))
 
     send = AppSession._enqueue_forward_msg
 
+    @wraps(send)
     def send_news(self: Any, message: ForwardMsg) -> None:
         if vars(self).setdefault("_known", KnownToBrowser()).is_news(message):
             send(self, message)

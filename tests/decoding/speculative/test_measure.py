@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from core import ConfigError, Greedy, Sampling, Shaping, Speculative, collect
-from core.decoding.loop import prompt
+from core.decoding.loop import run as loop
 from core.decoding.loop.text import Ending
 from core.decoding.speculative import baseline, drafting, measure
 from core.decoding.speculative import engine as speculative
@@ -143,7 +143,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        for module in (drafting, prompt, speculative, baseline):
+        for module in (drafting, loop, speculative, baseline):
             monkeypatch.setattr(module, "perf_counter", lambda: self.now)
         told = Ending.after
 
