@@ -278,13 +278,21 @@ def evaluation_of(verdicts: dict[str, str], done, count: int = 4) -> Evaluation:
 
 def test_paired_differences_agreement_and_shares_are_counted_by_question(done) -> None:
     made = evaluation_of({"a": "1100", "b": "1010", "c": "1110"}, done)
-    assert paired(made, "a", "b")[2:6] == (1, 1, 1, 1)
+    assert paired(made, "a", "c")[2:6] == (2, 0, 1, 1)
     assert [pair.other for pair in all_paired(made)] == ["b", "c"]
     shares = agreement(made)
     assert shares["a", "a"].value == 1 and shares["a", "b"].value == 0.5
     assert [(one.correct.hits, one.correct.total, one.counted) for one in results(made)] == [
         (2, 4, {"exact": 2}), (2, 4, {"exact": 2}), (3, 4, {"exact": 3})
     ]  # fmt: skip
+
+
+def test_of_several_samples_the_majority_counts_and_half_is_none(done) -> None:
+    made = evaluation_of({"a": "1100", "b": "1010"}, done)
+    ways = tuple(replace(way, config=Sampling(), samples=2) for way in made.plan.ways)
+    again = [replace(row, sample=1, right=row.question in ("q0", "q2")) for row in made.rows]
+    both = replace(made, plan=replace(made.plan, ways=ways), rows=(*made.rows, *again))
+    assert paired(both, "a", "b")[2:6] == (1, 0, 1, 2)
 
 
 def test_of_an_unfinished_run_only_questions_with_every_way_count(done) -> None:
