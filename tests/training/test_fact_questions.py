@@ -22,20 +22,6 @@ def test_no_question_is_unfilled_or_kept_for_the_evaluation() -> None:
         assert bare[0].isupper() or bare[0].isdigit()
 
 
-def test_yes_and_no_are_told_apart_by_the_facts() -> None:
-    rng = random.Random(2)
-    true = {fact_questions._sentence(fact).lower() for fact in facts.FACTS}
-    said = {"Yes": 0, "No": 0}
-    for _ in range(COUNT):
-        _, sentence, bare = fact_questions.ask(rng)
-        rest, so, word = sentence.partition(", so ")
-        if bare in ("Yes.", "No.") and so:
-            assert word == bare.lower()
-            said[bare.removesuffix(".")] += 1
-            assert f"{rest.lower()}." in true
-    assert min(said.values()) > 150
-
-
 def test_the_system_prompt_decides_about_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orders, "system", lambda _, way: way)
     rng = random.Random(4)

@@ -8,14 +8,12 @@ import pytest
 
 from tests.training.reading import holds, learned, whole
 from training import handwritten
-from training.corpus import orders, sums, words_sums, words_tales
+from training.corpus import orders, sums
 from training.corpus.expressions import (
     MOST_STEPS,
     draw_expression,
-    fill,
     is_kept,
     key,
-    put,
     show,
     work_out,
 )
@@ -78,28 +76,10 @@ def test_the_steps_of_a_question_are_right_and_end_at_its_answer() -> None:
             assert answer == f"The answer is {steps[-1][3]}."
 
 
-@pytest.mark.parametrize(
-    "table", [words_sums.PHRASES, words_sums.QUESTIONS, words_tales.TALES], ids=["p", "q", "t"]
-)
-def test_every_line_of_a_table_can_be_filled(table: list[str]) -> None:
-    rng = random.Random(4)
-    for line in table:
-        shape, pattern = line.split(" | ")
-        assert pattern.count("[") == pattern.count("]") and pattern.count("{") == pattern.count("}")
-        letters = set(re.findall(r"{([a-hk-qxy])}", pattern))
-        assert letters == set(re.findall(r"[a-z]", shape)), line
-        assert work_out(put(shape, fill(rng, shape)))
-
-
-def test_no_pattern_is_left_unfilled_and_there_are_many_frames() -> None:
+def test_no_pattern_is_left_unfilled() -> None:
     rng = random.Random(5)
     asked = [sums.make_question(rng)[0] for _ in range(COUNT)]
     assert not [one for one in asked if re.search(r"[{}\[\]|@]|  |[A-Z]{4,} [a-z]", one)]
-    frames = {re.sub(r"[\d.]+", "#", one.lower()) for one in asked}
-    assert len(frames) > 0.75 * COUNT
-    assert (
-        len(words_tales.TALES) >= 140 and len(words_sums.PHRASES) + len(words_sums.QUESTIONS) > 150
-    )
 
 
 def test_a_system_prompt_decides_about_the_form_of_a_sum(

@@ -1,14 +1,11 @@
 """Replies to the questions written by hand are judged rightly."""
 
-import random
 from decimal import Decimal
 
 import pytest
 
-from training.corpus.stories import make_story
 from training.corpus.tokens import END_THINK, THINK
-from training.evaluation import card, forms, stories, written
-from training.evaluation.written import Answered
+from training.evaluation import forms, stories, written
 
 
 def test_what_a_reply_says_stands_after_its_thinking() -> None:
@@ -45,17 +42,3 @@ def test_things_keep_their_colors_and_requests_are_found() -> None:
     assert not stories.has_steady_things("A red kite. The blue kite flew.")
     assert stories.has_word("Two foxes ran.", "fox") and not stories.has_word("Foxy.", "fox")
     assert stories.mold("Mia the fox ran. The end.", 0) == "Name the kind ran."
-
-
-def test_a_story_is_known_by_its_plot() -> None:
-    told = [make_story(random.Random(seed)) for seed in range(100)]
-    assert sum(stories.plot_of(one.text) == one.plot.name for one in told) >= 97
-
-
-def test_the_card_shows_replies_of_both_kinds(tmp_path) -> None:
-    rows = [Answered("a", f"q{n}", "<think>1|2", n % 2 == 0) for n in range(40)]
-    card.write_examples(rows, tmp_path)
-    shown = card.read_examples(tmp_path)
-    assert shown.count("| q") == 2 * card.SHOWN
-    assert "&lt;think>1\\|2" in shown
-    assert card.read_examples(tmp_path / "nothing") == ""

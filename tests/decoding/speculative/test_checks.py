@@ -216,25 +216,6 @@ def test_a_step_that_is_not_whole_is_the_only_check() -> None:
     assert [outcome.passed for outcome in check(other)] == [False]
 
 
-def test_probabilities_that_the_models_would_not_give_are_found() -> None:
-    """Consistent in themselves, but raised for one hidden pair of candidates."""
-    trace = run("speculative")
-    step = trace.rounds[0]
-    token = step.drafted[0]
-    candidates = list(token.candidates)
-    swap = [at for at, c in enumerate(candidates) if c.token_id != token.token_id][:2]
-    one, two = (candidates[at] for at in swap)
-    if step.recovered and step.recovered.token_id in (one.token_id, two.token_id):
-        swap = [at for at, c in enumerate(candidates) if c.token_id != token.token_id][-2:]
-        one, two = (candidates[at] for at in swap)
-    candidates[swap[0]], candidates[swap[1]] = (
-        one._replace(token_id=two.token_id, text=two.text),
-        two._replace(token_id=one.token_id, text=one.text),
-    )
-    forged = _with_token(trace, 1, 0, candidates=tuple(candidates))
-    assert "independent forwards give the same probabilities" in _failed_by_the_models(forged)
-
-
 def test_the_wrong_models_are_refused_by_one_check() -> None:
     trace, model = run("speculative"), target("llama")
     model.eos_ids = frozenset()
