@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from pages.ui.widgets import token_strip
+from pages.ui.run.figures import token_strip
 from pages.ui.widgets.source import source
 
 pytestmark = pytest.mark.browser
@@ -58,7 +58,7 @@ def page(context: BrowserContext) -> Page:
     """A tab with the script and its markup."""
     page = context.new_page()
     page.evaluate(SETUP, [token_strip._HTML, token_strip.SCRIPTS])
-    page.add_style_tag(content=source("widgets/token_strip.css"))
+    page.add_style_tag(content=source("run/figures/token_strip.css"))
     return page
 
 

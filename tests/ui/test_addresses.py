@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from pages.ui.shell import prompts, sidebar
-from pages.ui.shell.prompts import Example
-from pages.ui.widgets import link
-from pages.ui.widgets.control import load
+from pages.ui.resources import prompts
+from pages.ui.resources.prompts import Example
+from pages.ui.shell import sidebar
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import load
 from tests.ui.conftest import Open
 from tests.ui.knobs import shown_knobs
 

@@ -18,16 +18,18 @@ from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
 from core.figures.speculative.words import emitted
 from pages.ui.decode.state import DecodeView
-from pages.ui.hosting import gestures
 from pages.ui.lab import state as lab_state
-from pages.ui.shell import examples
-from pages.ui.widgets import ahead, link
+from pages.ui.platform import gestures
+from pages.ui.resources import examples
+from pages.ui.widgets import ahead
+from pages.ui.widgets.controls import link
 from tests.ui.conftest import Open
 from tests.ui.knobs import move, report
 from tests.ui.seen import settle
 
 STEP = 3
-client = TestClient(Starlette(routes=gestures.routes()))
+client = TestClient(Starlette(routes=ahead.routes()))
+ANSWER = ahead.routes()[0].endpoint  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -189,7 +191,7 @@ class _Slow:
 
     def ask(self, at: int) -> asyncio.Task[Any]:
         said = {"path_params": {"secret": self.offer.secret}, "query_string": f"at={at}".encode()}
-        return asyncio.create_task(gestures._answer(Request({"type": "http", **said})))
+        return asyncio.create_task(ANSWER(Request({"type": "http", **said})))
 
     async def under_way(self) -> None:
         await asyncio.to_thread(self.began.wait, 10)
@@ -201,15 +203,17 @@ def test_a_session_builds_one_at_a_time_and_the_newest_next() -> None:
         under_way = slow.ask(0)
         await slow.under_way()
         # Two of them ask for the same.
-        late = [slow.ask(at) for at in (*range(1, ahead.MOST_WAITING + 2), ahead.MOST_WAITING)]
+        late = [
+            slow.ask(at) for at in (*range(1, gestures.MOST_WAITING + 2), gestures.MOST_WAITING)
+        ]
         await asyncio.sleep(0)
         assert slow.built == [0]
         slow.gate.set()
         return [one.status_code for one in await asyncio.gather(under_way, *late)], slow.built
 
     codes, built = asyncio.run(ask())
-    newest = ahead.MOST_WAITING + 1
-    assert codes == [200, 204, 204, *[200] * ahead.MOST_WAITING]
+    newest = gestures.MOST_WAITING + 1
+    assert codes == [200, 204, 204, *[200] * gestures.MOST_WAITING]
     assert built == [0, newest - 1, newest, *range(newest - 2, 2, -1)]
 
 

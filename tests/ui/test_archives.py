@@ -22,7 +22,7 @@ from pages.ui import registry
 from pages.ui.inside import save as inside_save
 from pages.ui.inside.state import InsideView
 from pages.ui.requests.state import RequestsView
-from pages.ui.run import save
+from pages.ui.run.files import save
 from pages.ui.speculative import save as spec_save
 from pages.ui.speculative.state import SpecView
 

@@ -27,8 +27,8 @@ from pages.ui.beam import save as beam_share
 from pages.ui.beam import state as beam_state
 from pages.ui.beam import work as beam_work
 from pages.ui.beam.state import BeamView
-from pages.ui.run import save as share
-from pages.ui.widgets.control import defaults
+from pages.ui.run.files import save as share
+from pages.ui.widgets.controls.control import defaults
 from tests.figures.beams import beam_model, make_search
 from tests.figures.traces import make_trace
 from tests.ui import seen

@@ -9,7 +9,7 @@ from core.figures import probability_heatmap, settings_caption
 from core.figures.base.paper import WIDE
 from core.figures.base.sheet import plain_values
 from core.figures.base.theme import LIGHT
-from pages.ui.widgets import figure
+from pages.ui.run.figures import figure
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 from tests.ui.seen import specs, texts

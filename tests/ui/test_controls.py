@@ -12,9 +12,9 @@ from core.decoding.autoregressive.config import Greedy
 from core.decoding.shaping.config import Shaping
 from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
-from pages.ui.run import save as share
-from pages.ui.widgets.control import LONGEST_TEXT, Control, Text, defaults
-from pages.ui.widgets.knob import LAB_KNOBS
+from pages.ui.run.files import save as share
+from pages.ui.widgets.controls.control import LONGEST_TEXT, Control, Text, defaults
+from pages.ui.widgets.controls.knob import LAB_KNOBS
 from tests.figures.traces import make_trace
 from tests.ui.conftest import ROOT, Open
 from tests.ui.knobs import shown_knobs

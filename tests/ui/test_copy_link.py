@@ -14,10 +14,10 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import link_run
-from pages.ui.run.link_run import RunLink
+from pages.ui.resources import examples, models
+from pages.ui.run.files import link_run
+from pages.ui.run.files.link_run import RunLink
 from pages.ui.run.view import View
-from pages.ui.shell import examples, models
 from pages.ui.speculative.state import SpecView
 from tests.figures.beams import make_search
 from tests.figures.traces import make_trace

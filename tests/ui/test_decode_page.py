@@ -22,14 +22,14 @@ from pages.ui.decode.parts import timed_runs
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.work import CACHE_PAIRS
 from pages.ui.lab import controls as lab_controls
-from pages.ui.run import bar
-from pages.ui.run import save as share
+from pages.ui.resources import models, prompts
+from pages.ui.run.display import bar
+from pages.ui.run.files import save as share
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.view import View
-from pages.ui.shell import models, prompts
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets.control import defaults
+from pages.ui.widgets.controls.control import defaults
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
 from tests.ui.conftest import Open, serve, set_example

@@ -10,9 +10,9 @@ import streamlit as st
 
 from core.export.panels import Panels
 from core.figures import LIGHT, candidate_bars, printed
-from pages.ui.run import panels
-from pages.ui.shell import figure_choices
-from pages.ui.widgets.export import Desk
+from pages.ui.run.figures import panels
+from pages.ui.run.figures.export import Desk
+from pages.ui.widgets.controls import figure_choices
 from tests.export.drawings import raw
 from tests.figures.traces import make_trace
 

@@ -12,7 +12,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest, app_test
 
-from pages.ui.shell import fragments
+from pages.ui.platform import fragments
 
 
 def test_a_part_asks_anew_how_often_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +26,7 @@ def test_a_part_asks_anew_how_often_it_is_run(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(fragments, "_tell", told.append)
     drawn: list[Any] = []
     intervals = iter((0.15, 0.15, 0.6, 0.6, 0.15))
-    part = fragments.polled(drawn.append, lambda: next(intervals))
+    part = fragments.poll(drawn.append, lambda: next(intervals))
     for turn in range(4):
         part(turn)
     assert told == [0.15, 0.6, 0.15] and drawn == [0, 1, 2, 3]
@@ -35,14 +35,14 @@ def test_a_part_asks_anew_how_often_it_is_run(monkeypatch: pytest.MonkeyPatch) -
 def _page_with_a_file() -> None:
     import streamlit as st
 
-    from pages.ui.shell import fragments
+    from pages.ui.platform import fragments
 
     def offer() -> None:
         st.download_button("A file", lambda: b"content", "file.txt", on_click="ignore")
 
     fragments.reset()
-    fragments.mount(lambda: None, key="other")()
-    fragments.mount(offer, key="offered")()
+    fragments.part(lambda: None, key="other")()
+    fragments.part(offer, key="offered")()
     st.button("Other", on_click=lambda: fragments.rerun("other"))
     fragments.mark_ready()
 
@@ -69,7 +69,7 @@ def test_a_file_is_there_still_when_another_part_was_drawn_anew(
 def _page_of_parts() -> None:
     import streamlit as st
 
-    from pages.ui.shell import fragments, guard
+    from pages.ui.platform import fragments, guard
 
     told = st.session_state.setdefault("told", [])
 
@@ -83,7 +83,7 @@ def _page_of_parts() -> None:
     told.append("mounted" if "fragments_mounted_on" in st.session_state else "page")
     fragments.reset()
     for name in ("one", "two"):
-        fragments.mount(part, key=name)(name)
+        fragments.part(part, key=name)(name)
         st.button(name, on_click=fragments.rerun, args=(name,))
     st.button("whole", on_click=lambda: None)
     fragments.mark_ready()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.run import panel
+from pages.ui.run.display import panel
 from tests.ui.conftest import Open
 from tests.ui.knobs import report
 from tests.ui.seen import texts

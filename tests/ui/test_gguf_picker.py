@@ -9,7 +9,7 @@ import pytest
 from core.decoding.errors import ModelError
 from core.models import packaged, recent
 from core.models.gguf.cache import cache_root, cached_bytes
-from pages.ui.shell import models, prompts
+from pages.ui.resources import models, prompts
 from tests.models.gguf.files import write_gguf
 from tests.ui.conftest import Open
 from tests.ui.seen import markup

@@ -16,10 +16,11 @@ from core.decoding.reasoning.config import Reasoning
 from pages.ui.decode import controls as decode_controls
 from pages.ui.decode import page as decode_page
 from pages.ui.lab import controls as lab_controls
+from pages.ui.platform import fragments, guard
 from pages.ui.reasoning import controls as reasoning_controls
-from pages.ui.shell import fragments, guard, sidebar
-from pages.ui.widgets import control
-from pages.ui.widgets.control import in_words
+from pages.ui.shell import sidebar
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import in_words
 from tests.ui.conftest import ROOT, Open
 from tests.ui.knobs import move, shown_knobs
 from tests.ui.seen import charts, texts
@@ -157,7 +158,7 @@ def test_a_page_is_drawn_from_its_root_on() -> None:
         import streamlit as st
         from streamlit.delta_generator_singletons import context_dg_stack
 
-        from pages.ui.shell import guard
+        from pages.ui.platform import guard
 
         left = st.container()
         context_dg_stack.set((*context_dg_stack.get(), left))

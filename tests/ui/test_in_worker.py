@@ -22,13 +22,14 @@ from pages.ui.inside import work as inside
 from pages.ui.lab import controls as lab_controls
 from pages.ui.lab import work as lab
 from pages.ui.lab.state import StepRef
+from pages.ui.platform import session
 from pages.ui.reasoning import work as reasoning
+from pages.ui.resources import models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.shell import models
 from pages.ui.speculative import work as speculative
-from pages.ui.widgets.control import defaults
+from pages.ui.widgets.controls.control import defaults
 
 WHERE = "embedded:target"
 PROMPT = "Once upon a time"
@@ -147,7 +148,7 @@ def test_a_job_in_a_worker_gives_the_same_and_this_process_computes_nothing(
     work = JOBS[name]
     monkeypatch.setattr(models, "workers", lambda: IN_PROCESS)
     here = work()
-    monkeypatch.setattr(jobs.runtime, "exists", lambda: True)
+    monkeypatch.setattr(session, "has_server", lambda: True)
     monkeypatch.setattr(models, "workers", lambda: workers)
 
     def refuse(*_: object, **__: object) -> None:

@@ -18,7 +18,7 @@ from pages.ui.inside import boxes, save, work
 from pages.ui.inside import save as inside_save
 from pages.ui.inside.state import InsideView, shows
 from pages.ui.run import jobs
-from pages.ui.widgets import link
+from pages.ui.widgets.controls import link
 from tests.figures.beams import make_search
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen

@@ -27,10 +27,10 @@ from pages.ui.lab import state as lab_state
 from pages.ui.lab import tabs as lab_looks
 from pages.ui.lab import work as lab_work
 from pages.ui.lab.state import Lab, StepRef
+from pages.ui.resources import examples, models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.shell import examples, models
-from pages.ui.widgets.control import defaults
+from pages.ui.widgets.controls.control import defaults
 from tests.figures.labs import make_lab
 from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen

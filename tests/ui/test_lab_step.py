@@ -14,8 +14,8 @@ from pages.ui.lab import page as lab_page
 from pages.ui.lab import state as lab_state
 from pages.ui.lab import step_picker
 from pages.ui.lab.state import Lab, StepRef
-from pages.ui.shell import models
-from pages.ui.widgets import link
+from pages.ui.resources import models
+from pages.ui.widgets.controls import link
 from tests.ui.knobs import move, report
 from tests.ui.seen import texts
 from tests.ui.test_lab_page import (  # noqa: F401 - fixtures

@@ -9,7 +9,7 @@ from core.decoding.shaping.bias import bias_lines
 from core.decoding.shaping.config import Shaping
 from core.models.scripted import ScriptedModel
 from pages.ui.decode import controls, lines
-from pages.ui.widgets.control import defaults
+from pages.ui.widgets.controls.control import defaults
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
 from tests.ui.seen import texts

@@ -9,7 +9,7 @@ import pytest
 
 from core.decoding.errors import ModelError
 from core.models import recent
-from pages.ui.shell import models
+from pages.ui.resources import models
 from tests.ui.conftest import Open
 from tests.ui.seen import texts
 

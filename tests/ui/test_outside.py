@@ -14,10 +14,10 @@ from core.models.packaged import PACKAGED
 from core.server.job import StoppedError
 from pages.ui.beam.state import BeamView
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import install_model, outside
+from pages.ui.resources import models, prompts
+from pages.ui.run.display import install_model, outside
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.shell import models, prompts
 from tests.ui.conftest import Open, open_page, set_example
 from tests.ui.seen import texts
 

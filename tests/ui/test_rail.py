@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pages.ui.widgets import rail
-from pages.ui.widgets.knob import Knob
+from pages.ui.widgets.controls import rail
+from pages.ui.widgets.controls.knob import Knob
 
 HEAT = Knob("heat", "Heat", 0.0, 2.0, 10.0, 0.05, 0.8, "Help.")
 WIDTH = Knob("width", "Width", 0, 50, 1000, 1, 0, "Help.")

@@ -22,8 +22,8 @@ from pages.ui.reasoning import text as reason_text
 from pages.ui.reasoning import work as reason_work
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import changed, jobs
-from pages.ui.run import save as share
-from pages.ui.widgets.control import defaults
+from pages.ui.run.files import save as share
+from pages.ui.widgets.controls.control import defaults
 from tests.depth import slow
 from tests.figures.reasons import HOSTILE, make_rivalry, make_sweep
 from tests.ui import seen

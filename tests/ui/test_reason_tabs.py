@@ -18,7 +18,7 @@ from pages.ui.reasoning import loop as reason_loop
 from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning import tools as reason_tools
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.shell import models
+from pages.ui.resources import models
 from tests.evaluation.thinkers import ID, following, thinker
 from tests.figures.reasons import make_sweep
 from tests.ui.conftest import Open

@@ -7,7 +7,7 @@ import pytest
 from core import ModelError
 from core.export.web.run_page import PAPER
 from core.models.remote import keys
-from pages.ui.shell import models
+from pages.ui.resources import models
 from pages.ui.speculative import save
 from tests.models.remote.servers import Script, serving
 from tests.ui.conftest import Open, open_page

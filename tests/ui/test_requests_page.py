@@ -23,7 +23,7 @@ from core.server.settings import Settings
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, request_list
 from pages.ui.requests.state import RequestsView
-from pages.ui.shell import models
+from pages.ui.resources import models
 from tests.ui.conftest import open_page, serve
 from tests.ui.seen import charts, markup, texts
 

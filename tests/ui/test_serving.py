@@ -21,9 +21,10 @@ from streamlit.file_util import get_static_dir
 from core.export.web import bundle
 from core.server.api.service import NO_KEY
 from core.server.settings import Settings
-from pages.ui.hosting import chart_script, endpoint, serving
+from pages.ui.hosting import endpoint, serving
 from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
+from pages.ui.platform import chart_script
 from tests.ui.conftest import ROOT
 
 

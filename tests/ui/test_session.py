@@ -19,12 +19,14 @@ from pages.ui.inside.state import InsideView
 from pages.ui.reasoning import state as reason_state
 from pages.ui.reasoning.problem import ReasonRequest, chains
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import changed, history, link_run, shared
+from pages.ui.resources import prompts
+from pages.ui.run import changed, shared
+from pages.ui.run.display import history
+from pages.ui.run.files import link_run
 from pages.ui.run.request import Request
 from pages.ui.run.view import MOST_RUNS, View
-from pages.ui.shell import prompts
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 from tests.figures.specs import make_spec
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open

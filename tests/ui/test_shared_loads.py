@@ -6,8 +6,8 @@ from threading import Event
 
 import pytest
 
+from pages.ui.resources import models
 from pages.ui.run import jobs
-from pages.ui.shell import models
 from tests.ui.stores import uncached
 
 SECONDS = 30

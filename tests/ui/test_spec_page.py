@@ -23,15 +23,15 @@ from core.figures.speculative.metrics import scoring_words
 from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
-from pages.ui.run import bar
-from pages.ui.run import save as share
-from pages.ui.shell import models
+from pages.ui.resources import models
+from pages.ui.run.display import bar
+from pages.ui.run.files import save as share
 from pages.ui.speculative import controls as spec_controls
 from pages.ui.speculative import save as spec_share
 from pages.ui.speculative import state as spec_state
 from pages.ui.speculative import tabs as spec_looks
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets.control import defaults
+from pages.ui.widgets.controls.control import defaults
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model
 from tests.figures.traces import make_trace
 from tests.ui import seen

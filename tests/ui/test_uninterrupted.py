@@ -19,7 +19,7 @@ def _page() -> None:
     import streamlit as st
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-    from pages.ui.shell import fragments, guard
+    from pages.ui.platform import fragments, guard
 
     guard.guard_callbacks(fragments.reset)
 

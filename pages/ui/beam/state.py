@@ -16,10 +16,10 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
+from pages.ui.run import address
 from pages.ui.run.view import Source, View
-from pages.ui.shell import address
-from pages.ui.widgets import link
 from pages.ui.widgets.chart import Drawing
+from pages.ui.widgets.controls import link
 
 NODE, FIRST, _NO_NODE = "node", "first", "none"
 _FROM_0 = "links count from 0"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from pages.ui.decode.strategy import Strategy
+from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.shared import SEED
-from pages.ui.shell import models
-from pages.ui.widgets.control import Number, declare
+from pages.ui.widgets.controls.control import Number, declare
 
 ROWS = declare(
     Number("thinking_token_budget", "Thinking budget of the server", NO_BUDGET, NO_BUDGET, 100_000,

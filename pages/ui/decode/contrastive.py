@@ -7,9 +7,9 @@ from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.record.compared import MAX_COMPARED
 from pages.ui.decode.parts import of_step
 from pages.ui.decode.strategy import Strategy
+from pages.ui.resources import models
 from pages.ui.run import shared
-from pages.ui.shell import models
-from pages.ui.widgets.control import Number, Read, declare
+from pages.ui.widgets.controls.control import Number, Read, declare
 
 
 def _is_chosen(read: Read) -> bool:

@@ -12,7 +12,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run import shared
 from pages.ui.run.request import Request
-from pages.ui.widgets.control import Read, Text
+from pages.ui.widgets.controls.control import Read, Text
 
 _LINES = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
 # Which token a text is, by model and text, as runs found it out; forgotten when they are so many.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.decoding.autoregressive.config import Sampling
 from pages.ui.decode.strategy import Strategy
 from pages.ui.run.shared import SEED
-from pages.ui.widgets.control import Menu, declare
+from pages.ui.widgets.controls.control import Menu, declare
 
 DRAWS = {"inverse_cdf": "Inverse CDF", "gumbel": "Gumbel", "multinomial": "Multinomial"}
 DRAW_HELP = (

@@ -11,9 +11,9 @@ import streamlit as st
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.opening import most_open_step
+from pages.ui.run import address
 from pages.ui.run.view import Source, View
-from pages.ui.shell import address
-from pages.ui.widgets import link
+from pages.ui.widgets.controls import link
 
 # In the address.
 _STEP = "step"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from core.decoding.config import MethodConfig
 from pages.ui.run.parts import PagePart
-from pages.ui.widgets.control import Control
+from pages.ui.widgets.controls.control import Control
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.widgets.control import in_words, value
+from pages.ui.widgets.controls.control import in_words, value
 
 # How often the cache's two ways are timed.
 CACHE_PAIRS = 3

@@ -19,8 +19,8 @@ from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
 from pages.ui import registry
 from pages.ui.inside.state import InsideView
-from pages.ui.run import link_run, save
-from pages.ui.run.archive import Shelf
+from pages.ui.run.files import link_run, save
+from pages.ui.run.files.archive import Shelf
 from pages.ui.widgets import style
 
 # The figures' names and their tabs.

@@ -14,8 +14,8 @@ from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
-from pages.ui.run import save
-from pages.ui.run.archive import Shelf
+from pages.ui.run.files import save
+from pages.ui.run.files.archive import Shelf
 from pages.ui.widgets import style
 
 

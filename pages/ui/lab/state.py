@@ -13,11 +13,11 @@ from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
 from pages.ui.decode.sampling import DRAWS
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import shared
+from pages.ui.resources import examples, models
+from pages.ui.run import address, shared
 from pages.ui.run.view import PageView
-from pages.ui.shell import address, examples, models
-from pages.ui.widgets import link
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import value
 
 MEASURED = ("flips", "rolls", "sweep")
 # A link carries no more tokens than this.

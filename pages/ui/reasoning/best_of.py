@@ -11,10 +11,11 @@ from core.export.stored_parts import samples_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, sweep, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, shared
-from pages.ui.shell import address
-from pages.ui.widgets import control, rules_of_n
-from pages.ui.widgets.control import value
+from pages.ui.run import address, shared
+from pages.ui.run.display import bar
+from pages.ui.run.figures import rules_of_n
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import value
 
 _NOTICE = """
 **What to notice**

@@ -13,9 +13,10 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import sweep, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, shared
+from pages.ui.run import shared
+from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 
 _RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
 

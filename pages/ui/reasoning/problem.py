@@ -20,7 +20,7 @@ from core.evaluation.types import Problem, ProblemSet
 from pages.ui.reasoning import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls
-from pages.ui.widgets.control import Read, draw, load, value
+from pages.ui.widgets.controls.control import Read, draw, load, value
 
 # Checked here: a field with `max_chars` throws a longer text away without a word.
 MAX_QUESTION = 2000

@@ -25,8 +25,8 @@ from core.evaluation.types import (
 )
 from core.evaluation.votes.best_of import SampledProblems
 from pages.ui.reasoning import problem as reason_problem
+from pages.ui.resources import examples
 from pages.ui.run.view import Source, View
-from pages.ui.shell import examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,16 @@ from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
 from core.export.stored_parts import sweep_parts
 from core.export.table import csv_text
 from core.figures.reasoning.words import problems_words
+from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, jobs, panel, shared
+from pages.ui.run import address, jobs, shared
+from pages.ui.run.display import bar, panel
+from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, fragments
-from pages.ui.widgets import control, figure
-from pages.ui.widgets.control import in_words, value
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import in_words, value
 
 MAX_BUDGETS = 40
 LIVE_SECONDS = 4.0
@@ -48,7 +50,7 @@ def draw(view: ReasonView) -> None:
         _controls(view)
         _state(view)
     if view.active("sweep") is not None:
-        fragments.mount(_figures, run_every=LIVE_SECONDS)(view)
+        platform.part(_figures, run_every=LIVE_SECONDS)(view)
     else:
         _figures(view)
 
@@ -196,7 +198,7 @@ def _state(view: ReasonView) -> None:
 def progress(view: ReasonView, name: str, refusal: str = "") -> None:
     """A bar with how many runs have ended, while the work goes on; else why there is none."""
     if job := view.active(name):
-        fragments.polled(panel.progress, jobs.poll_seconds)(job)
+        platform.poll(panel.progress, jobs.poll_seconds)(job)
     elif error := refusal or view.failures.get(name, ""):
         with st.container(key="refused"):
             st.text(error)

@@ -17,10 +17,10 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import state, text, verdict, work
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, shared
+from pages.ui.run import address, shared
+from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 
 _HOW = (
     "The same question with the same room for the answer. Without the calculator the model is told "

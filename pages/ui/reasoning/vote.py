@@ -12,10 +12,12 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import one_vote, own_problems, sweep, work
 from pages.ui.reasoning.parts import RIVALS
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar, shared
-from pages.ui.shell import address
-from pages.ui.widgets import control, figure, table
-from pages.ui.widgets.control import value
+from pages.ui.run import address, shared
+from pages.ui.run.display import bar
+from pages.ui.run.figures import figure
+from pages.ui.widgets import table
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import value
 
 _NOTICE = """
 ## What to notice

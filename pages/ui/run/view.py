@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-import streamlit as st
-
 from core.decoding.methods import method_of
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
 from core.decoding.record.trace import RECOMPUTED, Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
+from pages.ui import platform
+from pages.ui.resources import examples, models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.work import BackgroundWork
-from pages.ui.shell import examples, models
 from pages.ui.widgets import style
 
 MOST_RUNS = 12
@@ -43,10 +42,7 @@ class PageView(BackgroundWork):
     @classmethod
     def current(cls) -> Self:
         """This session's view of the page."""
-        if cls.key not in st.session_state:
-            st.session_state[cls.key] = cls.initial()
-        shown: Self = st.session_state[cls.key]
-        return shown
+        return platform.keep(cls.key, cls.initial)
 
     @classmethod
     def initial(cls) -> Self:

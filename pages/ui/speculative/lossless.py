@@ -11,11 +11,12 @@ from core.decoding.speculative.config import Speculative
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
-from pages.ui.shell import models
+from pages.ui.resources import models
+from pages.ui.run.figures import figure
 from pages.ui.speculative import controls, measurement, parts, work
 from pages.ui.speculative.state import SpecView, Three
-from pages.ui.widgets import figure, table
-from pages.ui.widgets.control import value
+from pages.ui.widgets import table
+from pages.ui.widgets.controls.control import value
 
 
 def draw(view: SpecView, trace: Trace) -> None:
