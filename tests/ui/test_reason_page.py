@@ -17,9 +17,9 @@ from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import save as reason_share
 from pages.ui.reasoning import state as reason_state
-from pages.ui.reasoning import sweep as reason_many
 from pages.ui.reasoning import text as reason_text
 from pages.ui.reasoning import work as reason_work
+from pages.ui.reasoning.measured import sweep as reason_many
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import changed, jobs
 from pages.ui.run.files import save as share

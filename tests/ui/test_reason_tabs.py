@@ -15,8 +15,8 @@ from core.evaluation.attempts import transcript_of
 from core.evaluation.tools import both_ways
 from core.models.scripted import END, ScriptedModel
 from pages.ui.reasoning import loop as reason_loop
-from pages.ui.reasoning import sweep as reason_many
-from pages.ui.reasoning import tools as reason_tools
+from pages.ui.reasoning.measured import sweep as reason_many
+from pages.ui.reasoning.measured import tools as reason_tools
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.resources import models
 from tests.evaluation.thinkers import ID, following, thinker

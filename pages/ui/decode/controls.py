@@ -10,7 +10,7 @@ import streamlit as st
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from pages.ui.decode import lines
-from pages.ui.decode.strategies import STRATEGIES, strategy_of
+from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached

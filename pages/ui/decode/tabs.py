@@ -16,8 +16,8 @@ from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
 from pages.ui.decode import controls, notice, parts, state, work
+from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.strategies import strategy_of
 from pages.ui.run.display import bar, panel
 from pages.ui.run.figures import figure, pager, token_strip
 from pages.ui.run.jobs import Job

@@ -13,8 +13,8 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
+from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import CacheRuns, DecodeView
-from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request

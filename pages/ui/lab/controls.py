@@ -11,7 +11,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
 from pages.ui import platform
-from pages.ui.decode.sampling import DRAW_HELP, DRAWS
+from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
 from pages.ui.widgets.controls.config_fields import arguments, reached

@@ -11,7 +11,7 @@ import streamlit as st
 from core.decoding.lab.types import Continuations, LabExample, LabStep
 from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
-from pages.ui.decode.sampling import DRAWS
+from pages.ui.decode.methods.sampling import DRAWS
 from pages.ui.decode.state import DecodeView
 from pages.ui.resources import examples, models
 from pages.ui.run import address, shared

@@ -19,10 +19,11 @@ from core.export.part import of_figure
 from core.figures.base.labels import settings_caption
 from core.figures.reasoning.words import sweep_caption
 from pages.ui import platform, registry
-from pages.ui.reasoning import best_of, loop, state, text, tools, verdict, vote, work
 from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import loop, state, text, verdict, work
 from pages.ui.reasoning import problem as reason_problem
-from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning.measured import best_of, tools, vote
+from pages.ui.reasoning.measured import sweep as reason_many
 from pages.ui.reasoning.parts import STOPS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.resources import models

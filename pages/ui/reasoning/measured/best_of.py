@@ -9,7 +9,8 @@ from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
 from core.evaluation.types import ProblemSet
 from core.export.stored_parts import samples_caption
 from pages.ui.reasoning import controls as reason_controls
-from pages.ui.reasoning import own_problems, sweep, work
+from pages.ui.reasoning import own_problems, work
+from pages.ui.reasoning.measured import sweep
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import address, shared
 from pages.ui.run.display import bar

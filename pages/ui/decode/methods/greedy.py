@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from core.decoding.autoregressive.config import Greedy
-from pages.ui.decode.strategy import Strategy
+from pages.ui.decode.methods.strategy import Strategy
 
 STRATEGY = Strategy("Greedy", Greedy)

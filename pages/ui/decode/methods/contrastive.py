@@ -5,8 +5,8 @@ from __future__ import annotations
 from core import figures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.record.compared import MAX_COMPARED
+from pages.ui.decode.methods.strategy import Strategy
 from pages.ui.decode.parts import of_step
-from pages.ui.decode.strategy import Strategy
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.widgets.controls.control import Number, Read, declare

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.autoregressive.config import Sampling
-from pages.ui.decode.strategy import Strategy
+from pages.ui.decode.methods.strategy import Strategy
 from pages.ui.run.shared import SEED
 from pages.ui.widgets.controls.control import Menu, declare
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
-from pages.ui.decode.strategy import Strategy
+from pages.ui.decode.methods.strategy import Strategy
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.shared import SEED

@@ -11,7 +11,8 @@ from core.figures.base.labels import plain_name, table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words, vote_caption
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
-from pages.ui.reasoning import sweep, work
+from pages.ui.reasoning import work
+from pages.ui.reasoning.measured import sweep
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import shared
 from pages.ui.run.display import bar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 
 from core.decoding.config import MethodConfig
-from pages.ui.decode.strategy import Strategy
+from pages.ui.decode.methods.strategy import Strategy
 
 # Modules beside this one, each with its `STRATEGY`, in the order in which they are offered.
 _MODULES = (
@@ -14,7 +14,7 @@ _MODULES = (
     "contrastive",
     "by_engine",
 )
-_ROWS: list[Strategy] = [resolve_name(f"pages.ui.decode.{name}:STRATEGY") for name in _MODULES]
+_ROWS: list[Strategy] = [resolve_name(f"{__package__}.{name}:STRATEGY") for name in _MODULES]
 STRATEGIES = {row.config.method: row for row in _ROWS}
 
 

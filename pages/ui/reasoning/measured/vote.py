@@ -9,7 +9,8 @@ from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
 from pages.ui.reasoning import controls as reason_controls
-from pages.ui.reasoning import one_vote, own_problems, sweep, work
+from pages.ui.reasoning import own_problems, work
+from pages.ui.reasoning.measured import one_vote, sweep
 from pages.ui.reasoning.parts import RIVALS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import address, shared
