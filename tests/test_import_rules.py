@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -62,6 +62,11 @@ HOSTING_KNOWS = {"registry", "platform", "resources"}
 PAGE_BUILT_ON = {"beam": {"decode"}, "inside": {"decode"}, "lab": {"decode"}}
 # Imports of pages/ui that run against this; the list only ever gets shorter.
 UPWARD: set[tuple[str, str]] = set()
+# Folders with more than 15 Python files; the list only ever gets shorter.
+LARGE = {
+    *("benchmarks", "core/cli", "core/decoding/speculative", "core/export", "training/corpus"),
+    *("tests/evaluation", "tests/figures", "tests/models", "tests/training"),
+}
 
 
 @cache
@@ -184,6 +189,16 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         for found in imports_of(path) & set(names.values()) - {names[path]}
     )
     assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
+
+
+def test_a_folder_holds_fifteen_files_at_most() -> None:
+    """What has more of them has more than one subject; the list of exceptions only gets shorter."""
+    counts = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for folder in ("core", "pages", "training", "benchmarks", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    assert {folder for folder, count in counts.items() if count > 15} == LARGE
 
 
 def declared_in(path: Path) -> Iterator[str]:

@@ -13,7 +13,7 @@ from tests.browser.spec_page import SpecPage
 
 pytestmark = pytest.mark.browser
 
-EXAMPLE = Path(__file__).parents[2] / "assets" / "traces" / "speculative.json"
+EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "speculative.json"
 
 
 def test_the_example_is_clicked_and_played_and_run_takes_a_field_s_number_along(

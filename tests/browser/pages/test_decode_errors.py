@@ -34,7 +34,7 @@ def test_markup_in_a_prompt_and_in_a_trace_file_stays_text(
     page.get_by_role("tab", name="Reading the prompt").click()
     expect(decode.drawn("prompt")).to_be_visible()
     expect_no_harm(page)
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     data = json.loads((root / "assets/traces/decode.json").read_text(encoding="utf-8"))
     data["prompt"] = data["rendered_prompt"] = data["model_id"] = HOSTILE
     for step in data["steps"]:

@@ -12,8 +12,8 @@ from pages.ui.decode import controls, lines
 from pages.ui.widgets.controls.control import defaults
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
+from tests.ui.pages.test_decode_page import PROMPT, run, scripted, settle, view_of  # noqa: F401
 from tests.ui.seen import texts
-from tests.ui.test_decode_page import PROMPT, run, scripted, settle, view_of  # noqa: F401
 
 LOOKED_UP = "only the loaded model can tell"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open, open_page
+from tests.ui.pages.test_decode_page import view_of
 from tests.ui.seen import strip_data
-from tests.ui.test_decode_page import view_of
 
 
 def test_the_most_uncertain_step_is_shown_first_and_after_a_run(open_app: Open) -> None:

@@ -17,8 +17,7 @@ from pages.ui.lab.state import Lab, StepRef
 from pages.ui.resources import models
 from pages.ui.widgets.controls import link
 from tests.ui.knobs import move, report
-from tests.ui.seen import texts
-from tests.ui.test_lab_page import (  # noqa: F401 - fixtures
+from tests.ui.pages.test_lab_page import (  # noqa: F401 - fixtures
     STEPS,
     _late_seed,
     lab_of,
@@ -27,6 +26,7 @@ from tests.ui.test_lab_page import (  # noqa: F401 - fixtures
     scripted,
     settle,
 )
+from tests.ui.seen import texts
 
 pytestmark = pytest.mark.usefixtures("scripted")
 

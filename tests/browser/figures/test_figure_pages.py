@@ -24,7 +24,7 @@ from tests.figures.traces import make_trace
 
 pytestmark = pytest.mark.browser
 
-TRACES = Path(__file__).parents[2] / "assets" / "traces"
+TRACES = Path(__file__).parents[3] / "assets" / "traces"
 KNOBS = Path(bundle.__file__).with_name("knobs.js").read_text(encoding="utf-8")
 SETTINGS = (
     *((t, 0, 1.0) for t in (0.3, 0.8, 1.0, 1.3, 2.0)),

@@ -26,7 +26,7 @@ from pages.ui.run.files import save
 from pages.ui.speculative import save as spec_save
 from pages.ui.speculative.state import SpecView
 
-STORED = Path(__file__).parents[2] / "assets"
+STORED = Path(__file__).parents[3] / "assets"
 PAPER = printed("85mm")
 
 
