@@ -132,7 +132,7 @@ def _offer(view: BeamView, trace: Trace, other: str) -> ahead.Offer | None:
 
 def _said(
     trace: Trace, ranked: Trace, ranking: Reranking, asked: BeamSearch, other: str
-) -> ahead.Shown:
+) -> dict[str, str]:
     """The text of the winner, and the note below it; on any thread."""
     before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
     return {"beam-text": before + (ranked.text or "∅"), "note": _note(trace, ranking, asked, other)}
@@ -172,16 +172,15 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
     if asked.early_stopping != getattr(trace.config, "early_stopping", None):
         words += " and another stopping rule"
     words += f": {_winner(trace, ranking)}."
+    step = nth(ranking.differs_at or 0)
     if ranking.would == "stop":
         words += (
-            f" The search would have ended after step {nth(ranking.differs_at)}. This one took all "
+            f" The search would have ended after step {step}. This one took all "
             f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
         )
     elif ranking.would == "go on":
         words += (
-            f" The search would have gone on after step {nth(ranking.differs_at)}, and might "
-            "have found "
-            "better paths."
+            f" The search would have gone on after step {step}, and might have found better paths."
         )
     elif ranking.exact:
         words += " A new search that differs in this alone would return just this."

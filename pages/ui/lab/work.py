@@ -193,9 +193,9 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: Lab
             name, key, lambda job: (step, _work_out(name, job, ready, settings, throw))
         )
         if cached is not None:
-            return Measured(*cached, fresh)
+            return Measured(cached[0], cached[1], fresh)
     if before := lab.cached.get(name):
-        return Measured(*before[1], before[0] == lab.step_of)
+        return Measured(before[1][0], before[1][1], before[0] == lab.step_of)
     if example is not None:
         return Measured(example.step, getattr(example, name), False)
     return Measured(step, None, False)

@@ -82,11 +82,11 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
         return
     call = SessionState._run_callback_and_record_rerun
 
-    def run_callback(self: SessionState, votes: Any, callback: Callable[[], None]) -> None:
+    def run_callback(self: SessionState, votes: Any, run: Callable[[], None]) -> None:
         def attempt() -> None:
             with critical():
                 try:
-                    callback()
+                    run()
                 except RerunException as asked:
                     if not asked.rerun_data.fragment_id_queue:
                         before_full_rerun()
@@ -155,7 +155,8 @@ def guard_pages() -> None:
         return
     ask = AppSession.request_rerun
 
-    def request_rerun(self: AppSession, asked: ClientState | None) -> None:
+    def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
+        asked = client_state
         if asked and asked.page_script_hash and _SHOWN in self.session_state:
             way = getattr(self, "_way", _Way()).after(asked, self.session_state[_SHOWN])
             # Streamlit would log a part that is gone, a line for each tick of a timer.
@@ -166,12 +167,12 @@ def guard_pages() -> None:
 
     fold = ScriptRequests._request_rerun_locked
 
-    def fold_in(self: ScriptRequests, asked: RerunData) -> bool:
+    def fold_in(self: ScriptRequests, new_data: RerunData) -> bool:
         context, waiting = get_script_run_ctx(suppress_warning=True), self._rerun_data
         goes = self._state is ScriptRequestType.RERUN and waiting.page_script_hash
-        if context and goes and asked.page_script_hash == context.page_script_hash != goes:
+        if context and goes and new_data.page_script_hash == context.page_script_hash != goes:
             return True
-        return fold(self, asked)
+        return fold(self, new_data)
 
     ScriptRequests._request_rerun_locked = fold_in  # type: ignore[method-assign]
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]

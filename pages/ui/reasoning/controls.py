@@ -149,8 +149,8 @@ def whole_bound(read: Read = value) -> int:
 
 
 def _room(read: Read) -> int:
-    parts = {"max_thinking_tokens": BUDGET.key, "max_answer_tokens": "answer_tokens"}
-    return Reasoning(**{name: int(read(key)) for name, key in parts.items()}).room
+    thinking, answer = int(read(BUDGET.key)), int(read("answer_tokens"))
+    return Reasoning(max_thinking_tokens=thinking, max_answer_tokens=answer).room
 
 
 def reasoning(read: Read, *, temperature: float, **bounds: Any) -> Reasoning:

@@ -139,7 +139,9 @@ def variants(record: Record) -> dict[str, dict[str, Any]]:
         found["Speculative, the embedded draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
     # It needs no second model, so that it fits any.
     found["Speculative, prompt lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
-    drawn = own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
+    drawn: dict[str, Any] = (
+        own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
+    )
     for heat in (0.3, 1.5):
         shaping = {**drawn.get("shaping", {}), "temperature": heat}
         found[f"Temperature {heat:g}"] = {**drawn, "shaping": shaping}

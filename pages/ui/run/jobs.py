@@ -39,7 +39,8 @@ ABANDONED_SECONDS = 120.0
 GONE_SECONDS = 15.0
 WAITING = "Waiting for other sessions"
 RUN_AGAIN = "press Run to make it again"
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 _lock, _active = Lock(), set["Job"]()
 
 

@@ -107,8 +107,12 @@ def _cache() -> None:
             key="empty_gguf_cache",
             type="tertiary",
             help="Remove the converted GGUF files; the next load of one converts it again.",
-            on_click=empty_cache,
+            on_click=_empty_cache,
         )
+
+
+def _empty_cache() -> None:
+    empty_cache()
 
 
 def _hint() -> None:

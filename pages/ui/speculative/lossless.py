@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import streamlit as st
 
 from core import figures
@@ -21,7 +23,7 @@ from pages.ui.widgets.controls.control import value
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The greedy comparison or the statistical test, and the exact table."""
-    config = trace.config
+    config = cast(Speculative, trace.config)
     if config.shaping.temperature == 0:
         _identical(view, trace)
     else:

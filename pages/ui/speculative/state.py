@@ -144,8 +144,8 @@ def _linked_token() -> tuple[int, int] | None:
     if not said:
         return None
     at, _, place = said.partition(".")
-    found = link.whole(at), EXTRA if place == _OWN else link.whole(place)
-    return _NOWHERE if None in found else found
+    index, within = link.whole(at), EXTRA if place == _OWN else link.whole(place)
+    return _NOWHERE if index is None or within is None else (index, within)
 
 
 def keep_token(found: SpecView) -> None:

@@ -180,7 +180,7 @@ def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
     return ahead.offer("spec-token", (view.number, *look.key), inputs, build)
 
 
-def sentences(trace: Trace, at: int, place: int) -> ahead.Shown:
+def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     """What is said of a token of round `at`, by its place there; plain text.
 
     Raises:

@@ -30,7 +30,7 @@ _MOST_KEPT = 24
 _LONGEST_INPUT = 40
 _OFFERED, _TURNS = "offered_ahead", "turns_ahead"
 
-Shown: TypeAlias = dict[str, Drawing | str]
+Shown: TypeAlias = Mapping[str, Drawing | str]
 """Charts and words of the page, by their names."""
 Inputs: TypeAlias = dict[str, Any]
 Reader: TypeAlias = Callable[[str], Any]

@@ -15,6 +15,7 @@ from pages.ui.reasoning.state import ReasonView
 from pages.ui.run import address, shared
 from pages.ui.run.display import bar
 from pages.ui.run.figures import rules_of_n
+from pages.ui.run.jobs import Job
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
@@ -54,7 +55,7 @@ def draw(view: ReasonView) -> None:
 def start(view: ReasonView) -> None:
     """Draw the samples that the controls describe."""
 
-    def begin() -> work.Job:
+    def begin() -> Job:
         return work.best_of(shared.model(), _problems(view), _config(), int(value("best_samples")))
 
     if view.attempt("best", begin):

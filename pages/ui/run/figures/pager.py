@@ -12,11 +12,11 @@ from pages.ui.widgets.chart import Drawing
 
 
 class Window(NamedTuple):
-    """The columns `first` up to and without `last` of `count`; `earlier` begins the one before."""
+    """The columns `first` up to and without `last` of `total`; `earlier` begins the one before."""
 
     first: int
     last: int
-    count: int
+    total: int
     earlier: int
 
 
@@ -36,7 +36,7 @@ def draw(view: View, field: str, window: Window, what: str) -> None:
 
     `field` names where the view keeps the window's beginning, `what` its columns, as "steps".
     """
-    if window.first == 0 and window.last == window.count:
+    if window.first == 0 and window.last == window.total:
         return
     with st.container(
         key=f"pager-{what}",
@@ -47,10 +47,10 @@ def draw(view: View, field: str, window: Window, what: str) -> None:
     ):
         _turn(view, field, f"Earlier {what}", "left", window.earlier, disabled=window.first == 0)
         st.markdown(
-            span_of(what.capitalize(), window.first, window.last, window.count),
+            span_of(what.capitalize(), window.first, window.last, window.total),
             width="content",
         )
-        last = window.last == window.count
+        last = window.last == window.total
         _turn(view, field, f"Later {what}", "right", window.last, disabled=last)
 
 

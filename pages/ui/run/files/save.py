@@ -64,10 +64,10 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
 
 def as_on_its_page(view: View, trace: Trace) -> View:
     """The view itself, on the page of the run's method; elsewhere one of that page at its step."""
-    kind = registry.page_of(trace.config.method).view.find().__self__
+    kind: type[View] = registry.page_of(trace.config.method).view.find().__self__
     if isinstance(view, kind):
         return view
-    own: View = kind()
+    own = kind()
     own.show(trace, view.source)
     if trace.token_steps:
         own.select(view.selected)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from pages.ui.platform import session
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
 R = TypeVar("R", bound="Control")
+Width: TypeAlias = int | Literal["stretch", "content"]
 # Of any field: a browser holds to its `max_chars`, others needn't.
 LONGEST_TEXT = 20_000
 _rows: dict[str, Control] = {}
@@ -58,7 +59,7 @@ class Control:
     default: Any
     _: KW_ONLY
     help: str | None = None
-    width: int | str | None = None
+    width: Width | None = None
     field: str = ""
     to_field: Callable[[Any], Any] = _unchanged
     from_field: Callable[[Any], Any] = _unchanged
@@ -143,7 +144,7 @@ class Number(Control):
     high: float
     step: float = 1
     _: KW_ONLY
-    width: int | str | None = 150
+    width: Width | None = 150
     short: bool = False
 
     @property
@@ -166,7 +167,7 @@ class Number(Control):
         return None
 
     def _widget(self, **arguments: Any) -> None:
-        bounds = {"min_value": self.low, "max_value": self.high, "step": self.step}
+        bounds: dict[str, Any] = {"min_value": self.low, "max_value": self.high, "step": self.step}
         if self.short:
             with st.container(key=f"short-{self.key}", width="content"):
                 st.number_input(value=self.default, **bounds, **arguments)
@@ -285,7 +286,7 @@ def rows_in_address() -> dict[str, Control]:
     return {key: _rows[key] for key in st.query_params if key in _rows}
 
 
-def declare(*rows: Control) -> tuple[Control, ...]:
+def declare(*rows: R) -> tuple[R, ...]:
     """Make rows known by their keys, as those of the module that calls this; returns them."""
     module = sys._getframe(1).f_globals["__name__"]
     for row in rows:

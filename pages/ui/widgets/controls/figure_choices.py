@@ -14,7 +14,7 @@ _WIDTHS = ("column", "page", "640px", "960px", "1200px")
 
 
 def _without_journal(read: Read) -> bool:
-    return read("figure_journal") == _NO_JOURNAL
+    return bool(read("figure_journal") == _NO_JOURNAL)
 
 
 ROWS = declare(

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui.widgets.controls import rail
-from pages.ui.widgets.controls.control import Control, value
+from pages.ui.widgets.controls.control import Control, Width, value
 from pages.ui.widgets.controls.knob import Knob
 
 
@@ -40,7 +40,7 @@ class Slider(Control):
     def held(self) -> float:
         return rail.held(self.knob)
 
-    def draw(self, *, width: int | str | None = None, **more: Any) -> None:
+    def draw(self, *, width: Width | None = None, **more: Any) -> None:
         """Draw the slider and the field by themselves; `more` are arguments of `rail.draw`."""
         width = width or self.width or "stretch"
         with st.container(key=f"knob-{self.key}", gap=None, width=width):
