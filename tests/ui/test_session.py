@@ -40,6 +40,21 @@ def test_the_last_twelve_runs_are_kept() -> None:
     assert len(view.runs) == MOST_RUNS and view.runs[-1][0] is traces[0]
 
 
+def test_a_view_remembers_the_newest_result_of_a_name() -> None:
+    view, made = DecodeView(failures={}), list[int]()
+
+    def ask(name: str, key: int) -> int:
+        return view.memo(name, key, lambda: made.append(key) or key)
+
+    assert [ask("a", 1), ask("a", 1), ask("b", 2), ask("a", 1), ask("a", 3)] == [1, 1, 2, 1, 3]
+    assert made == [1, 2, 3]
+    assert ask("a", 1) == 1 and made == [1, 2, 3, 1]
+    # Where it can't be made the last one stays, and nothing else is given.
+    with pytest.raises(ZeroDivisionError):
+        view.memo("a", 4, lambda: 1 // 0)
+    assert view.memory["a"] == (1, 1)
+
+
 def test_the_list_of_runs_names_what_differs_and_writes_no_text_of_a_prompt() -> None:
     shapings = (Shaping(top_p=0.9), Shaping(top_p=0.5), Shaping(top_p=0.5))
     traces = [make_trace(3, shaping=shaping) for shaping in shapings]

@@ -104,18 +104,17 @@ def shaped(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep:
     if is_example(lab, ref, settings):
         assert lab.example is not None
         return lab.example.step
-    key, before = key_of(ref, settings), lab.shaped
-    if before is not None and before[0] == key:
-        return before[1]
-    read_for, ready = lab.cached.get("logits", (None, None))
-    if read_for != ref:
-        raise LookupError("the step's logits were not read")
-    from core.decoding.lab.step import lab_step
 
-    number = throw_of(ref, settings)
-    found = lab_step(ready, settings.config, settings.order, number, ref.prompt)
-    lab.shaped = key, found
-    return found
+    def make() -> LabStep:
+        read_for, ready = lab.cached.get("logits", (None, None))
+        if read_for != ref:
+            raise LookupError("the step's logits were not read")
+        from core.decoding.lab.step import lab_step
+
+        number = throw_of(ref, settings)
+        return lab_step(ready, settings.config, settings.order, number, ref.prompt)
+
+    return lab.memo("shaped", key_of(ref, settings), make)
 
 
 def proof(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from core.decoding.methods import method_of
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
@@ -21,6 +21,7 @@ from pages.ui.widgets import style
 
 MOST_RUNS = 12
 
+T = TypeVar("T")
 Source = Literal["example", "run", "request", "file", "none"]
 
 
@@ -31,6 +32,7 @@ class PageView(BackgroundWork):
     Args:
         failure: why a run, or the file that was to be opened, shows nothing.
         painted: the first figure goes ahead or is there, so the others may follow.
+        memory: the newest result of each thing that `memo` has made, by its name, with its key.
     """
 
     # Under which the session keeps it.
@@ -38,6 +40,18 @@ class PageView(BackgroundWork):
 
     failure: str = ""
     painted: bool = False
+    memory: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
+
+    def memo(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` gives, made again where the key is another than last time.
+
+        Other threads call it too: a result and its key are stored in one go.
+        """
+        known = self.memory.get(name)
+        if known is None or known[0] != key:
+            known = self.memory[name] = (key, make())
+        result: T = known[1]
+        return result
 
     @classmethod
     def current(cls) -> Self:
