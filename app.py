@@ -7,7 +7,9 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.errors import ConfigError
-from pages.ui.hosting import chart_script, endpoint, gestures, serving, start_page
+from pages.ui.hosting import endpoint, serving, start_page
+from pages.ui.platform import chart_script
+from pages.ui.widgets import ahead
 
 # Its top-level names become environment variables, which settings are read from.
 st.secrets.load_if_toml_exists()
@@ -19,7 +21,7 @@ try:
             *endpoint.endpoint_routes(),
             *start_page.routes(),
             *chart_script.routes(),
-            *gestures.routes(),
+            *ahead.routes(),
         ],
         middleware=serving.middleware(),
         lifespan=serving.lifespan,

@@ -60,7 +60,7 @@ def server_times(model: Any, repeats: int) -> tuple[int, float, float, float]:
     from streamlit.testing.v1 import AppTest
 
     from core.models.store import ModelStore
-    from pages.ui.shell import models
+    from pages.ui.resources import models
 
     models.MODELS = ModelStore(lambda *_: model, most=1)
     models.warm_up = lambda: None  # type: ignore[assignment]

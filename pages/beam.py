@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.ui.beam import controls, page
 from pages.ui.beam.state import BeamView
-from pages.ui.run import bar
+from pages.ui.run.display import bar
 from pages.ui.shell import frame
 
 view = BeamView.current()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.ui.decode import controls, page
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import bar
+from pages.ui.run.display import bar
 from pages.ui.shell import frame
 
 view = DecodeView.current()

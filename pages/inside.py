@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.ui.decode.state import DecodeView
 from pages.ui.inside import controls, page, state
 from pages.ui.inside.state import InsideView
-from pages.ui.run import bar
+from pages.ui.run.display import bar
 from pages.ui.shell import frame
 
 view = InsideView.current()

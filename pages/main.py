@@ -5,20 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import registry
-from pages.ui.run import changed, install_model, save, shared
-from pages.ui.shell import (
-    address,
-    boundary,
-    browser,
-    figure_choices,
-    fragments,
-    glossary,
-    guard,
-    models,
-    shutdown,
-    sidebar,
-)
-from pages.ui.widgets import ahead, control, link, style
+from pages.ui.platform import fragments, guard, shutdown
+from pages.ui.resources import models
+from pages.ui.run import address, changed, shared
+from pages.ui.run.display import install_model
+from pages.ui.run.files import save
+from pages.ui.shell import boundary, browser, glossary, sidebar
+from pages.ui.widgets import ahead, style
+from pages.ui.widgets.controls import control, figure_choices, link
 
 guard.guard_callbacks(fragments.reset)
 guard.explain_by(control.in_words)

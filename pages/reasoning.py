@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.ui.reasoning import controls, page, problem
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import bar
+from pages.ui.run.display import bar
 from pages.ui.shell import frame
 
 view = ReasonView.current()

@@ -6,7 +6,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, page, state
 from pages.ui.lab.state import Lab
 from pages.ui.shell import frame
-from pages.ui.widgets import control
+from pages.ui.widgets.controls import control
 
 view, lab = DecodeView.current(), Lab.current()
 lab.collect_results()

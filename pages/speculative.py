@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.ui.run import bar
+from pages.ui.run.display import bar
 from pages.ui.shell import frame
 from pages.ui.speculative import controls, page
 from pages.ui.speculative.state import SpecView

@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -51,6 +51,21 @@ ALLOWED = {
     },
     "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
     "pages": {"pages.ui", "core", "streamlit"},
+}
+
+
+# The rooms of pages/ui that all pages share, the lowest first: each imports those before it alone.
+SHARED_ROOMS = ("registry", "platform", "resources", "widgets", "run", "shell")
+# What hosting may import; app.py and the pages' rooms alone import hosting.
+HOSTING_KNOWS = {"registry", "platform", "resources"}
+# Rooms of pages that others are built on.
+PAGE_BUILT_ON = {"beam": {"decode"}, "inside": {"decode"}, "lab": {"decode"}}
+# Imports of pages/ui that run against this; the list only ever gets shorter.
+UPWARD: set[tuple[str, str]] = set()
+# Folders with more than 15 Python files; the list only ever gets shorter.
+LARGE = {
+    *("benchmarks", "core/cli", "core/decoding/speculative", "core/export", "training/corpus"),
+    *("tests/evaluation", "tests/figures", "tests/models", "tests/training"),
 }
 
 
@@ -124,6 +139,45 @@ def test_decoding_methods_do_not_import_each_other(method: str) -> None:
         assert rooms & ROOMS <= BUILT_ON.get(method, set()) | {method}, part
 
 
+def room_of(module: str) -> str:
+    """Return the room of a module below `pages.ui`."""
+    return module.split(".")[2]
+
+
+def may_import(room: str) -> set[str]:
+    """Return the rooms of pages/ui that a room may import."""
+    if room in SHARED_ROOMS:
+        return set(SHARED_ROOMS[: SHARED_ROOMS.index(room) + 1])
+    if room == "hosting":
+        return HOSTING_KNOWS | {"hosting"}
+    return {*SHARED_ROOMS, "hosting", room} | PAGE_BUILT_ON.get(room, set())
+
+
+def test_rooms_of_pages_import_those_below_them() -> None:
+    arrows = {
+        (".".join(path.relative_to(ROOT).with_suffix("").parts), name)
+        for path in files_of("pages/ui")
+        for name in imports_of(path)
+        if name.startswith("pages.ui.") and path.parent != ROOT / "pages/ui"
+    }
+    assert len(arrows) > 500
+    upward = {(a, b) for a, b in arrows if room_of(b) not in may_import(room_of(a))}
+    assert upward == UPWARD
+    used = {(room_of(a), room_of(b)) for a, b in arrows}
+    assert all((page, base) in used for page, bases in PAGE_BUILT_ON.items() for base in bases)
+
+
+def test_streamlit_s_own_modules_are_known_to_the_platform_and_to_hosting_alone() -> None:
+    """Its runtime, its messages and its errors change from version to version."""
+    knowing = {
+        path.relative_to(ROOT / "pages/ui").parts[0]
+        for path in files_of("pages/ui")
+        if any(name.startswith("streamlit.") for name in imports_of(path))
+        or "from streamlit import" in path.read_text(encoding="utf-8")
+    }
+    assert knowing == {"platform", "hosting"}
+
+
 def test_no_files_import_each_other_in_a_circle() -> None:
     every = [
         path for folder in ("core", "pages", "training") for path in (ROOT / folder).rglob("*.py")
@@ -135,6 +189,16 @@ def test_no_files_import_each_other_in_a_circle() -> None:
         for found in imports_of(path) & set(names.values()) - {names[path]}
     )
     assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
+
+
+def test_a_folder_holds_fifteen_files_at_most() -> None:
+    """What has more of them has more than one subject; the list of exceptions only gets shorter."""
+    counts = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for folder in ("core", "pages", "training", "benchmarks", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+    assert {folder for folder, count in counts.items() if count > 15} == LARGE
 
 
 def declared_in(path: Path) -> Iterator[str]:

@@ -21,9 +21,9 @@ class Named:
         """Import it."""
         return resolve_name(f"pages.ui.{self.name}")
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         """Import the function and call it."""
-        return self.find()(*args)
+        return self.find()(*args, **named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ INSIDE = Page(
     load_controls=Named("inside.controls:load_controls"),
     run_controls=Named("inside.controls:RUN_CONTROLS"),
 )
+# From a run on another page to its step on this one.
+OPEN_INSIDE = Named("inside.state:open_run")
 PAGES = (
     Page("", "Decode", "decode.py"),
     Page(

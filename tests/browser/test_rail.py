@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from pages.ui.widgets import rail
+from pages.ui.widgets.controls import rail
 
 pytestmark = pytest.mark.browser
 

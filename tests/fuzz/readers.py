@@ -59,7 +59,7 @@ from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
 from pages.ui.beam.controls import stop_strings as stop_line
 from pages.ui.decode.controls import stop_strings
-from pages.ui.reasoning.sweep import budgets
+from pages.ui.reasoning.measured.sweep import budgets
 from pages.ui.requests.controls import decoding_in
 from tests.figures.insides import make_calls
 from tests.figures.reasons import make_sweep
@@ -304,7 +304,7 @@ READERS = (
     Reader("stop strings of a search", lambda data: stop_line(_text(data)), None,
         (b"a|\\||\\n",), "pages/ui/beam/controls.py"),
     Reader("budgets", lambda data: budgets(_text(data), 0), ConfigError, (b"0, 16; 32 64",),
-        "pages/ui/reasoning/sweep.py"),
+        "pages/ui/reasoning/measured/sweep.py"),
     Reader("calculator call", lambda data: result_of(_text(data)), None,
         (b"4821*(377-12)/-3", b"((1+2)*.5-3.25)/7"), "core/decoding/reasoning/calculator.py"),
     Reader("answer", lambda data: judge(_text(data), "12", "eos"), None,

@@ -48,8 +48,8 @@ PARSERS = re.compile(r"\b(json\.loads?|csv\.(reader|DictReader)|yaml\.\w*load|to
 ELSEWHERE = (
     "core/models/",
     "core/figures/base/measure.py",
-    "pages/ui/shell/models.py",
-    "pages/ui/shell/prompts.py",
+    "pages/ui/resources/models.py",
+    "pages/ui/resources/prompts.py",
 )
 
 

@@ -19,10 +19,10 @@ from core.decoding.record.trace import Trace
 from core.export.web import page
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
+from pages.ui.resources import models
 from pages.ui.run import work
+from pages.ui.run.display import later
 from pages.ui.run.view import View
-from pages.ui.shell import models
-from pages.ui.widgets import later
 from tests.figures.traces import make_trace
 from tests.ui.reason_app import open_reason, scripted, stored  # noqa: F401 - fixtures
 from tests.ui.seen import SECONDS

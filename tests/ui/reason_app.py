@@ -21,7 +21,7 @@ from core.evaluation.types import Problem
 from core.models.scripted import ScriptedModel
 from pages.ui.reasoning import state as reason_state
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.shell import models
+from pages.ui.resources import models
 from tests.evaluation.thinkers import ID, thinker
 from tests.figures.reasons import make_rivalry, make_strip, make_sweep, make_vote
 from tests.ui import seen

@@ -9,6 +9,7 @@ import pytest
 
 from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.stopping import current
+from pages.ui.platform import session
 from pages.ui.run import jobs
 
 SECONDS = 60
@@ -52,12 +53,12 @@ def test_what_the_work_calls_sees_the_stop_and_waits_for_its_turn() -> None:
 
 
 def test_a_session_has_so_much_work_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_session", lambda: "greedy")
+    monkeypatch.setattr(session, "current", lambda: "greedy")
     begun = [jobs.start(lambda job: job.stopping.wait(SECONDS)) for _ in range(jobs.MOST_JOBS)]
     refused = jobs.start(lambda _: 1)
     assert (refused.active, refused.error, refused.result) == (False, jobs.TOO_MANY, None)
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "_session", lambda: "other")
+        patch.setattr(session, "current", lambda: "other")
         assert finished(lambda _: 1).result == 1
     for job in begun:
         job.stop()
@@ -68,7 +69,7 @@ def test_a_session_has_so_much_work_and_no_more(monkeypatch: pytest.MonkeyPatch)
 def test_work_that_was_stopped_makes_room_but_not_for_threads_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jobs, "_session", lambda: "restless")
+    monkeypatch.setattr(session, "current", lambda: "restless")
     over, begun = Event(), list[jobs.Job]()
     for _ in range(jobs.MOST_THREADS):
         begun.append(jobs.start(lambda _: over.wait(SECONDS)))
@@ -82,14 +83,14 @@ def test_work_that_was_stopped_makes_room_but_not_for_threads_without_end(
 def test_work_that_nobody_watches_or_whose_browser_went_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jobs, "_is_connected", {"here"}.__contains__)
-    for session, unwatched, ends in (
+    monkeypatch.setattr(session, "is_connected", {"here"}.__contains__)
+    for visitor, unwatched, ends in (
         ("here", jobs.GONE_SECONDS, False),
         ("here", jobs.ABANDONED_SECONDS, True),
         ("gone", jobs.GONE_SECONDS, True),
         ("gone", -1.0, False),
     ):
-        job = jobs.Job(session=session)
+        job = jobs.Job(session=visitor)
         job.watched -= unwatched + 1
         assert job.should_stop() == ends
 
@@ -112,7 +113,7 @@ def test_sessions_that_wait_for_a_model_are_busy(monkeypatch: pytest.MonkeyPatch
     """Before any of them stands in line for its time."""
     monkeypatch.setattr(jobs, "_active", set())  # An earlier test's page may still be at work.
     names, loaded = iter(range(5)), Event()
-    monkeypatch.setattr(jobs, "_session", lambda: f"visitor {next(names)}")
+    monkeypatch.setattr(session, "current", lambda: f"visitor {next(names)}")
     loading = [jobs.start(lambda _: loaded.wait(SECONDS)) for _ in range(5)]
     assert jobs.poll_seconds() == 5 * jobs.POLL_SECONDS and not jobs.is_quiet()
     loaded.set()

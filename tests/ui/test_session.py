@@ -19,12 +19,14 @@ from pages.ui.inside.state import InsideView
 from pages.ui.reasoning import state as reason_state
 from pages.ui.reasoning.problem import ReasonRequest, chains
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import changed, history, link_run, shared
+from pages.ui.resources import prompts
+from pages.ui.run import changed, shared
+from pages.ui.run.display import history
+from pages.ui.run.files import link_run
 from pages.ui.run.request import Request
 from pages.ui.run.view import MOST_RUNS, View
-from pages.ui.shell import prompts
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 from tests.figures.specs import make_spec
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open
@@ -36,6 +38,21 @@ def test_the_last_twelve_runs_are_kept() -> None:
     for trace in [*traces * 4, traces[0]]:
         view.collect("decode", trace)
     assert len(view.runs) == MOST_RUNS and view.runs[-1][0] is traces[0]
+
+
+def test_a_view_remembers_the_newest_result_of_a_name() -> None:
+    view, made = DecodeView(failures={}), list[int]()
+
+    def ask(name: str, key: int) -> int:
+        return view.memo(name, key, lambda: made.append(key) or key)
+
+    assert [ask("a", 1), ask("a", 1), ask("b", 2), ask("a", 1), ask("a", 3)] == [1, 1, 2, 1, 3]
+    assert made == [1, 2, 3]
+    assert ask("a", 1) == 1 and made == [1, 2, 3, 1]
+    # Where it can't be made the last one stays, and nothing else is given.
+    with pytest.raises(ZeroDivisionError):
+        view.memo("a", 4, lambda: 1 // 0)
+    assert view.memory["a"] == (1, 1)
 
 
 def test_the_list_of_runs_names_what_differs_and_writes_no_text_of_a_prompt() -> None:

@@ -18,9 +18,10 @@ from core.figures.beam.words import ENDS, fate_words, place_words
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import parts, work
 from pages.ui.beam.state import BeamView
-from pages.ui.run import bar
-from pages.ui.widgets import figure, table
-from pages.ui.widgets.control import value
+from pages.ui.run.display import bar
+from pages.ui.run.figures import figure
+from pages.ui.widgets import table
+from pages.ui.widgets.controls.control import value
 
 # px: all columns fit in a window of 1280 px, and two lines of a text in a row.
 _WIDTHS = {

@@ -13,8 +13,8 @@ from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import (
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import (
     Number,
     Read,
     Segments,
@@ -25,9 +25,9 @@ from pages.ui.widgets.control import (
     load,
     value,
 )
-from pages.ui.widgets.knob import Knob, nearest_temperature
-from pages.ui.widgets.knob_rows import KNOB_ROWS
-from pages.ui.widgets.slider import slider
+from pages.ui.widgets.controls.knob import Knob, nearest_temperature
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS
+from pages.ui.widgets.controls.slider import slider
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
 EARLY: dict[bool | str, str] = {False: "Off", True: "On", "never": "Never"}

@@ -28,6 +28,11 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer)
     """
     if view.node is None or view.candidate is None:
         return
+
+    def deselect() -> None:
+        view.deselect()
+        redraw()
+
     at, place = view.node
     said = sentences(trace, at, place)
     with st.container(key="beam-node", border=True, gap="small"):
@@ -43,7 +48,7 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer)
                 key="deselect",
                 icon=":material/close:",
                 type="tertiary",
-                on_click=lambda: (view.deselect(), redraw()),
+                on_click=deselect,
             )
         with st.container(key="node-path"):
             words.draw("node-path", said["node-path"], offer)

@@ -19,16 +19,17 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import plain_number
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.beam import controls, state, tabs
 from pages.ui.beam.state import BeamView
-from pages.ui.run import changed, panel
+from pages.ui.run import changed
+from pages.ui.run.display import panel
+from pages.ui.run.figures.token_strip import ending
 from pages.ui.run.jobs import Job
-from pages.ui.shell import fragments
-from pages.ui.widgets import ahead, chart, knob_rows, style, words
-from pages.ui.widgets.config_fields import moved
-from pages.ui.widgets.control import defaults, value
-from pages.ui.widgets.token_strip import ending
+from pages.ui.widgets import ahead, chart, style, words
+from pages.ui.widgets.controls import knob_rows
+from pages.ui.widgets.controls.config_fields import moved
+from pages.ui.widgets.controls.control import defaults, value
 
 LIVE_SECONDS, LIVE_SPAN = 0.8, 20
 _TEXT_SHOWN = 600
@@ -52,7 +53,7 @@ def draw(view: BeamView) -> None:
 
 def redraw() -> None:
     """End a callback that ranks the stored paths anew."""
-    fragments.rerun(WORDS, panel.SAVE, tabs.TREE, tabs.STEP, tabs.LOOKS)
+    platform.rerun(WORDS, panel.SAVE, tabs.TREE, tabs.STEP, tabs.LOOKS)
 
 
 def _live(view: BeamView, job: Job) -> None:
@@ -94,7 +95,7 @@ def _finished(view: BeamView, trace: Trace) -> None:
     trace file."""
     with panel.box():
         panel.head(view, trace, *_summary(trace), shown=lambda: tabs.as_ranked(view)[0])
-        fragments.mount(_words, key=WORDS)(view, trace)
+        platform.part(_words, key=WORDS)(view, trace)
 
 
 def _words(view: BeamView, trace: Trace) -> None:
@@ -131,7 +132,7 @@ def _offer(view: BeamView, trace: Trace, other: str) -> ahead.Offer | None:
 
 def _said(
     trace: Trace, ranked: Trace, ranking: Reranking, asked: BeamSearch, other: str
-) -> ahead.Shown:
+) -> dict[str, str]:
     """The text of the winner, and the note below it; on any thread."""
     before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
     return {"beam-text": before + (ranked.text or "∅"), "note": _note(trace, ranking, asked, other)}
@@ -171,16 +172,15 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
     if asked.early_stopping != getattr(trace.config, "early_stopping", None):
         words += " and another stopping rule"
     words += f": {_winner(trace, ranking)}."
+    step = nth(ranking.differs_at or 0)
     if ranking.would == "stop":
         words += (
-            f" The search would have ended after step {nth(ranking.differs_at)}. This one took all "
+            f" The search would have ended after step {step}. This one took all "
             f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
         )
     elif ranking.would == "go on":
         words += (
-            f" The search would have gone on after step {nth(ranking.differs_at)}, and might "
-            "have found "
-            "better paths."
+            f" The search would have gone on after step {step}, and might have found better paths."
         )
     elif ranking.exact:
         words += " A new search that differs in this alone would return just this."

@@ -14,7 +14,7 @@ from core.figures.beam.window import windows
 from pages.ui.beam import controls
 from pages.ui.beam.state import BeamView
 from pages.ui.run.parts import FigureWindow, PagePart
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 
 _SPAN = 20
 

@@ -11,8 +11,8 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption
 from pages.ui.beam.parts import PARTS
 from pages.ui.beam.state import BeamView
-from pages.ui.run import save
-from pages.ui.run.archive import Tables
+from pages.ui.run.files import save
+from pages.ui.run.files.archive import Tables
 from pages.ui.run.parts import saved_parts
 
 

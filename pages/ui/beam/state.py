@@ -16,10 +16,10 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
+from pages.ui.run import address
 from pages.ui.run.view import Source, View
-from pages.ui.shell import address
-from pages.ui.widgets import link
 from pages.ui.widgets.chart import Drawing
+from pages.ui.widgets.controls import link
 
 NODE, FIRST, _NO_NODE = "node", "first", "none"
 _FROM_0 = "links count from 0"
@@ -62,7 +62,6 @@ class BeamView(View):
     node: Node | None = None
     ran: tuple[Ran, ...] | None = None
     live: Live | None = None
-    ranked: tuple[tuple[object, ...], Reranking, Trace] | None = None
     linked: LinkedNode | None = None
 
     @classmethod
@@ -77,7 +76,7 @@ class BeamView(View):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another search, at its most telling step."""
         super().show(trace, source)
-        self.live = self.ranked = None
+        self.live = None
         self.node = telling_node(trace)
         if self.linked is not None and not (
             source == "example" and st.query_params.get("run") == "1"
@@ -170,18 +169,18 @@ def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranki
     the trace as these settings make it."""
     held = trace.config.num_beams if isinstance(trace.config, BeamSearch) else 1
     count = min(wanted.num_return_sequences, held)
-    key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
-    ranked = found.ranked
-    if ranked is None or ranked[0] != key:
+
+    def make() -> tuple[Reranking, Trace]:
         ranking = rerank(
             trace,
             length_penalty=wanted.length_penalty,
             num_return_sequences=count,
             early_stopping=wanted.early_stopping,
         )
-        # In one go: the browser asks for other rankings on another thread.
-        ranked = found.ranked = (key, ranking, ranked_anew(trace, ranking, wanted))
-    return ranked[1:]
+        return ranking, ranked_anew(trace, ranking, wanted)
+
+    key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
+    return found.memo("ranking", key, make)
 
 
 def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:

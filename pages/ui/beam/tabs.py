@@ -12,13 +12,15 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
-from pages.ui.run import panel
-from pages.ui.shell import address, fragments
-from pages.ui.widgets import ahead, control, figure, later, link, pager, play, style
-from pages.ui.widgets.control import value
+from pages.ui.run import address
+from pages.ui.run.display import later, panel
+from pages.ui.run.figures import figure, pager
+from pages.ui.widgets import ahead, play, style
+from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls.control import value
 
 _NOTICE = """
 ## What to notice
@@ -38,15 +40,15 @@ TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 def draw(view: BeamView) -> None:
     """The tree, the selected candidate, and three more figures in tabs."""
     with st.container(key="figures"):
-        fragments.mount(_tree, key=TREE)(view)
+        platform.part(_tree, key=TREE)(view)
         if later.waits(view):
             panel.watch(view)
             return
         with st.container():
-            fragments.mount(_step, key=STEP)(view)
+            platform.part(_step, key=STEP)(view)
         with st.container():
-            fragments.mount(_looks, key=LOOKS)(view)
-    fragments.mark_ready()
+            platform.part(_looks, key=LOOKS)(view)
+    platform.mark_ready()
 
 
 def as_ranked(view: BeamView) -> tuple[Trace, Reranking, BeamSearch]:
@@ -69,7 +71,7 @@ def _redraw() -> None:
 
     What is said of the candidate is there before the larger figure, which follows.
     """
-    fragments.rerun(STEP, TREE)
+    platform.rerun(STEP, TREE)
 
 
 def _step(view: BeamView) -> None:

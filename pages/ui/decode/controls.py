@@ -10,11 +10,11 @@ import streamlit as st
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from pages.ui.decode import lines
-from pages.ui.decode.strategies import STRATEGIES, strategy_of
+from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import (
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import (
     Number,
     Read,
     Segments,
@@ -25,9 +25,9 @@ from pages.ui.widgets.control import (
     load,
     value,
 )
-from pages.ui.widgets.knob import KNOBS
-from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
-from pages.ui.widgets.slider import Slider
+from pages.ui.widgets.controls.knob import KNOBS
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.slider import Slider
 
 MAX_TOKENS = 2000
 _KNOB_ROWS = [row for row in KNOB_ROWS if row.knob in KNOBS]

@@ -12,9 +12,9 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run import shared
 from pages.ui.run.request import Request
-from pages.ui.widgets.control import Read, Text
+from pages.ui.widgets.controls.control import Read, Text
 
-_LINES = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
+_LINES: dict[str, Any] = {name: spec.lines for name, spec in SETTINGS.items() if spec.lines}
 # Which token a text is, by model and text, as runs found it out; forgotten when they are so many.
 _TOKENS: dict[tuple[str, str], int] = {}
 _MOST_TOKENS = 10_000
@@ -36,7 +36,7 @@ def token_of(model: Any, text: str, setting: str) -> int:
         return bool(own == raw or (not own and model.token_text(token) == text))
 
     # A tokenizer may put a space before every text: then it never gives some tokens by themselves.
-    found = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
+    found: int | None = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
     if found is None:
         parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
         raise ConfigError(

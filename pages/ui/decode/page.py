@@ -12,14 +12,15 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import changed, panel
+from pages.ui.run import address, changed
+from pages.ui.run.display import later, panel
+from pages.ui.run.figures import token_strip
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, fragments
-from pages.ui.widgets import later, style, token_strip
-from pages.ui.widgets.control import value
+from pages.ui.widgets import style
+from pages.ui.widgets.controls.control import value
 
 TEXT, STEP, REST, WATCH = "decode-text", "decode-step", "decode-rest", "decode-watch"
 NOTE = "decode-note"
@@ -34,35 +35,35 @@ def draw(view: DecodeView) -> None:
     there = view.trace is not None and bool(view.steps)
     if there:
         with st.container(key="figures"):
-            fragments.mount(_step, key=STEP)(view)
+            platform.part(_step, key=STEP)(view)
             # On the first paint the step goes ahead of the other figures.
             with st.container(key="rest"):
-                fragments.mount(_rest, key=REST)(view)
+                platform.part(_rest, key=REST)(view)
         if not view.painted:
             later.ask(partial(_painted, view))
-    fragments.mount(panel.watch, key=WATCH)(view)
+    platform.part(panel.watch, key=WATCH)(view)
     if there and "decode" not in view.jobs:
-        fragments.mark_ready()
+        platform.mark_ready()
     view.painted = True
 
 
 def redraw_step() -> None:
     """End a callback that selects another step."""
-    fragments.rerun(STEP, WATCH)
+    platform.rerun(STEP, WATCH)
 
 
 def redraw_knobs() -> None:
     """End a callback of a knob: how the step is shaped, and what a link says of the controls."""
-    fragments.rerun(STEP, NOTE, panel.SAVE, WATCH)
+    platform.rerun(STEP, NOTE, panel.SAVE, WATCH)
 
 
 def _redraw_all() -> None:
-    fragments.rerun(TEXT, STEP, REST, WATCH)
+    platform.rerun(TEXT, STEP, REST, WATCH)
 
 
 def _painted(view: DecodeView) -> None:
     view.painted = True
-    fragments.rerun(STEP, REST)
+    platform.rerun(STEP, REST)
 
 
 def _live(view: DecodeView, job: Job) -> None:
@@ -77,7 +78,7 @@ def _finished(view: DecodeView, trace: Trace) -> None:
     tokens = counted(len(trace.token_ids), "token")
     with panel.box():
         panel.head(view, trace, tokens, panel.ENDED[trace.finish_reason])
-        fragments.mount(_strip, key=TEXT)(view, trace, live=False)
+        platform.part(_strip, key=TEXT)(view, trace, live=False)
 
 
 def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
@@ -90,14 +91,14 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         live=live,
         marked=state.uncertain_steps(trace),
         then=redraw_step,
-        rested=partial(fragments.rerun, REST),
+        rested=partial(platform.rerun, REST),
     )
     with st.container(key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"):
         controls.color()
         if live:
             token_strip.draw_legend(by, style.theme())
         else:
-            fragments.mount(_legend, key=NOTE)(view, by)
+            platform.part(_legend, key=NOTE)(view, by)
 
 
 def _legend(view: DecodeView, by: str) -> None:

@@ -8,11 +8,11 @@ from core.export.tables import tables_of
 from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
+from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.parts import HEATMAP, RUN, STEP
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.strategies import strategy_of
-from pages.ui.run import save
-from pages.ui.run.archive import Tables
+from pages.ui.run.files import save
+from pages.ui.run.files.archive import Tables
 from pages.ui.run.parts import saved_parts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, Self
 
@@ -11,9 +11,9 @@ import streamlit as st
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.opening import most_open_step
+from pages.ui.run import address
 from pages.ui.run.view import Source, View
-from pages.ui.shell import address
-from pages.ui.widgets import link
+from pages.ui.widgets.controls import link
 
 # In the address.
 _STEP = "step"
@@ -46,7 +46,6 @@ class DecodeView(View):
         prompt_first: where the window of the prompt begins.
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
-        reshaped: the step that was reshaped last, in its trace, by what it depends on.
     """
 
     key: ClassVar[str] = "view"
@@ -57,7 +56,6 @@ class DecodeView(View):
     prompt_first: int = 0
     compared: CacheRuns | None = None
     linked: str = ""
-    reshaped: tuple[tuple[Hashable, ...], tuple[TokenStep, Trace]] | None = None
 
     @classmethod
     def initial(cls) -> Self:

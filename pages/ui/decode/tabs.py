@@ -14,17 +14,18 @@ from core.export.part import Part
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
+from pages.ui import platform, registry
 from pages.ui.decode import controls, notice, parts, state, work
+from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.strategies import strategy_of
-from pages.ui.inside.state import open_run
-from pages.ui.run import bar, panel
+from pages.ui.run.display import bar, panel
+from pages.ui.run.figures import figure, pager, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
-from pages.ui.shell import fragments
-from pages.ui.widgets import ahead, figure, knob_rows, link, pager, stepper, style, token_strip
-from pages.ui.widgets.config_fields import moved
-from pages.ui.widgets.control import defaults, value
+from pages.ui.widgets import ahead, stepper, style
+from pages.ui.widgets.controls import knob_rows, link
+from pages.ui.widgets.controls.config_fields import moved
+from pages.ui.widgets.controls.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
@@ -159,7 +160,7 @@ def _open_in_lab() -> None:
 
 def _open_inside(view: DecodeView) -> None:
     if view.trace is not None:
-        open_run(view.trace, view.selected, source=view.source, asked=view.asked)
+        registry.OPEN_INSIDE(view.trace, view.selected, source=view.source, asked=view.asked)
         st.rerun()
 
 
@@ -235,7 +236,7 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
             on_click=start,
         )
         if job is not None:
-            fragments.polled(_progress, bar.poll_seconds)(job, len(view.steps))
+            platform.poll(_progress, bar.poll_seconds)(job, len(view.steps))
         else:
             st.text(view.failures.get("compare", ""), width="stretch")
 

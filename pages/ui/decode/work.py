@@ -13,12 +13,12 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from pages.ui.decode import controls
+from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import CacheRuns, DecodeView
-from pages.ui.decode.strategies import strategy_of
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.widgets.control import in_words, value
+from pages.ui.widgets.controls.control import in_words, value
 
 # How often the cache's two ways are timed.
 CACHE_PAIRS = 3
@@ -91,24 +91,20 @@ def shaped(view: DecodeView, trace: Trace, step: TokenStep, config: MethodConfig
     """
     if not differs(trace.config, config):
         return Shaped(step, trace)
-    key = (view.number, step.index, config)
-    before = view.reshaped
-    if before is not None and before[0] == key:
-        return Shaped(*before[1], changed=True)
-    read_for, found = view.cached.get("logits", (None, None))
-    if read_for != key[:2] or not strategy_of(config).reshapes:
-        raise NotReadError
-    from core.decoding.autoregressive.reshape import reshape_step
 
-    model, logits = found
-    config = replace(config, top_candidates=trace.config.top_candidates)
-    previous = [*trace.prompt_ids, *trace.token_ids[: step.index]]
-    reshaped = (
-        reshape_step(model, logits, previous, config, step.index),
-        replace(trace, config=config),
-    )
-    view.reshaped = key, reshaped
-    return Shaped(*reshaped, changed=True)
+    def make() -> Shaped:
+        read_for, found = view.cached.get("logits", (None, None))
+        if read_for != (view.number, step.index) or not strategy_of(config).reshapes:
+            raise NotReadError
+        from core.decoding.autoregressive.reshape import reshape_step
+
+        model, logits = found
+        asked = replace(config, top_candidates=trace.config.top_candidates)
+        previous = [*trace.prompt_ids, *trace.token_ids[: step.index]]
+        reshaped = reshape_step(model, logits, previous, asked, step.index)
+        return Shaped(reshaped, replace(trace, config=asked), changed=True)
+
+    return view.memo("reshaped", (view.number, step.index, config), make)
 
 
 def _read_logits(job: Job, trace: Trace, index: int) -> tuple[Any, Any]:

@@ -15,10 +15,13 @@ from pages.ui import registry
 from pages.ui.evaluate import work
 from pages.ui.evaluate.controls import choose
 from pages.ui.evaluate.state import EvaluateView
-from pages.ui.run import bar, link_run, shared
+from pages.ui.run import shared
 from pages.ui.run.changed import controls_of
-from pages.ui.widgets import link, style, table
-from pages.ui.widgets.control import row_of
+from pages.ui.run.display import bar
+from pages.ui.run.files import link_run
+from pages.ui.widgets import style, table
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import row_of
 
 # px: on a phone the three that matter are in view.
 _WIDE = {"way": 215, "verdict": 120, "answer": 480, "tokens": 70}

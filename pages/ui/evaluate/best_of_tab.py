@@ -9,7 +9,7 @@ from core.evaluation.votes.best_of import of_way
 from core.figures.base.labels import plain_name, table_text
 from core.figures.evaluate.words import caption
 from pages.ui.evaluate.controls import choose
-from pages.ui.widgets import rules_of_n
+from pages.ui.run.figures import rules_of_n
 
 NO_SAMPLES = (
     "No way of this plan draws several samples. In your plan, write “samples: 16” at a way with a "

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.shell import address
-from pages.ui.widgets import link
-from pages.ui.widgets.control import Segments, declare
+from pages.ui.run import address
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import Segments, declare
 
 OWN = "own"
 LESSONS = {

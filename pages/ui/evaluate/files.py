@@ -18,9 +18,9 @@ from core.export.table import csv_file
 from core.export.web.run_page import PageText, run_page
 from core.figures.base.labels import plain_name
 from core.figures.evaluate.words import caption
-from pages.ui.run import archive
-from pages.ui.run.archive import Shelf
-from pages.ui.shell import figure_choices
+from pages.ui.run.files import archive
+from pages.ui.run.files.archive import Shelf
+from pages.ui.widgets.controls import figure_choices
 
 
 def draw(evaluation: Evaluation) -> None:

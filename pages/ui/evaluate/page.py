@@ -10,13 +10,16 @@ from core.evaluation.plan.statistics import all_paired, failures, results
 from core.evaluation.plan.types import Evaluation
 from core.export.stored_parts import evaluation_parts
 from core.figures.base.labels import table_text
+from pages.ui import platform
 from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView, shown, unfinished, wanted
-from pages.ui.run import bar, jobs, panel
-from pages.ui.shell import fragments
-from pages.ui.widgets import control, figure, table
-from pages.ui.widgets.control import value
+from pages.ui.run import jobs
+from pages.ui.run.display import bar, panel
+from pages.ui.run.figures import figure
+from pages.ui.widgets import table
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import value
 
 LIVE_SECONDS = 3.0
 NO_PLAN = "Open a plan of your own under Plan file; a lesson's plan can be saved as a beginning."
@@ -73,8 +76,8 @@ def _start(view: EvaluateView) -> None:
 def draw(view: EvaluateView) -> None:
     """Everything below the controls."""
     if job := view.active("evaluate"):
-        fragments.polled(panel.progress, jobs.poll_seconds)(job)
-        fragments.mount(_figures, run_every=LIVE_SECONDS)(view)
+        platform.poll(panel.progress, jobs.poll_seconds)(job)
+        platform.part(_figures, run_every=LIVE_SECONDS)(view)
     else:
         panel.failure(view.failures.get("evaluate", "") or view.failure)
         _figures(view)

@@ -13,8 +13,8 @@ from core.evaluation.plan.plan_file import read_plan
 from core.evaluation.questions.read import read_questions
 from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView
-from pages.ui.hosting.uploads import content_of
-from pages.ui.widgets.control import value
+from pages.ui.platform.uploaded import content_of
+from pages.ui.widgets.controls.control import value
 
 _WORDS = (
     "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, `own:sums`, `own:lists`) and a "

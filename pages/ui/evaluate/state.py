@@ -10,9 +10,9 @@ from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.types import Evaluation, EvaluationPlan
 from core.evaluation.questions.types import QuestionSet
 from pages.ui.evaluate.controls import OWN
+from pages.ui.resources import examples
 from pages.ui.run.view import View
-from pages.ui.shell import examples
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 
 FOLDER = Path(examples.FOLDER).parent / "evaluation"
 

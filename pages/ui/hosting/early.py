@@ -11,7 +11,7 @@ from pathlib import Path
 from streamlit.file_util import get_static_dir
 
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
-from pages.ui.hosting.chart_script import SCRIPT
+from pages.ui.platform.chart_script import SCRIPT
 
 # As Streamlit's build names them, before the hash.
 _NAMES = ("BidiComponent", "ButtonGroup", "NumberInput", "Selectbox", "TextArea")

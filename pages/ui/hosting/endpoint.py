@@ -10,8 +10,8 @@ from core.server.api.routes import routes
 from core.server.api.service import NO_KEY, Service
 from core.server.queue import QUEUE
 from core.server.settings import settings
-from pages.ui.hosting import reach
-from pages.ui.shell import models
+from pages.ui.platform import reach
+from pages.ui.resources import models
 
 OFF = "The endpoint is switched off on this server (DECODING_EXPLORER_API)."
 

@@ -17,13 +17,13 @@ from core.server.headers import SecurityHeaders, inline_scripts
 from core.server.hosts import HostGuard
 from core.server.refusals import Refusals
 from core.server.settings import settings
-from pages.ui.hosting import endpoint, reach, start_page, uploads
+from pages.ui.hosting import endpoint, start_page, uploads
 from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
-from pages.ui.platform import messages
-from pages.ui.shell import models
+from pages.ui.platform import messages, reach
+from pages.ui.resources import models
 
 
 def middleware() -> list[Middleware]:

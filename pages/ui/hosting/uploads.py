@@ -10,10 +10,10 @@ from starlette.formparsers import MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.decoding.errors import DecodingError
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send, answer
+from pages.ui.platform.uploaded import NO_ROOM
 
 PATH = "/_stcore/upload_file/"
 # A page holds at most three files of 5 MB, each beside the one that takes its place.
@@ -28,10 +28,6 @@ UPLOAD_SECONDS = 120.0
 LOOK_SECONDS = 5.0
 NO_LENGTH = "An upload says how long it is.\n"
 TOO_SLOW = "The upload took too long.\n"
-NO_ROOM = (
-    "The server doesn't hold this file: it had no room for it, or the page was away for too long. "
-    "Remove another one, or give it again later."
-)
 MultiPartParser.spool_max_size = MOST_BYTES
 
 
@@ -93,17 +89,6 @@ class UploadBounds:
         finally:
             self.arriving[session] -= size if known else 0
             self.arriving = +self.arriving
-
-
-def content_of(upload: UploadedFile | DeletedFile) -> bytes:
-    """The bytes of what a widget gives.
-
-    Raises:
-        DecodingError: the server doesn't hold the file.
-    """
-    if isinstance(upload, DeletedFile):
-        raise DecodingError(NO_ROOM)
-    return upload.getvalue()
 
 
 def held_bytes() -> Counter[str]:

@@ -19,8 +19,8 @@ from core.traces.data_path.fold import FoldedRow, fold
 from core.traces.data_path.steps import calls_in, calls_of, prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
 from pages.ui.inside.work import Recorded
-from pages.ui.run import panel
-from pages.ui.widgets.token_strip import ending
+from pages.ui.run.display import panel
+from pages.ui.run.figures.token_strip import ending
 
 Data: TypeAlias = dict[str, Any]
 _SHOWN, _TOKENS, _TEXT = 5, 12, 200

@@ -10,9 +10,9 @@ from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.widgets import control
-from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import Number, Read, Segments, Toggle, declare, value
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import Number, Read, Segments, Toggle, declare, value
 
 MOST_TOKENS = 200
 _RUN = declare(

@@ -12,14 +12,16 @@ import streamlit as st
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.traces.data_path.source import source_of
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.inside import boxes, save, state, tabs, way, work
 from pages.ui.inside.state import InsideView
-from pages.ui.run import changed, panel
+from pages.ui.resources import models
+from pages.ui.run import address, changed
+from pages.ui.run.display import panel
+from pages.ui.run.figures import token_strip
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, fragments, models
-from pages.ui.widgets import style, token_strip
-from pages.ui.widgets.control import value
+from pages.ui.widgets import style
+from pages.ui.widgets.controls.control import value
 
 WAY, READINGS = "inside-way-part", "inside-readings"
 
@@ -35,10 +37,10 @@ def draw(view: InsideView) -> None:
     )
     if view.trace is not None and view.step is not None and "decode" not in view.jobs:
         if may_record(view, view.trace):
-            fragments.mount(_way, key=WAY)(view)
+            platform.part(_way, key=WAY)(view)
             with st.container(key="rest"):
-                fragments.mount(_readings, key=READINGS)(view)
-            fragments.mark_ready()
+                platform.part(_readings, key=READINGS)(view)
+            platform.mark_ready()
             return
         _ask_for_model(view.trace)
     panel.watch(view)
@@ -87,8 +89,8 @@ def _strip(view: InsideView, trace: Trace, *, live: bool) -> None:
         style.theme(),
         by="probability",
         live=live,
-        then=partial(fragments.rerun, WAY),
-        rested=partial(fragments.rerun, READINGS),
+        then=partial(platform.rerun, WAY),
+        rested=partial(platform.rerun, READINGS),
     )
 
 
@@ -115,10 +117,10 @@ def _way(view: InsideView) -> None:
 
 def _show_source(view: InsideView, row: str) -> None:
     view.source_of = "" if view.source_of == row else row
-    fragments.rerun(WAY)
+    platform.rerun(WAY)
 
 
 def _readings(view: InsideView) -> None:
     if view.trace is not None and view.step is not None:
-        tabs.draw(view, view.trace, partial(fragments.rerun, WAY, READINGS))
+        tabs.draw(view, view.trace, partial(platform.rerun, WAY, READINGS))
     panel.watch(view)

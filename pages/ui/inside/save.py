@@ -19,8 +19,8 @@ from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
 from pages.ui import registry
 from pages.ui.inside.state import InsideView
-from pages.ui.run import link_run, save
-from pages.ui.run.archive import Shelf
+from pages.ui.run.files import link_run, save
+from pages.ui.run.files.archive import Shelf
 from pages.ui.widgets import style
 
 # The figures' names and their tabs.
@@ -60,7 +60,8 @@ def parts(view: InsideView) -> list[Part]:
 def web_page(view: InsideView, trace: Trace) -> bytes:
     """The run as the page of its method saves it, at the step that is looked at."""
     page, own = registry.page_of(trace.config.method), save.as_on_its_page(view, trace)
-    return page.saved.find().web_page(own, trace, style.theme())
+    made: bytes = page.saved.find().web_page(own, trace, style.theme())
+    return made
 
 
 def downloads(path: DataPath) -> None:

@@ -12,11 +12,11 @@ from core.export.part import Part
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView, follow_link
 from pages.ui.inside import controls
-from pages.ui.run import save
+from pages.ui.run import address
+from pages.ui.run.files import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
-from pages.ui.shell import address
-from pages.ui.widgets import control
+from pages.ui.widgets.controls import control
 
 # In the address.
 _STEP = "step"

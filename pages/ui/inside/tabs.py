@@ -16,9 +16,11 @@ from core.traces.data_path.steps import prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
 from pages.ui.inside import save, work
 from pages.ui.inside.state import InsideView
-from pages.ui.run import panel, proof
-from pages.ui.widgets import control, figure, pager, style, table
-from pages.ui.widgets.control import value
+from pages.ui.run.display import panel, proof
+from pages.ui.run.figures import figure, pager
+from pages.ui.widgets import style, table
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import value
 
 _CHECKED = ("record", "forward", "lens", "attention")
 _MODULES_SHOWN = 12

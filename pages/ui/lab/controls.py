@@ -10,12 +10,12 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.lab.types import LabExample
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.lab import MAX_ROLL
-from pages.ui.decode.sampling import DRAW_HELP, DRAWS
+from pages.ui import platform
+from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
-from pages.ui.shell import fragments
-from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import (
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import (
     Number,
     Read,
     Segments,
@@ -25,8 +25,8 @@ from pages.ui.widgets.control import (
     load,
     value,
 )
-from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
-from pages.ui.widgets.slider import Slider
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.slider import Slider
 
 # The parts of the page that these controls change, by the names that they can be drawn anew with.
 WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
@@ -114,7 +114,7 @@ def knobs() -> None:
 def redraw(*own: str) -> None:
     """End a callback: what the controls act on is drawn anew, and these parts of their own."""
     note_move()
-    fragments.rerun(*own, WORDS, FIGURES)
+    platform.rerun(*own, WORDS, FIGURES)
 
 
 def note_move() -> None:
@@ -124,7 +124,7 @@ def note_move() -> None:
 
 def roll() -> None:
     """Roll again, and which throw it is after the first."""
-    fragments.mount(_roll, key=ROLL)()
+    platform.part(_roll, key=ROLL)()
 
 
 def _roll() -> None:

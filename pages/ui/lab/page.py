@@ -16,18 +16,20 @@ from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.panels import FEW_PANELS
 from core.figures.lab.words import lab_caption
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, step_picker, tabs, work
 from pages.ui.lab import state as lab_state
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
-from pages.ui.run import panel
-from pages.ui.shell import address, fragments
-from pages.ui.widgets import ahead, control, figure, knob_rows, later
-from pages.ui.widgets.config_fields import moved
-from pages.ui.widgets.control import in_words, value
-from pages.ui.widgets.token_strip import ending
+from pages.ui.run import address
+from pages.ui.run.display import later, panel
+from pages.ui.run.figures import figure
+from pages.ui.run.figures.token_strip import ending
+from pages.ui.widgets import ahead
+from pages.ui.widgets.controls import control, knob_rows
+from pages.ui.widgets.controls.config_fields import moved
+from pages.ui.widgets.controls.control import in_words, value
 
 _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
@@ -59,8 +61,8 @@ def draw(lab: Lab, view: DecodeView) -> None:
         failure, settings, step = _step(lab, ref)
         if settings is not None and step is not None:
             with head, st.container(key="lab-save", width="content"):
-                fragments.mount(save.menu, key=panel.SAVE)(lab, ref, settings, step)
-            fragments.mount(_words, key=controls.WORDS)(lab, ref)
+                platform.part(save.menu, key=panel.SAVE)(lab, ref, settings, step)
+            platform.part(_words, key=controls.WORDS)(lab, ref)
         elif failure:
             st.text(OTHER_STEP)
         elif not lab.loadable:
@@ -77,8 +79,8 @@ def draw(lab: Lab, view: DecodeView) -> None:
         with _in_place():
             _draw_figures(lab, ref, settings, lab.shown)
     else:
-        fragments.mount(_figures, key=controls.FIGURES)(lab, ref)
-        fragments.mark_ready()
+        platform.part(_figures, key=controls.FIGURES)(lab, ref)
+        platform.mark_ready()
 
 
 def _in_place() -> st.delta_generator.DeltaGenerator:
@@ -225,7 +227,7 @@ def _draw_figures(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) 
     with st.container(key="figures"):
         whole = _charts(lab, ref, settings, step)
         if whole:
-            fragments.mount(_looks, key=LOOKS)(lab, ref, settings, step)
+            platform.part(_looks, key=LOOKS)(lab, ref, settings, step)
     if not whole:
         _go_on(lab)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from core import figures
 from core.decoding.lab.types import LabExample, LabStep
@@ -14,8 +14,8 @@ from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
-from pages.ui.run import save
-from pages.ui.run.archive import Shelf
+from pages.ui.run.files import save
+from pages.ui.run.files.archive import Shelf
 from pages.ui.widgets import style
 
 
@@ -26,14 +26,20 @@ def menu(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
         key, newest = lab.step_of, lab.step
         if key is None or newest is None or key[0] != ref:
             return shown(lab, ref, settings, step)
-        return shown(lab, ref, LabSettings(*key[1:]), newest)
+        return shown(lab, ref, LabSettings(*cast("tuple[Any, ...]", key[1:])), newest)
 
     name = f"decoding-lab-seed{settings.config.seed}"
-    file = lambda: lab_bytes(now())  # noqa: E731
-    tables = lambda: step_tables(now().step.step, now().step.trace)  # noqa: E731
-    figures_now = lambda paper: lab_parts(now())  # noqa: ARG005, E731
-    subject = lambda: Subject.of_trace(read_before(now().step), file())  # noqa: E731
-    shelf = Shelf(name, "", subject, figures_now, tables)
+
+    def file() -> bytes:
+        return lab_bytes(now())
+
+    shelf = Shelf(
+        name,
+        "",
+        lambda: Subject.of_trace(read_before(now().step), file()),
+        lambda _: lab_parts(now()),
+        lambda: step_tables(now().step.step, now().step.trace),
+    )
     save.save(shelf, file, lambda: web_page(now(), style.theme()))
 
 
@@ -52,5 +58,5 @@ def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     """The figures of a step as one page that needs no server and no network."""
     step = example.step
     title, settings = "Decoding Explorer: one step", figures.lab_caption(step)
-    told = {"title": title, "settings": settings}
-    return save.web_page(read_before(step), lab_parts(example), theme, **told)
+    parts = lab_parts(example)
+    return save.web_page(read_before(step), parts, theme, title=title, settings=settings)

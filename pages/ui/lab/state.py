@@ -11,13 +11,13 @@ import streamlit as st
 from core.decoding.lab.types import Continuations, LabExample, LabStep
 from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
-from pages.ui.decode.sampling import DRAWS
+from pages.ui.decode.methods.sampling import DRAWS
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import shared
+from pages.ui.resources import examples, models
+from pages.ui.run import address, shared
 from pages.ui.run.view import PageView
-from pages.ui.shell import address, examples, models
-from pages.ui.widgets import link
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import value
 
 MEASURED = ("flips", "rolls", "sweep")
 # A link carries no more tokens than this.
@@ -60,7 +60,6 @@ class Lab(PageView):
         grown: continuations with the step that they go on from.
         regrow: the link that opened the page asks for continuations.
         loadable: the model of the step may be loaded.
-        shaped: the step that was shaped last, by what it depends on.
     """
 
     key: ClassVar[str] = "lab"
@@ -79,7 +78,6 @@ class Lab(PageView):
     grown: tuple[StepRef, Continuations] | None = None
     regrow: bool = False
     loadable: bool = False
-    shaped: tuple[tuple[Hashable, ...], LabStep] | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -128,7 +126,8 @@ class Lab(PageView):
     def allow(self, model: str) -> None:
         """The visitor asked to load the model: what its file says is worked out anew."""
         self.allowed.add(model)
-        self.step_of = self.shaped = None
+        self.step_of = None
+        self.memory.clear()
 
     def open(self, example: LabExample) -> None:
         """Look at a stored step."""
@@ -138,7 +137,8 @@ class Lab(PageView):
         ids, revision = trace.prompt_ids, trace.model_revision
         self.linked = StepRef(trace.model_id, trace.prompt, ids=ids, index=index, revision=revision)
         self.example, self.from_file = example, True
-        self.step = self.step_of = self.shaped = self.grown = self.asked = None
+        self.step = self.step_of = self.grown = self.asked = None
+        self.memory.clear()
         self.flipped = ""
 
 

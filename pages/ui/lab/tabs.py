@@ -13,14 +13,18 @@ from core.decoding.lab.types import Continuations, LabStep, distinct
 from core.export.part import of_figure
 from core.figures.base.figure import Figure
 from core.figures.lab.words import lab_caption
+from pages.ui import platform
 from pages.ui.lab import api_logprobs, work
 from pages.ui.lab.controls import LOOKS, LabSettings
 from pages.ui.lab.state import Lab, StepRef
-from pages.ui.run import bar, jobs, panel
+from pages.ui.resources import models
+from pages.ui.run import address, jobs
+from pages.ui.run.display import bar, panel
+from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
-from pages.ui.shell import address, fragments, models
-from pages.ui.widgets import closed, control, figure, table
-from pages.ui.widgets.control import value
+from pages.ui.widgets import closed, table
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import value
 
 _NOT_THERE = "The file holds nothing of this, and its model is not loaded."
 
@@ -99,7 +103,7 @@ def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
         )
         control.draw("fold")
     if job := lab.active("grow"):
-        fragments.polled(_live, jobs.poll_seconds)(job)
+        platform.poll(_live, jobs.poll_seconds)(job)
     elif error := lab.failures.get("grow"):
         st.text(error)
     grown = shown_rows(lab, ref)

@@ -104,18 +104,17 @@ def shaped(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep:
     if is_example(lab, ref, settings):
         assert lab.example is not None
         return lab.example.step
-    key, before = key_of(ref, settings), lab.shaped
-    if before is not None and before[0] == key:
-        return before[1]
-    read_for, ready = lab.cached.get("logits", (None, None))
-    if read_for != ref:
-        raise LookupError("the step's logits were not read")
-    from core.decoding.lab.step import lab_step
 
-    number = throw_of(ref, settings)
-    found = lab_step(ready, settings.config, settings.order, number, ref.prompt)
-    lab.shaped = key, found
-    return found
+    def make() -> LabStep:
+        read_for, ready = lab.cached.get("logits", (None, None))
+        if read_for != ref:
+            raise LookupError("the step's logits were not read")
+        from core.decoding.lab.step import lab_step
+
+        number = throw_of(ref, settings)
+        return lab_step(ready, settings.config, settings.order, number, ref.prompt)
+
+    return lab.memo("shaped", key_of(ref, settings), make)
 
 
 def proof(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> str:
@@ -193,9 +192,9 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: Lab
             name, key, lambda job: (step, _work_out(name, job, ready, settings, throw))
         )
         if cached is not None:
-            return Measured(*cached, fresh)
+            return Measured(cached[0], cached[1], fresh)
     if before := lab.cached.get(name):
-        return Measured(*before[1], before[0] == lab.step_of)
+        return Measured(before[1][0], before[1][1], before[0] == lab.step_of)
     if example is not None:
         return Measured(example.step, getattr(example, name), False)
     return Measured(step, None, False)

@@ -1,1 +1,7 @@
-"""All that knows Streamlit's internals."""
+"""All that knows Streamlit's internals; what a page says to it are these verbs."""
+
+from pages.ui.platform.fragments import mark_ready, part, poll, rerun
+from pages.ui.platform.session import keep
+from pages.ui.platform.uninterrupted import critical
+
+__all__ = ["critical", "keep", "mark_ready", "part", "poll", "rerun"]

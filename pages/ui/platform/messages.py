@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, wraps
-from typing import Any
 
 from streamlit import config
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
-
-# Of the message that begins a run: the browser reads these where the whole page runs.
-_OF_A_PAGE = ("custom_theme", "app_pages")
 
 
 def send_news_only() -> None:
@@ -34,16 +30,16 @@ def send_news_only() -> None:
     config.on_config_parsed(theme.cache_clear, force_connect=True)
 
     @wraps(read_theme)
-    def fill_theme(message: CustomThemeConfig, section: str = "theme") -> None:
+    def fill_theme(msg: CustomThemeConfig, section: str = "theme") -> None:
         if theme(section).ByteSize():
-            message.MergeFrom(theme(section))
+            msg.MergeFrom(theme(section))
 
     send = AppSession._enqueue_forward_msg
 
     @wraps(send)
-    def send_news(self: Any, message: ForwardMsg) -> None:
-        if vars(self).setdefault("_known", KnownToBrowser()).is_news(message):
-            send(self, message)
+    def send_news(self: AppSession, msg: ForwardMsg) -> None:
+        if vars(self).setdefault("_known", KnownToBrowser()).is_news(msg):
+            send(self, msg)
 
     app_session._populate_theme_msg = fill_theme
     AppSession._enqueue_forward_msg = send_news  # type: ignore[method-assign]
@@ -86,5 +82,6 @@ class KnownToBrowser:
             # Drawing the page says anew which parts are polled.
             self.polled.clear()
             return
-        for field in _OF_A_PAGE:
-            message.new_session.ClearField(field)
+        # The browser reads these where the whole page runs.
+        message.new_session.ClearField("custom_theme")
+        message.new_session.ClearField("app_pages")

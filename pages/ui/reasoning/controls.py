@@ -22,11 +22,12 @@ from core.evaluation.example import (
     TEMPERATURE,
 )
 from core.evaluation.questions.chains import MOST_STEPS
+from pages.ui import platform
 from pages.ui.run import shared
-from pages.ui.shell import fragments
-from pages.ui.widgets import ahead, knob_rows, rail, words
-from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import (
+from pages.ui.widgets import ahead, words
+from pages.ui.widgets.controls import knob_rows, rail
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import (
     Number,
     Read,
     Segments,
@@ -36,8 +37,8 @@ from pages.ui.widgets.control import (
     draw,
     value,
 )
-from pages.ui.widgets.knob import Knob
-from pages.ui.widgets.slider import slider
+from pages.ui.widgets.controls.knob import Knob
+from pages.ui.widgets.controls.slider import slider
 
 MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0
 MAX_PROBLEM_SEED = 99_999
@@ -148,8 +149,8 @@ def whole_bound(read: Read = value) -> int:
 
 
 def _room(read: Read) -> int:
-    parts = {"max_thinking_tokens": BUDGET.key, "max_answer_tokens": "answer_tokens"}
-    return Reasoning(**{name: int(read(key)) for name, key in parts.items()}).room
+    thinking, answer = int(read(BUDGET.key)), int(read("answer_tokens"))
+    return Reasoning(max_thinking_tokens=thinking, max_answer_tokens=answer).room
 
 
 def reasoning(read: Read, *, temperature: float, **bounds: Any) -> Reasoning:
@@ -178,7 +179,7 @@ def budget(then: Callable[[], None]) -> None:
     Args:
         then: ends the callback of another budget.
     """
-    fragments.mount(_budget, key=BUDGET_ROW)(then)
+    platform.part(_budget, key=BUDGET_ROW)(then)
 
 
 def _budget(then: Callable[[], None]) -> None:

@@ -10,11 +10,11 @@ from core.decoding.errors import DecodingError
 from core.evaluation.questions.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.types import ProblemSet
 from core.figures.reasoning.words import problems_words
-from pages.ui.hosting.uploads import content_of
+from pages.ui.platform.uploaded import content_of
 from pages.ui.reasoning import problem
 from pages.ui.reasoning.problem import chains
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 
 
 def draw(view: ReasonView) -> None:

@@ -18,18 +18,22 @@ from core.evaluation.types import Problem
 from core.export.part import of_figure
 from core.figures.base.labels import settings_caption
 from core.figures.reasoning.words import sweep_caption
-from pages.ui import registry
-from pages.ui.reasoning import best_of, loop, state, text, tools, verdict, vote, work
+from pages.ui import platform, registry
 from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import loop, state, text, verdict, work
 from pages.ui.reasoning import problem as reason_problem
-from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning.measured import best_of, tools, vote
+from pages.ui.reasoning.measured import sweep as reason_many
 from pages.ui.reasoning.parts import STOPS
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import changed, cost, jobs, panel
+from pages.ui.resources import models
+from pages.ui.run import changed, cost, jobs
+from pages.ui.run.display import later, panel
+from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
-from pages.ui.shell import fragments, models
-from pages.ui.widgets import closed, control, figure, later, rail
-from pages.ui.widgets.control import value
+from pages.ui.widgets import closed
+from pages.ui.widgets.controls import control, rail
+from pages.ui.widgets.controls.control import value
 
 LIVE_SECONDS = 1.5
 ACCURACY, NOTE, LOOKS = "reason-accuracy", "reason-note", "reason-looks"
@@ -94,16 +98,16 @@ def draw(view: ReasonView) -> None:
             _knew(view)
         waits = view.trace is not None and view.strip is not None and later.waits(view)
         with right:
-            fragments.mount(_accuracy, key=ACCURACY)(view, waits=waits)
+            platform.part(_accuracy, key=ACCURACY)(view, waits=waits)
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 panel.made_by(*_captions(view))
     if waits:
         panel.watch(view)
         return
-    fragments.mount(_looks, key=LOOKS)(view)
+    platform.part(_looks, key=LOOKS)(view)
     if found is not None and view.trace is not None and "decode" not in view.jobs:
-        fragments.mark_ready()
+        platform.mark_ready()
 
 
 def redraw() -> None:
@@ -112,7 +116,7 @@ def redraw() -> None:
         _asked()
     except DecodingError:
         st.rerun()
-    fragments.rerun(reason_controls.BUDGET_ROW, NOTE, ACCURACY)
+    platform.rerun(reason_controls.BUDGET_ROW, NOTE, ACCURACY)
 
 
 def _asked() -> tuple[Problem, Reasoning]:
@@ -151,7 +155,7 @@ def _finished(view: ReasonView, trace: Trace) -> None:
         verdict.draw(found, problem)
         spent = _spent(trace)
         advice = verdict.advice(trace, state.reading(trace), found.outcome)
-        fragments.mount(_note, key=NOTE)(view, trace, spent, advice)
+        platform.part(_note, key=NOTE)(view, trace, spent, advice)
 
 
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
@@ -206,7 +210,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
         elif job is not None:
-            fragments.polled(_under_way, jobs.poll_seconds)(job)
+            platform.poll(_under_way, jobs.poll_seconds)(job)
         else:
             st.button(
                 "Stop the thinking at each step",
@@ -238,7 +242,7 @@ def _accuracy(view: ReasonView, *, waits: bool) -> None:
     if waits:
         return
     if view.active("sweep") is not None:
-        fragments.mount(_curve, run_every=LIVE_SECONDS)(view)
+        platform.part(_curve, run_every=LIVE_SECONDS)(view)
     else:
         _curve(view)
 

@@ -6,12 +6,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ProblemError
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
 from core.evaluation.questions.chains import MOST_STEPS
 from core.evaluation.questions.problems import THINKING_SYSTEM, make_hard_sums, make_problems
@@ -20,7 +21,7 @@ from core.evaluation.types import Problem, ProblemSet
 from pages.ui.reasoning import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls
-from pages.ui.widgets.control import Read, draw, load, value
+from pages.ui.widgets.controls.control import Read, draw, load, value
 
 # Checked here: a field with `max_chars` throws a longer text away without a word.
 MAX_QUESTION = 2000
@@ -94,10 +95,10 @@ class ReasonRequest(Request):
 
     def config_for(self, model: Any) -> MethodConfig:
         """The settings with the model's own marks."""
-        return marked(model, self.config)
+        return marked(model, cast(Reasoning, self.config))
 
 
-def marked(model: Any, config: Any) -> Any:
+def marked(model: Any, config: Reasoning) -> Reasoning:
     """A reasoning config with the marks of the model's own thinking."""
     marks = model.think_marks
     return replace(config, think_start=marks.start, think_end=marks.end)

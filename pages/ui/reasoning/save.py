@@ -10,11 +10,11 @@ from core.export.tables import tables_of
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.reasoning import state
-from pages.ui.reasoning import sweep as reason_many
+from pages.ui.reasoning.measured import sweep as reason_many
 from pages.ui.reasoning.parts import BEST_OF, RIVALS, STOPS
 from pages.ui.reasoning.state import ReasonView
-from pages.ui.run import save
-from pages.ui.run.archive import Tables
+from pages.ui.run.files import save
+from pages.ui.run.files.archive import Tables
 from pages.ui.run.parts import saved_parts
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from core.decoding.errors import DecodingError
+from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.transcript import ReasoningSummary, pieces_of, read_run
 from core.decoding.record.trace import Trace
 from core.evaluation.example import ReasoningExample
@@ -25,8 +26,8 @@ from core.evaluation.types import (
 )
 from core.evaluation.votes.best_of import SampledProblems
 from pages.ui.reasoning import problem as reason_problem
+from pages.ui.resources import examples
 from pages.ui.run.view import Source, View
-from pages.ui.shell import examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def load_example() -> ReasoningExample | None:
 
 def reading(trace: Trace) -> ReasoningSummary:
     """The shown run's two texts and what was spent on each."""
-    return read_run(pieces_of(trace.token_steps), trace.config)
+    return read_run(pieces_of(trace.token_steps), cast(Reasoning, trace.config))
 
 
 def verdict_of(attempt: Attempt, asked: Problem) -> RunVerdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import cast
 
 import streamlit as st
 
@@ -96,7 +97,9 @@ def _colors(theme: Theme) -> dict[str, str]:
 def pieces_of_trace(trace: Trace) -> list[ShownToken]:
     """A trace's text as it is shown; a forced token says what the model would have written."""
     steps = trace.token_steps
-    return pieces_to_show(pieces_of(steps), trace.config, [_instead(step) for step in steps])
+    return pieces_to_show(
+        pieces_of(steps), cast(Reasoning, trace.config), [_instead(step) for step in steps]
+    )
 
 
 def pieces_to_show(

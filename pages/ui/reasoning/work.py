@@ -12,9 +12,9 @@ from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Trans
 from core.evaluation.votes.best_of import SampledProblems, of_votes
 from pages.ui.reasoning.problem import marked
 from pages.ui.reasoning.state import ReasonView
+from pages.ui.resources.models import DEFAULT_REWARD
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.shell.models import DEFAULT_REWARD
 
 
 @jobs.in_background

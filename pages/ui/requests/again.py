@@ -19,11 +19,11 @@ from core.server.api.history import Record
 from core.server.api.request import vllm_fields
 from pages.ui import registry
 from pages.ui.hosting import endpoint
-from pages.ui.inside import state as inside
 from pages.ui.requests.state import RequestsView
-from pages.ui.run import save, shared
-from pages.ui.shell import models
-from pages.ui.widgets import control
+from pages.ui.resources import models
+from pages.ui.run import shared
+from pages.ui.run.files import save
+from pages.ui.widgets.controls import control
 
 # What says how to decode, in any endpoint's body; and what acts on streams only.
 _SETTINGS = {
@@ -68,8 +68,8 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         if page.path == registry.PAGES[0].path and trace.token_steps:
             open_it = partial(_open_in_lab, view, trace)
             _open_button(registry.page_of("lab").title, open_it, "Open this step in the lab")
-        if inside.shows(trace):
-            open_it = partial(inside.open_run, trace, view.selected)
+        if trace.token_steps:
+            open_it = partial(registry.OPEN_INSIDE, trace, view.selected)
             _open_button("Inside", open_it, "Open this step inside")
         if record is not None and record.configs:
             options = variants(record)
@@ -139,7 +139,9 @@ def variants(record: Record) -> dict[str, dict[str, Any]]:
         found["Speculative, the embedded draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
     # It needs no second model, so that it fits any.
     found["Speculative, prompt lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
-    drawn = own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
+    drawn: dict[str, Any] = (
+        own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
+    )
     for heat in (0.3, 1.5):
         shaping = {**drawn.get("shaping", {}), "temperature": heat}
         found[f"Temperature {heat:g}"] = {**drawn, "shaping": shaping}

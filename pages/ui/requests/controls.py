@@ -9,10 +9,10 @@ from core.decoding.errors import ConfigError, ModelError
 from core.decoding.record.trace import Trace
 from core.server.api.endpoints import ENDPOINTS
 from core.server.settings import variable
+from pages.ui.resources import models
 from pages.ui.run import shared
-from pages.ui.shell import models
-from pages.ui.widgets import control
-from pages.ui.widgets.control import Menu, Number, Segments, Text, declare, value
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import Menu, Number, Segments, Text, declare, value
 
 MAX_DECODING = 4_000
 ROWS = declare(

@@ -14,7 +14,7 @@ from core.decoding.methods import config_to_dict
 from core.server.api.history import Record
 from core.traces.data_path.types import DataPath
 from pages.ui.hosting import endpoint
-from pages.ui.run import panel
+from pages.ui.run.display import panel
 
 # Calls within calls that are written; the files hold all.
 _DEPTH = 5

@@ -15,7 +15,8 @@ from core.figures.base.theme import Theme
 from core.traces.foreign import MAX_BYTES, ForeignAnswer, read_foreign
 from core.traces.foreign_tokens import ForeignToken
 from pages.ui.requests.state import RequestsView
-from pages.ui.widgets import style, table, token_strip
+from pages.ui.run.figures import token_strip
+from pages.ui.widgets import style, table
 
 _STRIP, _FIELD = "foreign-strip", "foreign"
 _TOP_SHOWN = 5

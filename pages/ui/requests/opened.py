@@ -16,13 +16,15 @@ from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.speculative.timeline import PHONE_COLUMNS, rounds_for
 from core.server.api.history import Record
+from pages.ui import platform
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, details
 from pages.ui.requests.request_list import prompt_of
 from pages.ui.requests.state import STATES, RequestsView, partial_trace_of
-from pages.ui.run import jobs, origins, panel
-from pages.ui.shell import fragments
-from pages.ui.widgets import figure, later, pager, style, token_strip
+from pages.ui.run import jobs
+from pages.ui.run.display import later, panel
+from pages.ui.run.figures import figure, origins, pager, token_strip
+from pages.ui.widgets import style
 
 # The heatmap of a run that goes on is drawn anew after so many tokens.
 _LIVE_STEPS = 10
@@ -46,7 +48,7 @@ def draw(view: RequestsView, record: Record | None) -> bool:
     _head(record)
     if record.active:
         with panel.box():
-            fragments.polled(_live, jobs.poll_seconds)(view, record)
+            platform.poll(_live, jobs.poll_seconds)(view, record)
     else:
         view.look_at(record)
         _ended(view, record)

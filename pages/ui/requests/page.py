@@ -11,12 +11,12 @@ from core.decoding.counting import counted
 from core.decoding.errors import DecodingError
 from core.server.api.errors import ApiError
 from core.server.api.history import Record
+from pages.ui import platform
 from pages.ui.hosting import endpoint
 from pages.ui.requests import again, calls, controls, foreign, opened, request_list
 from pages.ui.requests.state import RequestsView
-from pages.ui.run import bar, panel
-from pages.ui.shell import fragments
-from pages.ui.widgets.control import in_words
+from pages.ui.run.display import bar, panel
+from pages.ui.widgets.controls.control import in_words
 
 WRONG_KEY = "This is no key of this server; its operator gives them out."
 NEEDS_KEY = "This server's requests are seen with the key that made them. Type your key above."
@@ -102,7 +102,7 @@ def draw(view: RequestsView) -> None:
         st.text(NEEDS_KEY)
     elif not endpoint.service().closed:
         record = chosen(view)
-        fragments.polled(_list, bar.poll_seconds)(view, _seen(view, record))
+        platform.poll(_list, bar.poll_seconds)(view, _seen(view, record))
         if view.foreign is not None:
             foreign.draw(view, view.foreign)
         elif not opened.draw(view, record):

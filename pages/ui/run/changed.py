@@ -15,11 +15,10 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import visible_token
 from pages.ui.registry import Page
-from pages.ui.run import shared
+from pages.ui.run import address, shared
 from pages.ui.run.request import Request, RunControls
 from pages.ui.run.view import View
-from pages.ui.shell import address
-from pages.ui.widgets.control import Control, Menu, Read, row_of, value
+from pages.ui.widgets.controls.control import Control, Menu, Read, row_of, value
 
 _MOST_NAMED = 4
 _SHOWN = 60

@@ -11,19 +11,17 @@ from functools import wraps
 from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
 from core import DecodingError, ModelError
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.server.job import JobState, ModelJob, tokens_in
 from core.server.queue import QUEUE
 from core.server.worker.workers import IN_PROCESS
+from pages.ui.platform import session
+from pages.ui.platform.guard import UNEXPECTED
+from pages.ui.resources import models
 from pages.ui.run.request import Request
-from pages.ui.shell import models
-from pages.ui.shell.guard import UNEXPECTED
-from pages.ui.widgets.control import in_words
+from pages.ui.widgets.controls.control import in_words
 
 POLL_SECONDS = 0.15
 # While many views of running jobs are open each of them looks more seldom: the first of these at
@@ -41,7 +39,8 @@ ABANDONED_SECONDS = 120.0
 GONE_SECONDS = 15.0
 WAITING = "Waiting for other sessions"
 RUN_AGAIN = "press Run to make it again"
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 _lock, _active = Lock(), set["Job"]()
 
 
@@ -83,7 +82,7 @@ class Job(ModelJob):
     def should_stop(self) -> bool:
         """Return whether the work is to end; work that was abandoned once stays so."""
         unwatched = time.monotonic() - self.watched
-        gone = unwatched > GONE_SECONDS and not _is_connected(self.session)
+        gone = unwatched > GONE_SECONDS and not session.is_connected(self.session)
         if gone or unwatched > ABANDONED_SECONDS:
             self.stopping.set()
         return self.stopping.is_set()
@@ -99,7 +98,7 @@ class Job(ModelJob):
             StoppedError, LoadingStoppedError: the job was stopped while it waited.
         """
         self.stage = WAITING
-        workers = models.workers() if runtime.exists() else IN_PROCESS
+        workers = models.workers() if session.has_server() else IN_PROCESS
         return workers.compute(
             self, QUEUE, function, *args, on_turn=lambda: self.tell(stage), **named
         )
@@ -127,7 +126,7 @@ def start(work: Callable[[Job], Any]) -> Job:
 
     A session that has too much under way gets a job that has failed with `TOO_MANY`.
     """
-    job = Job(session=_session())
+    job = Job(session=session.current())
     with _lock:
         jobs = [other for other in _active if other.session == job.session]
         going = sum(not other.stopping.is_set() for other in jobs)
@@ -139,19 +138,6 @@ def start(work: Callable[[Job], Any]) -> Job:
     else:
         job.start(work)
     return job
-
-
-def _session() -> str | None:
-    """Return the session whose page is being drawn; None outside of one."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context.session_id if context else None
-
-
-def _is_connected(session: str | None) -> bool:
-    """Return whether a browser shows the session; always true outside of a server."""
-    if session is None or not runtime.exists():
-        return True
-    return runtime.get_instance().is_active_session(session)
 
 
 def poll_seconds() -> float:

@@ -10,7 +10,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import PromptError
 from core.decoding.record.trace import Trace
 from pages.ui.run import shared
-from pages.ui.widgets.control import Control, Read, value
+from pages.ui.widgets.controls.control import Control, Read, value
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from pages.ui.shell import figure_choices, models, prompts
-from pages.ui.widgets.control import Menu, Number, Read, Text, Toggle, declare, load, value
+from pages.ui.resources import models, prompts
+from pages.ui.widgets.controls import figure_choices
+from pages.ui.widgets.controls.control import Menu, Number, Read, Text, Toggle, declare, load, value
 
 MAX_PROMPT = 20_000
 # In the session's state: an example was picked, and the page that is drawn next may run it.

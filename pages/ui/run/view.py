@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
-
-import streamlit as st
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from core.decoding.methods import method_of
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
 from core.decoding.record.trace import RECOMPUTED, Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
+from pages.ui import platform
+from pages.ui.resources import examples, models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
 from pages.ui.run.work import BackgroundWork
-from pages.ui.shell import examples, models
 from pages.ui.widgets import style
 
 MOST_RUNS = 12
 
+T = TypeVar("T")
 Source = Literal["example", "run", "request", "file", "none"]
 
 
@@ -32,6 +32,7 @@ class PageView(BackgroundWork):
     Args:
         failure: why a run, or the file that was to be opened, shows nothing.
         painted: the first figure goes ahead or is there, so the others may follow.
+        memory: the newest result of each thing that `memo` has made, by its name, with its key.
     """
 
     # Under which the session keeps it.
@@ -39,14 +40,23 @@ class PageView(BackgroundWork):
 
     failure: str = ""
     painted: bool = False
+    memory: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
+
+    def memo(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` gives, made again where the key is another than last time.
+
+        Other threads call it too: a result and its key are stored in one go.
+        """
+        known = self.memory.get(name)
+        if known is None or known[0] != key:
+            known = self.memory[name] = (key, make())
+        result: T = known[1]
+        return result
 
     @classmethod
     def current(cls) -> Self:
         """This session's view of the page."""
-        if cls.key not in st.session_state:
-            st.session_state[cls.key] = cls.initial()
-        shown: Self = st.session_state[cls.key]
-        return shown
+        return platform.keep(cls.key, cls.initial)
 
     @classmethod
     def initial(cls) -> Self:

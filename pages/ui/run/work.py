@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.decoding.errors import DecodingError
+from pages.ui import platform
 from pages.ui.run.jobs import Job, start
-from pages.ui.shell.uninterrupted import uninterrupted
-from pages.ui.widgets.control import in_words
+from pages.ui.widgets.controls.control import in_words
 
 # Work that is done within this time needs no second drawing.
 PATIENCE_SECONDS = 0.25
@@ -72,7 +72,7 @@ class BackgroundWork:
             if job := self.jobs.pop(name, None):
                 job.stop()
 
-    @uninterrupted()
+    @platform.critical()
     def collect_results(self) -> None:
         """Take over what ended jobs have left, before the page is drawn."""
         self.requested.clear()

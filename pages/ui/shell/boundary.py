@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui.platform import guard
 from pages.ui.registry import Page
-from pages.ui.run import shared
-from pages.ui.shell import address, guard
-from pages.ui.widgets import control
+from pages.ui.run import address, shared
+from pages.ui.widgets.controls import control
 
 
 def run(page: Page, draw: Callable[[], None]) -> None:

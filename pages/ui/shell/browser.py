@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.hosting.chart_script import SCRIPT
-from pages.ui.widgets import control, style
+from pages.ui.platform.chart_script import SCRIPT
+from pages.ui.widgets import style
+from pages.ui.widgets.controls import control
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 

@@ -13,14 +13,14 @@ from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
+from pages.ui.resources import models, prompts
 from pages.ui.run import shared
-from pages.ui.shell import models, prompts
-from pages.ui.widgets.control import (
+from pages.ui.widgets.controls.control import (
     draw,
     load,
     value,
 )
-from pages.ui.widgets.link import refused_models, tell
+from pages.ui.widgets.controls.link import refused_models, tell
 
 
 def refuse_models(view: Callable[[], Any]) -> None:
@@ -107,8 +107,12 @@ def _cache() -> None:
             key="empty_gguf_cache",
             type="tertiary",
             help="Remove the converted GGUF files; the next load of one converts it again.",
-            on_click=empty_cache,
+            on_click=_empty_cache,
         )
+
+
+def _empty_cache() -> None:
+    empty_cache()
 
 
 def _hint() -> None:

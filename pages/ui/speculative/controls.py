@@ -13,11 +13,11 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
+from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
-from pages.ui.shell import models
-from pages.ui.widgets.config_fields import arguments, reached
-from pages.ui.widgets.control import (
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import (
     Menu,
     Number,
     Read,
@@ -29,8 +29,8 @@ from pages.ui.widgets.control import (
     row_of,
     value,
 )
-from pages.ui.widgets.knob import KNOBS, nearest_temperature
-from pages.ui.widgets.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 
 LOOKUP = "prompt lookup"
 # In the session's state: the target that the draft was set for, and that lookup was set for one.

@@ -7,10 +7,11 @@ import streamlit as st
 from core.decoding.record.trace import Trace
 from core.figures.speculative.feed import feed_words
 from core.figures.speculative.metrics import scoring_words, spec_scoring_data
+from pages.ui.run.figures import figure
 from pages.ui.speculative import measurement, parts, work
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure, table
-from pages.ui.widgets.control import value
+from pages.ui.widgets import table
+from pages.ui.widgets.controls.control import value
 
 
 def draw(view: SpecView, trace: Trace) -> None:

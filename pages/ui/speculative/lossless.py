@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import streamlit as st
 
 from core import figures
@@ -11,16 +13,17 @@ from core.decoding.speculative.config import Speculative
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
-from pages.ui.shell import models
+from pages.ui.resources import models
+from pages.ui.run.figures import figure
 from pages.ui.speculative import controls, measurement, parts, work
 from pages.ui.speculative.state import SpecView, Three
-from pages.ui.widgets import figure, table
-from pages.ui.widgets.control import value
+from pages.ui.widgets import table
+from pages.ui.widgets.controls.control import value
 
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The greedy comparison or the statistical test, and the exact table."""
-    config = trace.config
+    config = cast(Speculative, trace.config)
     if config.shaping.temperature == 0:
         _identical(view, trace)
     else:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pages.ui.run import bar
+from pages.ui.run.display import bar
 from pages.ui.run.jobs import Job
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets.control import value
+from pages.ui.widgets.controls.control import value
 
 
 def row(

@@ -14,10 +14,11 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import counts
 from core.figures.speculative.words import emitted
-from pages.ui import registry
-from pages.ui.run import changed, origins, panel
+from pages.ui import platform, registry
+from pages.ui.run import changed
+from pages.ui.run.display import panel
+from pages.ui.run.figures import origins
 from pages.ui.run.jobs import Job
-from pages.ui.shell import fragments
 from pages.ui.speculative import controls, state, tabs
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import style
@@ -48,7 +49,7 @@ def _live(view: SpecView, job: Job) -> None:
 def _finished(view: SpecView, trace: Trace) -> None:
     with panel.box():
         panel.head(view, trace, *_summary(trace), draft=controls.draft())
-        fragments.mount(_strip, key=tabs.STRIP)(view, trace, live=False)
+        platform.part(_strip, key=tabs.STRIP)(view, trace, live=False)
         with st.container(
             key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"
         ):
@@ -92,4 +93,4 @@ def _on_selected() -> None:
         tokens = emitted(view.trace)
         if 0 <= at < len(tokens):
             view.look_at(tokens[at].round, tokens[at].place)
-            fragments.rerun(tabs.TOKEN, tabs.TIMELINE)
+            platform.rerun(tabs.TOKEN, tabs.TIMELINE)

@@ -20,8 +20,8 @@ from core.figures.speculative.metrics import (
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import emitted, kind_color
-from pages.ui.run import save
-from pages.ui.run.archive import Tables
+from pages.ui.run.files import save
+from pages.ui.run.files.archive import Tables
 from pages.ui.run.parts import saved_parts
 from pages.ui.speculative import controls
 from pages.ui.speculative.parts import PARTS

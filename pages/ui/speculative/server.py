@@ -10,13 +10,14 @@ from core import figures
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import config_caption
+from pages.ui.resources import models
 from pages.ui.run import jobs, shared
+from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Request
-from pages.ui.shell import models
 from pages.ui.speculative import controls, measurement, parts
 from pages.ui.speculative.state import ServerRun, SpecView
-from pages.ui.widgets import figure, table
+from pages.ui.widgets import table
 
 _HINT = "One request: the server drafts, judges and draws, and tells how much it accepted."
 

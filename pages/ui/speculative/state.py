@@ -16,9 +16,11 @@ from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
+from pages.ui.resources import models
+from pages.ui.run import address
 from pages.ui.run.view import Source, View
-from pages.ui.shell import address, models
-from pages.ui.widgets import link, style
+from pages.ui.widgets import style
+from pages.ui.widgets.controls import link
 
 # The key of the text's strip of tokens.
 STRIP = "spec-strip"
@@ -142,8 +144,8 @@ def _linked_token() -> tuple[int, int] | None:
     if not said:
         return None
     at, _, place = said.partition(".")
-    found = link.whole(at), EXTRA if place == _OWN else link.whole(place)
-    return _NOWHERE if None in found else found
+    index, within = link.whole(at), EXTRA if place == _OWN else link.whole(place)
+    return _NOWHERE if index is None or within is None else (index, within)
 
 
 def keep_token(found: SpecView) -> None:

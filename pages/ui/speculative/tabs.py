@@ -23,12 +23,14 @@ from core.figures.speculative.words import (
     verification_words,
     where_words,
 )
-from pages.ui import registry
-from pages.ui.run import panel
-from pages.ui.shell import address, fragments
+from pages.ui import platform, registry
+from pages.ui.run import address
+from pages.ui.run.display import later, panel
+from pages.ui.run.figures import figure, pager
 from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import ahead, figure, later, link, pager, play, style, words
+from pages.ui.widgets import ahead, play, style, words
+from pages.ui.widgets.controls import link
 
 _NOTICE = """
 ## What to notice
@@ -65,15 +67,15 @@ def draw(view: SpecView, trace: Trace) -> bool:
     """The timeline, the selected token, and what else there is to know; the tabs watch over what a
     press in them starts. Returns whether they are there."""
     with st.container(key="figures"):
-        fragments.mount(_timeline, key=TIMELINE)(view, trace)
+        platform.part(_timeline, key=TIMELINE)(view, trace)
         if later.waits(view):
             return False
         with st.container():
-            fragments.mount(_one_token, key=TOKEN)(view, trace)
+            platform.part(_one_token, key=TOKEN)(view, trace)
         with st.container():
-            fragments.mount(_looks, key=LOOKS)(view, trace)
+            platform.part(_looks, key=LOOKS)(view, trace)
     if "decode" not in view.jobs:
-        fragments.mark_ready()
+        platform.mark_ready()
     return True
 
 
@@ -82,7 +84,7 @@ def _redraw() -> None:
 
     What is said of the token is there before the larger figure, which follows.
     """
-    fragments.rerun(TOKEN, STRIP, TIMELINE)
+    platform.rerun(TOKEN, STRIP, TIMELINE)
 
 
 def _looks(view: SpecView, trace: Trace) -> None:
@@ -178,7 +180,7 @@ def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
     return ahead.offer("spec-token", (view.number, *look.key), inputs, build)
 
 
-def sentences(trace: Trace, at: int, place: int) -> ahead.Shown:
+def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     """What is said of a token of round `at`, by its place there; plain text.
 
     Raises:

@@ -9,10 +9,11 @@ from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
+from pages.ui.run.figures import figure
 from pages.ui.speculative import measurement, parts, work
 from pages.ui.speculative.state import SpecView
-from pages.ui.widgets import figure, style, table
-from pages.ui.widgets.control import value
+from pages.ui.widgets import style, table
+from pages.ui.widgets.controls.control import value
 
 # px: on a phone a metric's definition is in view.
 _WIDE = {"metric": 240, "value": 65, "definition": 402, "source": 213}

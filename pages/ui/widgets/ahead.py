@@ -6,68 +6,35 @@ A gesture changes inputs, each of which has a name: the chosen step, a knob's nu
 
 from __future__ import annotations
 
-import asyncio
+import json
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
-import streamlit as st
+from starlette.routing import BaseRoute
 
 from core.decoding.errors import DecodingError
 from core.figures.base.labels import exact_plain
+from pages.ui import platform
+from pages.ui.platform import gestures
+from pages.ui.platform.gestures import Turns
 from pages.ui.widgets.chart import Drawing
 
 PATH = "/gestures"
 # Under so many inputs a session's parts are kept; both figures of a step take some 20 kB.
 _MOST_KEPT = 24
 _LONGEST_INPUT = 40
-# Of a session's requests so many wait: more than a page has parts and neighbours of what is chosen.
-MOST_WAITING = 16
 _OFFERED, _TURNS = "offered_ahead", "turns_ahead"
 
-Shown: TypeAlias = dict[str, Drawing | str]
+Shown: TypeAlias = Mapping[str, Drawing | str]
 """Charts and words of the page, by their names."""
 Inputs: TypeAlias = dict[str, Any]
 Reader: TypeAlias = Callable[[str], Any]
 """Gives an input as the page would take it; None where the page would not."""
-
-
-@dataclass(eq=False)
-class Turns:
-    """A session's requests take turns: parts are built for one at a time, the newest goes next."""
-
-    _now: asyncio.Future[bool] | None = None
-    _waiting: list[asyncio.Future[bool]] = field(default_factory=list)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[bool]:
-        """Wait for it; false where too many newer requests have come meanwhile."""
-        mine: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting.append(mine)
-        self._next()
-        while len(self._waiting) > MOST_WAITING:
-            overtaken = self._waiting.pop(0)
-            if not overtaken.done():
-                overtaken.set_result(False)
-        try:
-            yield await mine
-        finally:
-            if self._now is mine:
-                self._now = None
-                self._next()
-
-    def _next(self) -> None:
-        while self._now is None and self._waiting:
-            newest = self._waiting.pop()
-            # Who has gone meanwhile has left it cancelled.
-            if not newest.done():
-                self._now = newest
-                newest.set_result(True)
 
 
 @dataclass(eq=False)
@@ -153,7 +120,7 @@ def offer(
     readers = {key: read for key, (_, read) in inputs.items()}
     offered, found = _offered(), _offered().get(name)
     if found is None or found.depends != depends or found.readers.keys() != readers.keys():
-        turns: Turns = st.session_state.setdefault(_TURNS, Turns())
+        turns = platform.keep(_TURNS, Turns)
         found = offered[name] = Offer(depends, readers, build, at, turns)
         _offers[found.secret] = found
     found.build, found.at, found.is_open = build, at, True
@@ -179,7 +146,18 @@ def parts(secret: str, asked: Mapping[str, str]) -> Shown:
     return found.parts(inputs) if found is not None and inputs is not None else {}
 
 
-def sent(part: Drawing | str) -> dict[str, str]:
+def routes() -> list[BaseRoute]:
+    """Return the route at which a browser fetches parts, below a secret of the session's own."""
+    return [gestures.route(PATH, turns_of, _answer)]
+
+
+def _answer(secret: str, asked: Mapping[str, str]) -> str:
+    """Parts as JSON; empty where there are none."""
+    found = {name: _sent(part) for name, part in parts(secret, asked).items()}
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
+
+
+def _sent(part: Drawing | str) -> dict[str, str]:
     """A part as the browser gets it."""
     if isinstance(part, str):
         return {"text": part}
@@ -187,5 +165,4 @@ def sent(part: Drawing | str) -> dict[str, str]:
 
 
 def _offered() -> dict[str, Offer]:
-    found: dict[str, Offer] = st.session_state.setdefault(_OFFERED, {})
-    return found
+    return platform.keep(_OFFERED, dict[str, Offer])

@@ -15,7 +15,7 @@ import streamlit as st
 
 from core.figures.base.labels import exact_plain
 from core.figures.base.sheet import plain_values
-from pages.ui.hosting.chart_script import SCRIPT
+from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 

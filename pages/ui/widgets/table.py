@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -18,7 +18,7 @@ def draw(
     numbers: Mapping[str, str] | None = None,
     notes: Mapping[str, str] | None = None,
     widths: Mapping[str, Any] | None = None,
-    height: int | str = "auto",
+    height: int | Literal["auto", "stretch", "content"] = "auto",
     most_rows: int | None = None,
     row_height: int | None = None,
     on_pick: Callable[[int], None] | None = None,
@@ -42,6 +42,7 @@ def draw(
     if closed.state() == "closed":
         st.empty()
         return
+    on_select: Any = picked if on_pick else "ignore"
     frame, said, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
@@ -56,7 +57,7 @@ def draw(
         key=key,
         hide_index=True,
         height=height if most_rows is None else min(len(frame), most_rows) * 35 + 38,
-        on_select=picked if on_pick else "ignore",
+        on_select=on_select,
         selection_mode="single-row",
         row_height=row_height,
         column_config=columns,

@@ -1,8 +1,0 @@
-"""Greedy decoding on the Decode page."""
-
-from __future__ import annotations
-
-from core.decoding.autoregressive.config import Greedy
-from pages.ui.decode.strategy import Strategy
-
-STRATEGY = Strategy("Greedy", Greedy)

@@ -1,0 +1,26 @@
+"""Sampling by the engine on the Decode page: a model's server makes the run by itself."""
+
+from __future__ import annotations
+
+from core.decoding.by_engine.config import NO_BUDGET, ByEngine
+from pages.ui.decode.methods.strategy import Strategy
+from pages.ui.resources import models
+from pages.ui.run import shared
+from pages.ui.run.shared import SEED
+from pages.ui.widgets.controls.control import Number, declare
+
+ROWS = declare(
+    Number("thinking_token_budget", "Thinking budget of the server", NO_BUDGET, NO_BUDGET, 100_000,
+        field="thinking_token_budget",
+        acts=lambda read: read("method") == "engine",
+        help="vLLM ends the thinking after so many tokens, where it was started with "
+        "--reasoning-config. -1 leaves it alone."),
+)  # fmt: skip
+STRATEGY = Strategy(
+    "By the engine",
+    ByEngine,
+    (*ROWS, SEED),
+    more=("thinking_token_budget",),
+    offered=lambda: models.is_on_server(shared.model()),
+    reshapes=False,
+)

@@ -1,0 +1,38 @@
+"""Contrastive search on the Decode page, with what each step compared."""
+
+from __future__ import annotations
+
+from core import figures
+from core.decoding.contrastive.config import ContrastiveSearch
+from core.decoding.record.compared import MAX_COMPARED
+from pages.ui.decode.methods.strategy import Strategy
+from pages.ui.decode.parts import of_step
+from pages.ui.resources import models
+from pages.ui.run import shared
+from pages.ui.widgets.controls.control import Number, Read, declare
+
+
+def _is_chosen(read: Read) -> bool:
+    return bool(read("method") == "contrastive")
+
+
+ROWS = declare(
+    Number("penalty_alpha", "Penalty alpha", 0.6, 0.0, 1.0, 0.05, short=True, field="penalty_alpha",
+        acts=_is_chosen,
+        help="The weight of the penalty for likeness to the text so far. 0 is greedy decoding."),
+    Number("contrastive_top_k", "Candidates", 4, 1, MAX_COMPARED, short=True,
+        field="contrastive_top_k",
+        acts=_is_chosen, help="So many of the most probable tokens are compared at every step."),
+)  # fmt: skip
+
+
+STRATEGY = Strategy(
+    "Contrastive",
+    ContrastiveSearch,
+    ROWS,
+    beside=("penalty_alpha", "contrastive_top_k"),
+    parts={"Contrastive": of_step("compared", figures.contrast_bars)},
+    # A server gives no hidden states.
+    offered=lambda: not models.is_on_server(shared.model()),
+    reshapes=False,
+)

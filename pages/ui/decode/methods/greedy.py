@@ -1,0 +1,8 @@
+"""Greedy decoding on the Decode page."""
+
+from __future__ import annotations
+
+from core.decoding.autoregressive.config import Greedy
+from pages.ui.decode.methods.strategy import Strategy
+
+STRATEGY = Strategy("Greedy", Greedy)

@@ -1,0 +1,21 @@
+"""Sampling on the Decode page, with the choice of how a token is drawn."""
+
+from __future__ import annotations
+
+from core.decoding.autoregressive.config import Sampling
+from pages.ui.decode.methods.strategy import Strategy
+from pages.ui.run.shared import SEED
+from pages.ui.widgets.controls.control import Menu, declare
+
+DRAWS = {"inverse_cdf": "Inverse CDF", "gumbel": "Gumbel", "multinomial": "Multinomial"}
+DRAW_HELP = (
+    "How a token is picked from the final distribution. Inverse CDF: a number falls on tokens laid "
+    "end to end. Gumbel: noise is added to each ln p, and the highest wins. Multinomial: as torch "
+    "and transformers draw."
+)
+ROWS = declare(
+    Menu("draw", "Draw", "inverse_cdf", lambda: DRAWS, field="draw",
+        acts=lambda read: read("method") == "sampling",
+        help=DRAW_HELP),
+)  # fmt: skip
+STRATEGY = Strategy("Sampling", Sampling, (*ROWS, SEED), more=("draw",))

@@ -1,0 +1,89 @@
+"""The session whose page is being drawn, and the browser's request that is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+T = TypeVar("T")
+
+
+def current() -> str | None:
+    """Return the session whose page is being drawn; None outside of one."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else None
+
+
+def keep(name: str, make: Callable[[], T]) -> T:
+    """Return what the session keeps under a name, made where it keeps nothing there yet."""
+    if name not in st.session_state:
+        st.session_state[name] = make()
+    kept: T = st.session_state[name]
+    return kept
+
+
+def has_server() -> bool:
+    """Return whether a server runs; none does in tests and scripts."""
+    return runtime.exists()
+
+
+def is_connected(session: str | None) -> bool:
+    """Return whether a browser shows the session; always true outside of a server."""
+    if session is None or not runtime.exists():
+        return True
+    return runtime.get_instance().is_active_session(session)
+
+
+def query() -> str | None:
+    """Return the query of the address with which the browser asked for this run.
+
+    Streamlit may drop parameters of it whose controls are not drawn yet.
+    """
+    context = get_script_run_ctx()
+    return context.query_string if context else None
+
+
+def browser_url() -> str:
+    """Return the address that the browser showed when it asked for this run; empty if it told none.
+
+    `st.context.url` would name the page that is being run.
+    """
+    context = get_script_run_ctx()
+    found = context.context_info.url if context and context.context_info else ""
+    return found or ""
+
+
+def is_first(name: str) -> bool:
+    """Return whether this is the first time in a run that something of this name is done.
+
+    Each run has cursors of its own. Outside of a page it always is.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return True
+    if getattr(context, f"_done_{name}", None) is context.cursors:
+        return False
+    setattr(context, f"_done_{name}", context.cursors)
+    return True
+
+
+def set_in_address(name: str, word: str) -> bool:
+    """Let the address say a word; False where the name belongs to a control that was drawn."""
+    with suppress(StreamlitAPIException):
+        st.query_params[name] = word
+        return True
+    return False
+
+
+def drop_from_address(name: str) -> bool:
+    """Take a name out of the address; False where it belongs to a control that was drawn."""
+    with suppress(StreamlitAPIException):
+        del st.query_params[name]
+        return True
+    return False

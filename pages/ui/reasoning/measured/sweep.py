@@ -1,0 +1,238 @@
+"""Many problems: a sweep over budgets, on the project's own problems or on an uploaded file's."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import streamlit as st
+
+from core import figures
+from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.reasoning.config import Reasoning
+from core.evaluation.sweep.fair import fair_rows
+from core.evaluation.sweep.types import BudgetField, BudgetSweep, SweepPlan
+from core.export.stored_parts import sweep_parts
+from core.export.table import csv_text
+from core.figures.reasoning.words import problems_words
+from pages.ui import platform
+from pages.ui.reasoning import controls as reason_controls
+from pages.ui.reasoning import own_problems, work
+from pages.ui.reasoning.state import ReasonView
+from pages.ui.run import address, jobs, shared
+from pages.ui.run.display import bar, panel
+from pages.ui.run.figures import figure
+from pages.ui.run.jobs import Job
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import in_words, value
+
+MAX_BUDGETS = 40
+LIVE_SECONDS = 4.0
+_FIELDS: dict[str, BudgetField] = {"close": "max_thinking_tokens", "cut": "max_new_tokens"}
+
+
+def shown(view: ReasonView) -> BudgetSweep | None:
+    """The sweep in sight: the one under way, else the last one of this bound."""
+    field = _FIELDS[str(value("bound"))]
+    live = view.live
+    return live if live is not None and live.plan.budget_field == field else view.sweeps.get(field)
+
+
+def identity(view: ReasonView, sweep: BudgetSweep) -> Hashable:
+    """Tells sweeps apart, and the states of one."""
+    rows = len(sweep.rows) if sweep.complete else len(fair_rows(sweep))
+    return (view.version("sweep"), sweep.plan.budget_field, rows, sweep is view.live)
+
+
+def draw(view: ReasonView) -> None:
+    """What is swept, its progress, and what became of the runs."""
+    with st.container(key="many", gap="small"):
+        _controls(view)
+        _state(view)
+    if view.active("sweep") is not None:
+        platform.part(_figures, run_every=LIVE_SECONDS)(view)
+    else:
+        _figures(view)
+
+
+def _figures(view: ReasonView) -> None:
+    """What became of the runs and what they cost; while a sweep goes on, of those so far."""
+    sweep = shown(view)
+    if sweep is None:
+        return
+    _words(view, sweep)
+    key = identity(view, sweep)
+    _, outcomes, spent, difficulty = sweep_parts(sweep)
+    with st.container(key="pair"):
+        left, right = st.columns(2, gap="small")
+        with left:
+            figure.chart(outcomes, (key,))
+        with right:
+            figure.chart(spent, (key,))
+    if difficulty.draw is not None:
+        figure.chart(difficulty, (key,), across=True)
+
+
+def _controls(view: ReasonView) -> None:
+    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+        control.draw("budgets")
+        if view.uploaded is None:
+            control.draw("many_problems")
+        if float(value("reason_temperature")) > 0:
+            control.draw("tries")
+        own_problems.draw(view)
+        _button(view)
+
+
+def plan(view: ReasonView) -> SweepPlan:
+    """The sweep that the controls describe.
+
+    Raises:
+        ConfigError: budgets that are no numbers, or settings that exclude each other.
+    """
+    field = _FIELDS[str(value("bound"))]
+    heat = float(value("reason_temperature"))
+    own = len(view.uploaded.problems) if view.uploaded is not None else 0
+    return SweepPlan(
+        model_id=shared.model(),
+        problems=own_problems.problems(view, own or int(value("many_problems"))),
+        config=reason_controls.reasoning(value, temperature=heat),
+        budgets=budgets(str(value("budgets")), least=0 if field == "max_thinking_tokens" else 1),
+        budget_field=field,
+        samples=int(value("tries")) if heat > 0 else 1,
+    )
+
+
+def tokens(view: ReasonView) -> int:
+    """The most tokens that the controls' sweep computes.
+
+    Raises:
+        as `plan`.
+    """
+    wanted = plan(view)
+    each = sum(wanted.config_of(budget, 0).max_new_tokens for budget in wanted.budgets)
+    return each * len(wanted.problems.problems) * wanted.samples
+
+
+def budgets(text: str, least: int) -> tuple[int, ...]:
+    """The budgets that were typed, rising; those below the least are left out.
+
+    Raises:
+        ConfigError: something else than whole numbers, none of them, or too many.
+    """
+    words = text.replace(",", " ").replace(";", " ").split()
+    if not all(word.isascii() and word.isdigit() and len(word) <= 6 for word in words):
+        raise ConfigError(
+            "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
+        )
+    found = tuple(sorted({int(word) for word in words if int(word) >= least}))
+    if not 1 <= len(found) <= MAX_BUDGETS:
+        raise ConfigError(f"Give 1 to {MAX_BUDGETS} budgets of {least} tokens or more.")
+    return found
+
+
+def resumable(view: ReasonView, wanted: SweepPlan) -> BudgetSweep | None:
+    """One's own unfinished sweep of just this plan."""
+    found = view.sweeps.get(wanted.budget_field)
+    if found is None or found.complete or wanted.budget_field not in view.swept:
+        return None
+    marks = {name: getattr(found.plan.config, name) for name in ("think_start", "think_end")}
+    same = replace(
+        wanted,
+        model_revision=found.plan.model_revision,
+        config=replace(wanted.config, **marks),
+    )
+    return found if same == found.plan else None
+
+
+def start(view: ReasonView) -> None:
+    """Start the sweep, or go on where it was stopped."""
+
+    def begin() -> Job:
+        wanted = plan(view)
+        found = resumable(view, wanted)
+        return work.sweep(view, wanted, found.rows if found else ())
+
+    if view.attempt("sweep", begin):
+        # A link can't carry the visitor's own problems.
+        address.tell("sweep", "1" if view.uploaded is None else None)
+
+
+def _button(view: ReasonView) -> None:
+    with st.container(key="sweep-side", width="content"):
+        bar.button(
+            view,
+            "sweep",
+            "Resume" if _left(view) else "Run sweep",
+            lambda: start(view),
+            key="start_sweep",
+            stop_key="stop_sweep",
+            type="primary",
+            disabled=bool(_refusal(view)),
+        )
+
+
+def _refusal(view: ReasonView) -> str:
+    """Why the controls describe no sweep; empty where they do."""
+    try:
+        plan(view)
+    except DecodingError as error:
+        return in_words(error)
+    return ""
+
+
+def _left(view: ReasonView) -> bool:
+    """Whether the controls describe one's own unfinished sweep."""
+    try:
+        return bool(view.swept) and resumable(view, plan(view)) is not None
+    except DecodingError:
+        return False
+
+
+def _state(view: ReasonView) -> None:
+    """Progress while a sweep goes on; else what the figures below are of."""
+    with st.container(key="sweep-state", gap="small"):
+        progress(view, "sweep", refusal=_refusal(view))
+
+
+def progress(view: ReasonView, name: str, refusal: str = "") -> None:
+    """A bar with how many runs have ended, while the work goes on; else why there is none."""
+    if job := view.active(name):
+        platform.poll(panel.progress, jobs.poll_seconds)(job)
+    elif error := refusal or view.failures.get(name, ""):
+        with st.container(key="refused"):
+            st.text(error)
+
+
+def _words(view: ReasonView, sweep: BudgetSweep) -> None:
+    with st.container(key="sweep-words", horizontal=True, vertical_alignment="center", gap="small"):
+        st.text(_about(view, sweep), width="stretch")
+        st.download_button(
+            "All runs (CSV)",
+            lambda: csv_text(figures.reason_rows_data(sweep)).encode("utf-8-sig"),
+            "decoding-sweep.csv",
+            "text/csv",
+            key="save_rows",
+            icon=":material/table_view:",
+            type="tertiary",
+            on_click="ignore",
+        )
+
+
+def _about(view: ReasonView, sweep: BudgetSweep) -> str:
+    what = problems_words(sweep.plan.problems)
+    if sweep is view.live:
+        # Its progress is shown above, and moves on.
+        return f"Your sweep, under way · {what} · {_drawn(sweep)}"
+    if sweep.plan.budget_field in view.swept:
+        source = "Your sweep" if sweep.complete else "Your sweep, stopped"
+    else:
+        source = "Example"
+    count = f"{len(sweep.rows):,} of {sweep.plan.total:,} runs"
+    return f"{source} · {what} · {count} · {_drawn(sweep)}"
+
+
+def _drawn(sweep: BudgetSweep) -> str:
+    config: Reasoning = sweep.plan.config
+    drawn = f"temperature {config.shaping.temperature:g}" if config.draws else "greedy"
+    return f"{drawn} · calculator" if config.calculator else drawn

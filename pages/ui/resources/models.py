@@ -1,0 +1,300 @@
+"""Models for the pages: a small cache, what is known of each, and the warm-up."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.errors import LoadingStoppedError, ModelError
+from core.models import recent
+from core.models.packaged import PACKAGED, is_installed
+from core.models.remote.address import is_remote, read_address
+from core.models.remote.keys import give_key, key_for
+from core.models.reporting import Report, unheard
+from core.models.stopping import ShouldStop
+from core.models.store import ModelStore
+from core.server.settings import settings
+from core.server.worker.reference import ModelReference, share
+from core.server.worker.workers import Workers
+from pages.ui.platform import reach
+
+ASSETS = Path(__file__).parents[3] / "assets" / "models"
+DEFAULT_MODEL = "embedded:target"
+DEFAULT_REWARD = "embedded:reward"
+WARM_UP_DELAY = 1.5
+NOT_OFFERED = "This server doesn't offer that model: choose one of its list."
+NOT_LOADED = "{where} can't be loaded now; who runs this server finds the reason in its log."
+NO_MODEL_THERE = (
+    "No model can be read at {where}: give a GGUF file, the folder that holds config.json and "
+    "safetensors weights, a hub id (OWNER/NAME), or a built-in model."
+)
+EMBEDDED_KNOWS = "Knows English stories, lists, short facts and sums; no Japanese, Korean or emoji."
+PACKAGED_KNOWS = " For real English and a chat template choose smollm2."
+
+_TOKENIZER = "tokenizer.json"
+
+
+@st.cache_resource(show_spinner=False)
+def _templates() -> dict[str, bool]:
+    """Whether a model has a chat template, by its name, as far as it is known."""
+    return {}
+
+
+@st.cache_resource(show_spinner=False)
+def _described() -> dict[str, str]:
+    """What a server says of a model, by its name, as far as it was asked."""
+    return {}
+
+
+def embedded() -> list[str]:
+    """The embedded models, the target first."""
+    from core.models.places import list_embedded
+
+    names = [name if ":" in name else f"embedded:{name}" for name in list_embedded()]
+    return sorted(set(names) | {DEFAULT_MODEL}, key=lambda name: (name != DEFAULT_MODEL, name))
+
+
+def offered() -> list[str]:
+    """The embedded models, on one's own machine those of installed packages, and the operator's."""
+    packaged = filter(is_installed, PACKAGED) if free_choice() else ()
+    return list(dict.fromkeys([*embedded(), *packaged, *settings().models]))
+
+
+def options() -> list[str]:
+    """What the picker offers: on one's own machine all in packages and the last used ones too."""
+    own = [*PACKAGED, *recent.last_used()] if free_choice() else []
+    return list(dict.fromkeys([*embedded(), *own, *settings().models]))
+
+
+def hint(where: str) -> str:
+    """What is to be known before this model is loaded; empty where nothing is."""
+    if where in PACKAGED and not is_installed(where):
+        return f"{PACKAGED[where].words} is not installed yet."
+    if where in PACKAGED:
+        return f"{PACKAGED[where].words}: {PACKAGED[where].look_for}"
+    if is_embedded(where):
+        return EMBEDDED_KNOWS + (PACKAGED_KNOWS if free_choice() else "")
+    if where not in _described() and is_on_server(where):
+        return "On a server: what it gives is asked at the first run."
+    return _described().get(where, "")
+
+
+def is_on_server(where: str) -> bool:
+    """Whether a model is asked for over the network: the operator's list, or a typed address."""
+    return is_remote(settings().models.get(where, where))
+
+
+def wants_key_of(where: str) -> str:
+    """The origin of the server that a key may be typed for; empty where none may.
+
+    Only on one's own machine: what is typed holds for the whole process.
+    """
+    if not (free_choice() and is_on_server(where)):
+        return ""
+    try:
+        return read_address(settings().models.get(where, where)).origin
+    except ModelError:
+        return ""
+
+
+def take_key(where: str, key: str) -> None:
+    """Keep a server's key in memory, and forget the model that was loaded without it.
+
+    Raises:
+        ConfigError: it can be no key.
+    """
+    give_key(wants_key_of(where), key.strip())
+    MODELS.drop(where)
+
+
+def has_key(where: str) -> bool:
+    """Whether there is a key for the server."""
+    return bool(key_for(wants_key_of(where)))
+
+
+def free_choice() -> bool:
+    """Whether any other folder or hub id may be typed: on one's own machine only."""
+    return not reach.shared()
+
+
+def is_embedded(where: str) -> bool:
+    """True for a model that ships with the app, so that loading it touches nothing else."""
+    return where in embedded()
+
+
+def may_have_embedded_tokens(where: str) -> bool:
+    """Whether a model may have the embedded models' tokenizer: by the files that are there; of one
+    on a server nobody knows."""
+    own = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
+    place = settings().models.get(where, where)
+    if is_embedded(where) or is_remote(place):
+        return True
+    try:
+        found = Path(place).expanduser() / _TOKENIZER
+        same_size = found.stat().st_size == own.stat().st_size
+        return same_size and found.read_bytes() == own.read_bytes()
+    except (OSError, RuntimeError, ValueError):  # No folder, or a home that nobody has.
+        return False
+
+
+def is_at_hand(where: str) -> bool:
+    """Whether a press on an example may run it: nothing has to be fetched or installed."""
+    return is_embedded(where) or is_installed(where)
+
+
+def unknown(where: str) -> str:
+    """Why a model is not to be had, before anything is looked at; empty where it may be."""
+    if where in options():
+        return ""
+    if not free_choice():
+        return NOT_OFFERED
+    if not where.startswith("embedded:"):
+        return ""
+    return f"There is no built-in model {where}: choose {' or '.join(embedded())}."
+
+
+def _load(where: str, should_stop: ShouldStop, report: Report) -> Any:
+    from core import load_model
+    from core.models.places import looks_like_path
+
+    place = settings().models.get(where, where)
+    if not is_embedded(where) and not is_remote(place) and looks_like_path(place):
+        _see_folder(where, place)
+    model = load_model(place, should_stop=should_stop, on_progress=report)
+    # A trace names a folder as the picker does, not by its path on this machine.
+    model.model_id = where
+    if not is_remote(place):
+        share(model, ModelReference(place, where, revision=model.revision))
+    return model
+
+
+def _load_rewards(where: str, should_stop: ShouldStop, _: Report) -> Any:
+    from core.models.registry import load_reward_model
+
+    model = load_reward_model(where, should_stop=should_stop)
+    share(model, ModelReference(where, where, "rewards"))
+    return model
+
+
+def find(reference: ModelReference) -> Any:
+    """Return the model that a worker's result names."""
+    return (REWARDS if reference.kind == "rewards" else MODELS).get(reference.name)
+
+
+@cache
+def workers() -> Workers:
+    """Return the worker processes of this server."""
+    return Workers(settings().workers, find)
+
+
+MODELS, REWARDS = ModelStore(_load, most=2), ModelStore(_load_rewards, most=1)
+
+
+def _see_folder(where: str, place: str) -> None:
+    """One answer for whatever a path leads to that is neither a model's folder nor a GGUF file.
+
+    Raises:
+        ModelError: it is none of them, or a folder with several GGUF files.
+    """
+    from core.models.gguf.source import gguf_in
+    from core.models.loading.folder import check_folder
+    from core.models.places import begins_as_gguf
+
+    try:
+        folder = Path(place).expanduser()
+    except RuntimeError:  # A home that nobody has.
+        raise ModelError(NO_MODEL_THERE.format(where=where)) from None
+    file = gguf_in(folder, where)
+    if file is None or not begins_as_gguf(file):
+        try:
+            check_folder(folder, where)
+        except ModelError:
+            raise ModelError(NO_MODEL_THERE.format(where=where)) from None
+
+
+def load(
+    where: str, should_stop: Callable[[], bool] = lambda: False, report: Report = unheard
+) -> Any:
+    """The model, from the cache if it is there; call it from a worker thread only.
+
+    Args:
+        report: is told how far it is.
+
+    Raises:
+        LoadingStoppedError: `should_stop` said so.
+        ModelError: the model can't be found or used, or isn't offered here.
+    """
+    if refusal := unknown(where):
+        raise ModelError(refusal)
+    try:
+        model = MODELS.get(where, should_stop, report)
+    except LoadingStoppedError:
+        raise
+    except ModelError as error:
+        if free_choice() or is_embedded(where):
+            raise
+        # The reason may tell of this machine, which is its operator's matter.
+        print(f"{where}: {error}", file=sys.stderr)
+        raise ModelError(NOT_LOADED.format(where=where)) from None
+    _templates()[where] = bool(getattr(model, "has_chat_template", False))
+    _described()[where] = getattr(model, "described", "")
+    if free_choice() and where not in (*PACKAGED, *offered()):
+        recent.remember(where)
+    return model
+
+
+def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
+    """The reward model, from the cache if it is there; call it from a worker thread only.
+
+    Raises:
+        LoadingStoppedError: `should_stop` said so.
+        ModelError: it can't be found or used, or isn't offered here.
+    """
+    if where != DEFAULT_REWARD and not free_choice():
+        raise ModelError(NOT_OFFERED)
+    return REWARDS.get(where, should_stop)
+
+
+def has_chat_template(where: str) -> bool | None:
+    """Whether the model has a chat template; None while nobody can know without loading it."""
+    if where not in _templates() and is_embedded(where):
+        _templates()[where] = _folder_has_template(ASSETS / where.removeprefix("embedded:"))
+    return _templates().get(where)
+
+
+def _folder_has_template(folder: Path) -> bool:
+    if (folder / "chat_template.jinja").is_file():
+        return True
+    try:
+        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(settings, dict) and bool(settings.get("chat_template"))
+
+
+@st.cache_resource(show_spinner=False)
+def warm_up() -> None:
+    """Import torch and load the embedded model soon after the first paint, once for the server."""
+    timer = Timer(WARM_UP_DELAY, _warm_up)
+    timer.daemon = True
+    timer.start()
+
+
+def _warm_up() -> None:
+    try:
+        workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
+        load(DEFAULT_MODEL)
+    except Exception:
+        print("The warm-up of the embedded model failed:", file=sys.stderr)
+        traceback.print_exc()
+    # What was imported stays; while a full collection looked at all of it nobody's page would move.
+    gc.freeze()

@@ -1,0 +1,71 @@
+"""A page's part of the address, kept while other pages are shown.
+
+Streamlit takes it away with the page. It comes back with it, whether by the tabs or by the
+browser's Back: what the page shows then is what it showed last, and so is the address.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import streamlit as st
+
+from pages.ui import platform
+from pages.ui.run import shared
+from pages.ui.widgets.controls import rail
+
+# The sidebar's, which every page keeps by itself.
+_SHARED = {row.key for row in shared.ROWS}
+_ENTERED = "page_entered"
+_Part: TypeAlias = dict[str, list[str]]
+
+
+def keep(page: str) -> None:
+    """Remember the address of the page, by its path, at the end of its run."""
+    _kept()[page] = _part()
+
+
+def tell(name: str, said: str | None) -> None:
+    """Let the address say this under a name, or nothing; it isn't sent where it says so already."""
+    if said is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != said:
+        st.query_params[name] = said
+
+
+def forget(page: str) -> None:
+    """What the page shows next has another address."""
+    _kept().pop(page, None)
+
+
+def bring_back(page: str) -> None:
+    """Where the page has just been changed to, give it the address that it had, and begin again.
+
+    Before any of its controls is drawn: a control reads the address that its run began with.
+    """
+    before = st.session_state.get("page_before")
+    st.session_state["page_before"] = page
+    if page != before:
+        st.session_state[_ENTERED] = True
+    kept, found = _kept().get(page), _part()
+    if kept is None or page == before:
+        return
+    # Knobs that pages share write their own value as soon as they are drawn.
+    wanted = {name: said for name, said in kept.items() if name not in rail.known()}
+    for name in found.keys() - wanted.keys():
+        del st.query_params[name]
+    st.query_params.update({name: said for name, said in wanted.items() if found.get(name) != said})
+    st.rerun()
+
+
+def was_entered() -> bool:
+    """Whether the page has just been changed to; says so once."""
+    return bool(st.session_state.pop(_ENTERED, False))
+
+
+def _part() -> _Part:
+    return {name: st.query_params.get_all(name) for name in st.query_params if name not in _SHARED}
+
+
+def _kept() -> dict[str, _Part]:
+    return platform.keep("addresses", dict[str, _Part])

@@ -1,0 +1,206 @@
+"""Buttons that start work and stop it: Run itself, and the rows of what is measured on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from pages.ui import platform
+from pages.ui.resources import models
+from pages.ui.run import cost, jobs, shared
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Ask
+from pages.ui.run.view import View
+from pages.ui.run.work import BackgroundWork
+from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls.control import Read, in_words, value
+
+EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
+LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
+# Seldom enough that drawing takes no time from what is being measured.
+POLL_SECONDS = 0.4
+_SHORTCUT = "Ctrl+Enter"
+
+
+def poll_seconds() -> float:
+    """How often a page looks at what is being measured."""
+    return max(POLL_SECONDS, jobs.poll_seconds())
+
+
+def draw(view: View, ask: Ask) -> None:
+    """Run, or Stop while a run goes on.
+
+    Args:
+        ask: gives what a run is asked for, by the controls of the page.
+    """
+    with platform.critical():
+        if st.session_state.pop(shared.RUN_EXAMPLE, False):
+            start(view, ask)
+    with st.container(key="run-side", width="content"):
+        button(
+            view,
+            "decode",
+            "Run",
+            partial(start, view, ask),
+            key="start",
+            stop_key="stop_run",
+            type="primary",
+            shortcut=_SHORTCUT,
+        )
+        if "decode" in view.jobs:  # Out of sight: the shortcut alone presses it.
+            st.button(
+                "Run with the controls as they are",
+                key="start_over",
+                shortcut=_SHORTCUT,
+                on_click=_whole_page,
+                args=(partial(_start_over, view, ask),),
+            )
+
+
+def button(
+    work: BackgroundWork,
+    name: str,
+    label: str,
+    start: Callable[[], None],
+    *,
+    key: str,
+    stop_key: str = "",
+    icon: str = "play_arrow",
+    type: Literal["primary", "secondary"] = "secondary",
+    disabled: bool = False,
+    shortcut: str = "",
+) -> None:
+    """One button in one place: it starts the work of this name, or stops it while it goes on.
+
+    Args:
+        key, stop_key: of the button that starts, and of the one that stops where it is another.
+    """
+    job = work.active(name)
+    if job is None:
+        st.button(
+            label,
+            key=key,
+            icon=f":material/{icon}:",
+            type=type,
+            disabled=disabled,
+            shortcut=shortcut or None,
+            on_click=_whole_page,
+            args=(start,),
+        )
+        return
+    st.button(
+        "Stopping" if job.stopping.is_set() else "Stop",
+        key=stop_key or key,
+        icon=":material/stop:",
+        disabled=job.stopping.is_set(),
+        on_click=job.stop,
+    )
+
+
+def _whole_page(act: Callable[[], None]) -> None:
+    """Begin work that all of the page may show, from a fragment too."""
+    act()
+    st.rerun()
+
+
+def measure(
+    work: BackgroundWork,
+    name: str,
+    label: str,
+    start: Callable[[], None],
+    note: str = "",
+    *,
+    row: str,
+    key: str,
+    stop_key: str = "",
+    icon: str = "timer",
+    disabled: bool = False,
+    options: Sequence[str] = (),
+    progress: Callable[[Job], str] = lambda job: f"{job.stage}…",
+) -> None:
+    """A row with options, the button, and how far the work is, why it failed, or a note.
+
+    Args:
+        row: the key of the row.
+        options: keys of the controls that stand first in it.
+    """
+    start_or_stop = partial(
+        button, work, name, label, start, key=key, stop_key=stop_key, icon=icon, disabled=disabled
+    )
+    with st.container(key=row, horizontal=True, vertical_alignment="center", gap="small"):
+        control.draw(*options)
+        if job := work.active(name):
+            platform.poll(_under_way, poll_seconds)(job, start_or_stop, progress)
+        else:
+            start_or_stop()
+            st.text(work.failures.get(name) or note, width="stretch")
+
+
+def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[Job], str]) -> None:
+    """Stop, and how far it is; the page's watch sees the end."""
+    job.watch()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        start_or_stop()
+        st.text(progress(job), width="stretch")
+
+
+def _start_over(view: View, ask: Ask) -> None:
+    """Stop the run that goes on and start another."""
+    view.drop("decode")
+    start(view, ask)
+
+
+def start(view: View, ask: Ask, read: Read = value) -> None:
+    """Start a run; a wrong setting becomes the page's failure.
+
+    Args:
+        read: gives a control's value by its key; by default as the control stands.
+    """
+    if "decode" in view.jobs:
+        return
+    view.failure = ""
+    try:
+        request = ask(read)
+    except DecodingError as error:
+        view.failure = in_words(error)
+        return
+    if not request.prompt.strip():
+        view.failure = EMPTY_PROMPT
+        return
+    view.begin("decode", jobs.decode(request))
+    view.request = request
+    st.query_params["run"] = "1"
+
+
+def restore(view: View, ask: Ask) -> None:
+    """Make the run again that a copied link tells of, from the link's words alone.
+
+    Only built-in models load by a link alone, and what costs more than a bound waits for Run.
+    """
+    if view.restored:
+        return
+    with platform.critical():
+        _restore(view, ask)
+    if "decode" in view.jobs:
+        st.rerun()
+
+
+def _restore(view: View, ask: Ask) -> None:
+    view.restored = True
+    if st.query_params.get("run") != "1":
+        return
+    try:
+        wanted = ask(link.opened_with)
+    except DecodingError as error:
+        view.failure = in_words(error)
+        return
+    if not all(map(models.is_embedded, wanted.models)):
+        view.failure = next(filter(None, map(models.unknown, wanted.models)), LINK_NEEDS_RUN)
+    elif awaits_press := cost.awaited(cost.tokens_of(wanted.config), "Run"):
+        view.failure = awaits_press
+    else:
+        start(view, ask, link.opened_with)

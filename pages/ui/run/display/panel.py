@@ -1,0 +1,226 @@
+"""The panel of a run: live while it goes on, then finished, stale or failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeVar
+
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from core.decoding.record.trace import Trace
+from core.figures.base.labels import visible_token
+from pages.ui import platform
+from pages.ui.platform import guard
+from pages.ui.registry import Page
+from pages.ui.run import jobs
+from pages.ui.run.display import history, outside, plain_text, proof
+from pages.ui.run.files import save
+from pages.ui.run.jobs import Job
+from pages.ui.run.view import View
+from pages.ui.run.work import BackgroundWork
+from pages.ui.widgets import closed, words
+from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets.controls.control import in_words, value
+
+T = TypeVar("T")
+# The key of the menu that saves, of which a link and a file tell what the controls say.
+SAVE = "save-menu"
+
+ENDED = {
+    "eos": "the model ended it",
+    "stop": "ended at a stop string",
+    "length": "ended at its length",
+    "cancelled": "stopped before its end",
+}
+SOURCES = {
+    "example": "Example",
+    "file": "From a file",
+    "request": "Request",
+    "run": "Your run",
+}
+
+
+def draw(
+    view: View,
+    nothing: str,
+    live: Callable[[Job], None],
+    finished: Callable[[Trace], None],
+) -> None:
+    """The run under way, else the trace that is shown, else what Run would do.
+
+    Args:
+        nothing: what Run would do.
+        live, finished: draw the run, each with a `box`.
+    """
+    job = view.jobs.get("decode")
+    with st.container():
+        if job is not None:
+            platform.poll(_live, jobs.poll_seconds)(view, job, live)
+            return
+        with st.container():
+            if view.trace is not None:
+                finished(view.trace)
+                outside.draw(view, view.trace)
+                return
+            with box():
+                st.markdown(f"**Nothing to show yet.**  \nPress Run: {nothing}")
+
+
+def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
+    # A page that is being drawn takes news over further down: to begin it anew would never end.
+    if guard.is_alone():
+        _watch(view)
+    live(job)
+
+
+def box() -> st.delta_generator.DeltaGenerator:
+    """Where a run's text stands."""
+    return st.container(key="text-panel", border=True, gap="small")
+
+
+def running(job: Job, made: str) -> None:
+    """The first line of a run that goes on.
+
+    Args:
+        made: how much it has made so far.
+    """
+    with _head("running"):
+        st.text(f"{job.stage} · {made} · {job.seconds:.1f} s", width="stretch")
+
+
+def progress(job: Job) -> None:
+    """How far work is that makes several runs."""
+    job.watch()
+    ended, total = job.counts
+    st.progress(min(1.0, ended / max(1, total)), job.runs_words)
+
+
+def head(
+    view: View,
+    trace: Trace,
+    *parts: str,
+    draft: str = "",
+    shown: Callable[[], Trace] | None = None,
+    page: Page | None = None,
+    saves: Callable[[], None] | None = None,
+) -> None:
+    """The first line of a finished run: what it is, its proof, and the menu that saves it.
+
+    Args:
+        parts: what is said of the run.
+        draft: the draft model that the controls name.
+        shown: gives the trace as the page shows it, where that isn't the trace as it was run.
+        page: that shows it, where that isn't the one of its method.
+        saves: draws that page's own menu.
+    """
+    named = ((trace.model_id, str(value("model"))), (trace.draft_id, draft))
+    menu = saves or (lambda: save.menu(view, trace, shown and shown()))
+    others = [visible_token(own, 60) for own, chosen in named if own and own != chosen]
+    with _head("finished"):
+        st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
+        proof.badge(view, trace)
+        history.menu(view, page)
+        if trace.text.strip():
+            with st.container(key="text-side", width="content"):
+                platform.part(plain_text.menu, key="text-menu")(trace)
+        with st.container(key="save-side", width="content"):  # A fragment would take half the row.
+            platform.part(menu, key=SAVE)()
+
+
+def _head(state: str) -> st.delta_generator.DeltaGenerator:
+    return st.container(
+        key=f"status-{state}", horizontal=True, vertical_alignment="center", gap="small"
+    )
+
+
+def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "note") -> None:
+    """What the controls now say that the run did not; else what can be done with the run.
+
+    Args:
+        key: of its container, before the ending of its kind.
+        offer: has what it says under other inputs, as `note`.
+    """
+    with st.container(key=f"{key}-{'changed' if changed else 'plain'}"):
+        if offer is None:
+            st.text(changed or plain, width="stretch")
+        else:
+            words.draw("note", changed or plain, offer)
+
+
+def made_by(*captions: str) -> None:
+    """What made the figures of the page, said once; each carries it where it is exported."""
+    with st.container(key="made-by"):
+        for caption in captions:
+            st.text(caption, width="stretch")
+
+
+def read_controls(view: View, read: Callable[[], T]) -> T | None:
+    """What the controls describe, as `read` reads them; what is wrong, or failed, is said here."""
+    found, wrong = None, ""
+    try:
+        found = read()
+    except DecodingError as error:
+        wrong = in_words(error)
+    failure(wrong or view.failure)
+    return found
+
+
+def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
+    """Why there is no run; nothing where the sentence is empty.
+
+    Args:
+        again: tries it again, where that may help.
+    """
+    if not sentence:
+        return
+    with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
+        st.markdown(":material/error:", width="content")
+        st.text(sentence, width="stretch")
+        if again is not None:
+            st.button("Try again", key="try_again", type="tertiary", on_click=again)
+
+
+def tabs(
+    key: str,
+    drawings: Mapping[str, Callable[[], None]],
+    *,
+    linked: bool = True,
+    ready: Collection[str] = (),
+) -> None:
+    """Tabs by their titles, of which only the open one is drawn.
+
+    Args:
+        linked: whether the address says which one is open.
+        ready: titles of those whose figures are made ready while they are closed, so that they are
+            there as soon as one is opened; not while many others wait. They start no work by being
+            drawn.
+    """
+    ready = ready if jobs.is_quiet() else ()
+    with st.container(key="more"):
+        found = st.tabs(
+            list(drawings), key=key, on_change="rerun", bind="query-params" if linked else None
+        )
+        for tab, (title, draw_tab) in zip(found, drawings.items(), strict=True):
+            with tab:
+                if title in ready:
+                    with closed.tab(is_open=bool(tab.open)):
+                        draw_tab()
+                elif tab.open:
+                    draw_tab()
+
+
+def watch(work: BackgroundWork) -> None:
+    """Start the work that what was just drawn waits for, and redraw the page when any has ended."""
+    work.forget_unrequested()
+    work.start_deferred()
+    # A run's own panel watches all that goes on beside it.
+    if work.under_way and "decode" not in work.jobs:
+        platform.poll(_watch, jobs.poll_seconds)(work)
+
+
+def _watch(work: BackgroundWork) -> None:
+    for job in work.jobs.values():
+        job.watch()
+    if work.news:
+        st.rerun()

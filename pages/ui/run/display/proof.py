@@ -1,0 +1,127 @@
+"""The proof badge: what was checked, what was measured, and a harder check on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.check import Verdict, verdict
+from core.decoding.methods import method_of
+from core.decoding.record.trace import Check, Trace
+from core.decoding.unchecked import unchecked_words
+from pages.ui import platform
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
+from pages.ui.run.view import View
+from pages.ui.widgets import style
+from pages.ui.widgets.controls.control import value
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
+
+_list = st.components.v2.component(
+    "decoding_explorer.checks",
+    html="<ul></ul>",
+    css=source("run/display/proof.css"),
+    js=source("run/display/proof.js"),
+)
+
+_LOOKS: dict[Verdict, tuple[str, str]] = {
+    "Consistent": ("check_circle", "fair"),
+    "Proved by the model": ("verified", "good"),
+    "Not proved": ("error", "bad"),
+}
+_MEANINGS: dict[Verdict, str] = {
+    "Consistent": (
+        "Every number agrees with the others and with the settings. Whether they are the model's "
+        "own, only the model can tell."
+    ),
+    "Proved by the model": (
+        "Every number agrees with the others and the settings, and the model gives them again."
+    ),
+    "Not proved": "A check failed: something in this run is not what its settings make of it.",
+}
+_BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
+
+
+def badge(view: View, trace: Trace) -> None:
+    """The outcome in a few words; opens the list of checks."""
+    with _popover("proof", trace.checks, checking=view.active("check") is not None):
+        list_checks("checks", trace.checks, unchecked_words(trace, trace.checks))
+        _against_model(view, trace)
+
+
+def badge_of(key: str, checks: Sequence[Check], *, checking: bool) -> None:
+    """The outcome of checks that are no part of a trace; opens their list."""
+    with _popover(key, checks, checking=checking):
+        list_checks(f"{key}-list", checks)
+
+
+@contextmanager
+def _popover(key: str, checks: Sequence[Check], *, checking: bool) -> Iterator[None]:
+    label, icon, tone = _outcome(checks, checking=checking)
+    with (
+        st.container(key=f"{key}-{tone}", width="content"),
+        st.popover(label, icon=icon, type="tertiary", key=key),
+    ):
+        yield
+
+
+def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]:
+    total = len(checks)
+    passed = sum(check.passed for check in checks)
+    if not total:
+        return "Checking" if checking else "Not checked", ":material/pending:", "open"
+    found = verdict(checks)
+    icon, tone = _LOOKS[found]
+    return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
+
+
+def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
+    """List what was checked, with its numbers, and what was not; nothing without checks."""
+    if not checks:
+        return
+    found = verdict(checks)
+    st.markdown(f"**{found}.** {_MEANINGS[found]}")
+    if left_open:
+        st.caption(left_open)
+    # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
+    rows = tuple(_row(check) for check in checks)
+    _list(key=key, data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()})
+
+
+def _row(check: Check) -> dict[str, object]:
+    sign = "≤" if check.passed else ">"
+    return {
+        "passed": check.passed,
+        "name": check.name,
+        "numbers": f"{check.value:.2g} {sign} {check.tolerance:.2g}",
+        "detail": check.detail,
+    }
+
+
+def _against_model(view: View, trace: Trace) -> None:
+    may_load = view.may_load(str(value("model")))
+    if job := view.active("check"):
+        platform.poll(_under_way, jobs.poll_seconds)(job)
+    else:
+        st.button(
+            "Check against the model",
+            disabled=not may_load,
+            on_click=lambda: view.begin("check", jobs.check_trace(trace, with_model=True)),
+            **_BUTTON,
+        )
+    st.caption(
+        method_of(trace.config).against_model
+        if may_load
+        else "Choose this run's model in the sidebar first."
+    )
+    if error := view.failures.get("check"):
+        st.text(error)
+
+
+def _under_way(job: Job) -> None:
+    job.watch()
+    st.button(f"{job.stage}…", disabled=True, **_BUTTON)

@@ -1,0 +1,109 @@
+"""The way out of the app for figures: the browser draws them, the server makes their files.
+
+Plotly draws in a browser only; fonts, PDF and archives are made here, as by the command line.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from secrets import token_hex
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.decoding.errors import DecodingError
+from pages.ui import platform
+from pages.ui.widgets.controls import figure_choices
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
+
+TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"} | {
+    "csv": "text/csv;charset=utf-8",
+    "zip": "application/zip",
+    "html": "text/html;charset=utf-8",
+}
+_numbers = count(1)
+
+
+def component(name: str, html: str) -> Callable[..., Any]:
+    """A component that asks the browser for figures' pictures and saves files."""
+    made: Callable[..., Any] = st.components.v2.component(
+        f"decoding_explorer.{name}",
+        html=html,
+        css=source("run/figures/export.css"),
+        js=source("run/figures/export.js"),
+    )
+    return made
+
+
+@dataclass
+class DrawTask:
+    """A figure that the browser is to draw.
+
+    Args:
+        take: gets the figure and Plotly's SVG of it.
+    """
+
+    figure: go.Figure
+    take: Callable[[go.Figure, str], None]
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        self.number = next(_numbers)
+
+
+@dataclass
+class Desk:
+    """What a session is getting out through one component."""
+
+    task: DrawTask | None = None
+    file: dict[str, object] | None = None
+    said: str = ""
+
+    @staticmethod
+    def of(name: str) -> Desk:
+        """This session's desk of a name."""
+        return platform.keep("export_desks", dict[str, Desk]).setdefault(name, Desk())
+
+    def data(self) -> dict[str, object]:
+        """What the component is told."""
+        task = self.task and {"id": self.task.number, "figure": self.task.figure.to_json()}
+        return {
+            "task": task,
+            "file": self.file,
+            "said": self.said,
+            "choices": figure_choices.words(),
+            "drawn": drawn_at(),
+        }
+
+    def hand_over(self, name: str, content: bytes) -> None:
+        """Have the browser save a file."""
+        kind = TYPES[name.rpartition(".")[2]]
+        text = b64encode(content).decode()
+        # Unlike a count, never used again by a server that restarted under an open page.
+        self.file = {"id": token_hex(8), "name": name, "type": kind, "content": text}
+        self.said = ""
+
+    def attempt(self, act: Callable[[], None]) -> None:
+        """Do it; what goes wrong is said below the buttons."""
+        self.file, self.said = None, ""
+        try:
+            act()
+        except DecodingError as error:
+            self.task, self.said = None, str(error)
+
+    def take(self, drawn: object) -> None:
+        """The picture that the browser has drawn."""
+        task = self.task
+        if task is None or not isinstance(drawn, dict) or drawn.get("id") != task.number:
+            return
+        self.task = None
+        svg = drawn.get("svg")
+        if isinstance(svg, str) and svg:
+            self.attempt(lambda: task.take(task.figure, svg))
+        else:
+            self.said = "The browser could not draw this figure. Try again in a moment."

@@ -1,0 +1,293 @@
+"""One figure on a page: the chart as its own theme draws it, and its export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from typing import Any, TypeAlias
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.decoding.counting import nth
+from core.decoding.errors import FigureError
+from core.export.part import Part, stem
+from core.figures.base.labels import exact_plain
+from core.figures.base.paper import Paper
+from core.figures.base.theme import Theme
+from core.figures.journal.key_words import full_caption
+from pages.ui import platform, registry
+from pages.ui.run.figures import export
+from pages.ui.run.figures.export import Desk, DrawTask
+from pages.ui.widgets import chart as charts
+from pages.ui.widgets import closed, style
+from pages.ui.widgets.ahead import Inputs, Offer, Shown, offer
+from pages.ui.widgets.chart import Drawing
+from pages.ui.widgets.controls import figure_choices
+from pages.ui.widgets.source import source
+
+_SAID, _STEP = "captions_said", "figures_step"
+# A figure's words make the name of its files.
+Namer: TypeAlias = Callable[[Mapping[str, Any]], str]
+_component = export.component("export", source("run/figures/export.html"))
+
+
+@dataclass(frozen=True, slots=True)
+class FigureLook:
+    """What the page's figures are drawn for now; other threads draw them so too.
+
+    Args:
+        width: what the window has for one, in px.
+        across: it takes all of that, whatever it asks for.
+    """
+
+    theme: Theme
+    width: float
+    across: bool = False
+
+    @classmethod
+    def now(cls, *, across: bool = False) -> FigureLook:
+        """That of this session."""
+        width = style.across_width() if across else style.figure_width()
+        return cls(style.theme(), width, across)
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What a figure depends on here."""
+        return self.theme.name, self.width
+
+    def drawing(self, draw: Callable[..., go.Figure], *, caption: bool = False) -> Drawing:
+        """A figure as the page shows it."""
+        own: Paper = signature(draw).parameters["paper"].default
+        width = self.width if self.across else min(own.width, self.width)
+        figure = draw(theme=self.theme, paper=replace(own, width=width, caption=caption))
+        return charts.drawing(figure, captioned=caption)
+
+
+def chart(
+    part: Part,
+    depends: tuple[Hashable, ...],
+    *,
+    on_click: Callable[[list[object]], None] | None = None,
+    ahead: Offer | None = None,
+    chooses: str = "",
+    across: bool = False,
+) -> Drawing:
+    """Draw a figure and its export; returns what was drawn.
+
+    Args:
+        part: its name is the key of the chart and the stem of its files.
+        depends: all that the figure depends on, beside the theme; while it stays, so does the
+            figure, which costs tens of milliseconds to build.
+        on_click: gets the `customdata` of a clicked mark.
+        ahead: what the browser may show before the page has answered.
+        chooses: the input that a clicked mark chooses.
+        across: it takes the page's width, so that its lines of text may be as long.
+    """
+    name, draw = part.name, part.drawn()
+    look = FigureLook.now(across=across)
+    tab = closed.state()
+    if tab and ahead is None:
+        ahead = _offered(name, draw, look, depends)
+    made = _CLOSED if tab == "closed" else _drawn(name, draw, look, depends, ahead)
+    told = ahead.told if ahead else None
+    shown = _placed(name, made, told)
+    with st.container(key=f"figure-{name}", gap=None):
+        charts.draw(name, shown, on_click, told, chooses)
+        if tab != "closed":
+            _export(part, shown)
+    return shown
+
+
+# Of a chart in a closed tab, which the browser fetches.
+_CLOSED = Drawing({"alt": ""}, "")
+
+
+def _offered(
+    name: str, draw: Callable[..., go.Figure], look: FigureLook, depends: tuple[Hashable, ...]
+) -> Offer:
+    """The figure of a tab that may be closed."""
+    said = _said()
+
+    def build(_: Inputs) -> Shown:
+        bare = look.drawing(draw)
+        said_there = bare.words["caption"] in said
+        return {name: bare if said_there else look.drawing(draw, caption=True)}
+
+    return offer(f"figure-{name}", (*look.key, *depends), {}, build)
+
+
+def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
+    """A drawing as it follows another in its place, or stays."""
+    placed = platform.keep("placed", dict[str, tuple[Drawing, Any]])
+    last = placed.get(name)
+    if last is not None and last[0].text is made.text and last[1] == told:
+        return last[0]
+    shown = made.again() if last is not None or made is _CLOSED else made
+    placed[name] = (shown, told)
+    return shown
+
+
+@dataclass(eq=False)
+class _Drawn:
+    """What a chart shows, without and with its caption; each is built when it is needed."""
+
+    key: tuple[Hashable, ...]
+    caption: str
+    forms: dict[bool, Drawing]
+
+
+def _drawn(
+    name: str,
+    draw: Callable[..., go.Figure],
+    look: FigureLook,
+    depends: tuple[Hashable, ...],
+    ahead: Offer | None,
+) -> Drawing:
+    """The figure without its caption where the page says that.
+
+    Args:
+        ahead: has it, where the browser has asked for it already.
+    """
+    kept = platform.keep("drawn", dict[str, _Drawn])
+    key = (*look.key, *depends)
+    if name not in kept or kept[name].key != key:
+        found = ahead.kept().get(name) if ahead else None
+        made = found if isinstance(found, Drawing) else look.drawing(draw)
+        kept[name] = _Drawn(key, made.words["caption"], {made.captioned: made})
+    drawn = kept[name]
+    caption = drawn.caption not in _said()
+    if caption not in drawn.forms:
+        drawn.forms[caption] = look.drawing(draw, caption=caption)
+    return drawn.forms[caption]
+
+
+def _page() -> str:
+    """The path of the page that this session looks at."""
+    return str(st.session_state.get("page_before", ""))
+
+
+def _said() -> tuple[str, ...]:
+    """The captions that this page says once."""
+    page, captions = st.session_state.get(_SAID, ("", ()))
+    return captions if page == _page() else ()
+
+
+def said(*captions: str) -> None:
+    """Leave these captions out of the page's figures, which the page says once for all of them.
+
+    An exported figure has its own.
+    """
+    st.session_state[_SAID] = (_page(), captions)
+
+
+def said_before(caption: str) -> None:
+    """Leave out the caption of what is measured anew just now: its mark says that it is older."""
+    said(*_said(), caption)
+
+
+def _export(part: Part, shown: Drawing) -> None:
+    popover = st.popover(
+        "Export",
+        icon=":material/download:",
+        type="tertiary",
+        key=f"export-{part.name}",
+        on_change="rerun",
+    )
+    if popover.open:
+        words = shown.words
+        # A press says what is wrong with the chosen width.
+        with suppress(FigureError):
+            # The files may hold a smaller part than the page.
+            paper = figure_choices.paper()
+            words = part.figure(figure_choices.theme(), paper).layout.meta
+            if paper.journal:
+                words = {**words, "caption": full_caption(words)}
+        with popover:
+            platform.part(_leave)(shown, words, part, _named(part.name))
+
+
+def of_step(index: int) -> None:
+    """Say that the page's figures are of this step, which their own words don't name."""
+    st.session_state[_STEP] = (_page(), index)
+
+
+def _named(name: str) -> Namer:
+    """Names a figure's files: its page, what it shows, its step, round or part, method, seed."""
+    path = _page()
+    page = registry.page_at(path)
+    trace = getattr(page.view(), "trace", None)
+    said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
+    if (of := st.session_state.get(_STEP)) and of[0] == path:
+        said = f"{said}-step-{nth(of[1])}"
+    return partial(stem, said, trace.config if trace else None)
+
+
+def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -> None:
+    """The buttons of a figure's files; a fragment, so that a press draws no page.
+
+    Args:
+        words: those of the files' figure.
+    """
+    desk, key = Desk.of(part.name), f"export-bar-{part.name}"
+
+    def asked() -> None:
+        desk.attempt(lambda: _ask(desk, part, named, shown, str(st.session_state[key].asked)))
+
+    _component(
+        key=key,
+        data={
+            **desk.data(),
+            "caption": exact_plain(words["caption"]),
+            "alt": exact_plain(words["alt"]),
+        },
+        on_asked_change=asked,
+        on_drawn_change=lambda: desk.take(st.session_state[key].drawn),
+    )
+
+
+def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> None:
+    """Begin what a button asks for.
+
+    Args:
+        named: makes the files' name, without the ending, of what a figure says.
+    """
+    from core.export.part import drawing, encoded, table_file
+
+    files, paper = named(shown.words), figure_choices.paper()
+    if form == "csv":
+        # As a picture of that width it may hold a smaller part than the page.
+        words = part.figure(figure_choices.theme(), paper).layout.meta
+        desk.hand_over(f"{named(words)}.csv", table_file(part, paper))
+        return
+    if form == "html":
+        _hand_over_page(desk, part, files, paper)
+        return
+
+    def take(figure: go.Figure, raw: str) -> None:
+        # On paper it may be a smaller part.
+        files = named(figure.layout.meta)
+        drawn = drawing(raw, figure, files, paper)
+        desk.hand_over(f"{files}.{form}", encoded(drawn, form))
+        if drawn.fonts.missing:
+            desk.said = f"No font of this server has: {drawn.fonts.missing}"
+
+    desk.task = DrawTask(part.figure(figure_choices.theme(), paper), take)
+
+
+def _hand_over_page(desk: Desk, part: Part, files: str, paper: Paper) -> None:
+    """The figure as a page of its own; with Plotly's script beside it, where that is chosen."""
+    from core.export.archive import zipped
+    from core.export.web import bundle
+    from core.export.web.page import page_of
+
+    shared = figure_choices.shared()
+    page = page_of(part.drawn(), figure_choices.page_theme(), paper, shared=shared)
+    if shared:
+        both = {f"{files}.html": page, bundle.NAME: bundle.script()}
+        desk.hand_over(f"{files}-html.zip", zipped(both))
+    else:
+        desk.hand_over(f"{files}.html", page)

@@ -1,0 +1,66 @@
+"""The text of a speculative run, coloured by where each token came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from core.decoding.counting import nth
+from core.decoding.record.trace import Trace
+from core.figures.base.labels import visible_token
+from core.figures.base.theme import Theme
+from core.figures.speculative.timeline import key_words
+from core.figures.speculative.words import EmittedToken, emitted, kind_color, kind_words
+from pages.ui.run.figures import token_strip
+from pages.ui.run.view import View
+
+
+def _nothing() -> None:
+    """Nothing else on the page shows one token."""
+
+
+def draw(
+    key: str,
+    view: View,
+    trace: Trace,
+    theme: Theme,
+    *,
+    live: bool,
+    tokens: Sequence[EmittedToken] | None = None,
+    selected: int = -1,
+    on_selected: Callable[[], None] = _nothing,
+) -> None:
+    """Draw the text.
+
+    Args:
+        tokens: the emitted tokens, where they are known already.
+        selected: the place of the selected one, -1 for none.
+    """
+    token_strip.draw_tokens(
+        key,
+        view,
+        trace.rendered_prompt or trace.prompt,
+        theme,
+        [_token(found, theme) for found in (emitted(trace) if tokens is None else tokens)],
+        selected=selected,
+        live=live,
+        on_selected=on_selected,
+        keys=on_selected is not _nothing,
+    )
+
+
+def _token(found: EmittedToken, theme: Theme) -> list[object]:
+    classes = f"{token_strip.kind_of(found.text)} {found.kind}".strip()
+    label = f"Round {nth(found.round)}: {visible_token(found.token)}, {kind_words(found.kind)}"
+    shown = token_strip.shown_text(found.text, found.token)
+    return [shown, kind_color(found.kind, theme), label, classes, found.round]
+
+
+def draw_key(theme: Theme) -> None:
+    """What the colours under the tokens mean."""
+    entries = "".join(
+        f'<span class="de-origin {kind}" style="--c:{color}">{words}</span>'
+        for color, kind, words in key_words(theme)
+    )
+    st.html(f'<div class="de-origins" role="note">{entries}</div>', width="content")

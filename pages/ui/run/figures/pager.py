@@ -1,0 +1,66 @@
+"""One window of many columns: its place, and one window back and on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from core.decoding.counting import span_of
+from pages.ui.run.view import View
+from pages.ui.widgets.chart import Drawing
+
+
+class Window(NamedTuple):
+    """The columns `first` up to and without `last` of `total`; `earlier` begins the one before."""
+
+    first: int
+    last: int
+    total: int
+    earlier: int
+
+
+def of_span(first: int, span: int, count: int) -> Window:
+    """The window of `span` columns that begins at `first`."""
+    return Window(first, min(first + span, count), count, first - span)
+
+
+def of_drawn(drawn: Drawing, count: int) -> Window:
+    """The window that a figure shows: fewer columns than asked for where these hold too much."""
+    first, last = drawn.words["window"]
+    return Window(first, last, count, max(0, first - (last - first)))
+
+
+def draw(view: View, field: str, window: Window, what: str) -> None:
+    """The window in words between its two buttons; nothing where all columns fit.
+
+    `field` names where the view keeps the window's beginning, `what` its columns, as "steps".
+    """
+    if window.first == 0 and window.last == window.total:
+        return
+    with st.container(
+        key=f"pager-{what}",
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+        width="content",
+    ):
+        _turn(view, field, f"Earlier {what}", "left", window.earlier, disabled=window.first == 0)
+        st.markdown(
+            span_of(what.capitalize(), window.first, window.last, window.total),
+            width="content",
+        )
+        last = window.last == window.total
+        _turn(view, field, f"Later {what}", "right", window.last, disabled=last)
+
+
+def _turn(view: View, field: str, words: str, side: str, first: int, *, disabled: bool) -> None:
+    st.button(
+        words,
+        key=words.lower().replace(" ", "-"),
+        icon=f":material/chevron_{side}:",
+        type="tertiary",
+        disabled=disabled,
+        on_click=view.turn_page,
+        args=(field, first),
+    )

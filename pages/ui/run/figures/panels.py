@@ -1,0 +1,120 @@
+"""Several figures of a page as the panels of one, drawn by the browser one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.decoding.errors import FigureError
+from core.export.part import Part
+from core.figures.base.paper import Paper
+from pages.ui.run.figures import export
+from pages.ui.run.figures.export import Desk, DrawTask
+from pages.ui.widgets.controls import figure_choices
+
+if TYPE_CHECKING:
+    from core.export.panels import Panels
+
+KEY, CHOSEN = "panels-bar", "panels_chosen"
+_component = export.component(
+    "panels",
+    '<div class="export"><div class="row">'
+    + "".join(
+        f'<button type="button" data-act="{form}">{form.upper()}</button>'
+        for form in ("svg", "pdf", "png")
+    )
+    + '</div><dl><div><dt>Caption <button type="button" class="quiet" data-act="caption">Copy'
+    '</button></dt><dd class="caption"></dd></div></dl><p role="status"></p></div>',
+)
+
+
+@dataclass
+class _Drawing:
+    """A figure of panels that the browser is drawing.
+
+    Args:
+        name: of the file, without its ending.
+        raws: Plotly's SVG of each figure that is drawn.
+    """
+
+    name: str
+    form: str
+    panels: Panels
+    figures: Sequence[go.Figure]
+    raws: list[str] = field(default_factory=list)
+
+
+def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
+    """Draw the menu of figures, and the buttons of the file once two are chosen.
+
+    Args:
+        name: of the file, without its ending.
+        parts: the page's figures for a paper.
+    """
+    from core.export.panels import Panels
+
+    try:
+        found = parts(Panels.of(figure_choices.paper(), 2).panel)
+    except FigureError as error:
+        st.caption(str(error))
+        return
+    by_name = {part.name: part for part in found if part.draw is not None}
+    # Another width holds other parts of a long run.
+    st.session_state[CHOSEN] = [one for one in st.session_state.get(CHOSEN, []) if one in by_name]
+    chosen = st.multiselect(
+        "Panels of one figure",
+        list(by_name),
+        key=CHOSEN,
+        placeholder="Choose two or more",
+        help="In this order they are (a), (b) and so on.",
+    )
+    if len(chosen) > 1:
+        _files(name, [by_name[one] for one in chosen])
+
+
+def _files(name: str, parts: Sequence[Part]) -> None:
+    from core.export.panels import Panels
+
+    desk = Desk.of("panels")
+    try:
+        panels = Panels.of(figure_choices.paper(), len(parts))
+    except FigureError as error:
+        st.caption(str(error))
+        return
+    figures = [part.figure(figure_choices.theme(), panels.panel) for part in parts]
+
+    def begin() -> None:
+        form = str(st.session_state[KEY].asked)
+        _next(desk, _Drawing(f"{name}-panels", form, panels, figures))
+
+    _component(
+        key=KEY,
+        data={
+            **desk.data(),
+            "caption": panels.words([one.layout.meta for one in figures])["caption"],
+        },
+        on_asked_change=lambda: desk.attempt(begin),
+        on_drawn_change=lambda: desk.take(st.session_state[KEY].drawn),
+    )
+
+
+def _next(desk: Desk, drawing: _Drawing) -> None:
+    """Ask for the next panel, or hand the figure over."""
+    from core.export.part import encoded
+
+    at, count = len(drawing.raws), len(drawing.figures)
+    if at == count:
+        done = drawing.panels.drawing(drawing.raws, drawing.figures, drawing.name)
+        desk.hand_over(f"{drawing.name}.{drawing.form}", encoded(done, drawing.form))
+        return
+    desk.said = f"Panel {at + 1} of {count}"
+
+    def take(_: go.Figure, raw: str) -> None:
+        drawing.raws.append(raw)
+        _next(desk, drawing)
+
+    desk.task = DrawTask(drawing.figures[at], take)

@@ -1,0 +1,185 @@
+"""The generated text, token by token: coloured, clickable, and steered by the arrow keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.counting import nth
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
+from core.figures import legend, token_colors
+from core.figures.base.labels import BREAK, percent, visible_token
+from core.figures.base.theme import Theme
+from pages.ui.run.view import View
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
+
+KEY = "strip"
+MAX_PROMPT_SHOWN = 4000
+_HTML = """
+<div class="strip">
+  <div class="text" role="group" aria-label="The prompt and the generated tokens"
+  ><span class="prompt"></span><span class="tokens"></span></div>
+</div>
+"""
+
+
+SCRIPTS = source("widgets/going.js", "run/figures/token_strip.js")
+_component = st.components.v2.component(
+    "decoding_explorer.token_strip",
+    html=_HTML,
+    css=source("run/figures/token_strip.css"),
+    js=SCRIPTS,
+)
+
+
+def draw(
+    view: View,
+    trace: Trace,
+    theme: Theme,
+    *,
+    by: str,
+    live: bool,
+    marked: Sequence[int] = (),
+    then: Callable[[], None] = lambda: None,
+    rested: Callable[[], None] | None = None,
+) -> None:
+    """Draw the strip; a click or a key selects the step in `view`.
+
+    Args:
+        live: the run goes on, so nothing can be selected yet.
+        marked: steps that the key U goes to.
+        then: ends the callback of a choice.
+        rested: ends the callback that comes once after choices.
+    """
+    draw_tokens(
+        KEY,
+        view,
+        trace.rendered_prompt or trace.prompt,
+        theme,
+        tokens_of(trace, theme, by),
+        selected=view.selected,
+        live=live,
+        on_selected=partial(_on_selected, view, then),
+        on_rested=rested,
+        marked=marked,
+    )
+
+
+def draw_tokens(
+    key: str,
+    view: View,
+    prompt: str,
+    theme: Theme,
+    tokens: Sequence[Sequence[Any]],
+    *,
+    selected: int,
+    live: bool,
+    on_selected: Callable[[], None],
+    on_rested: Callable[[], None] | None = None,
+    marked: Sequence[int] = (),
+    keys: bool = True,
+) -> None:
+    """Draw a strip of tokens behind the prompt.
+
+    Args:
+        tokens: of each its text, colour, label and classes; where a chart plays, its group, else
+            None; and the text's colour where the token is filled with its own.
+        selected: the place of the selected one, -1 for none.
+        on_rested: called once after choices, when no key or click has followed for a moment.
+        marked: places that the key U goes to.
+        keys: whether the arrow keys choose a token while nothing else has them.
+    """
+    _component(
+        key=key,
+        data={
+            "key": key,
+            "prompt": ending(prompt),
+            # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
+            "tokens": tuple(tokens),
+            "selected": selected,
+            "heard": (st.session_state.get(key) or {}).get("selected"),
+            "live": live,
+            "keys": keys,
+            "run": view.number,
+            "rests": on_rested is not None,
+            "marked": tuple(marked),
+            "mark": theme.accent,
+            "drawn": drawn_at(),
+        },
+        on_selected_change=on_selected,
+        on_rested_change=on_rested or (lambda: None),
+    )
+
+
+def _on_selected(view: View, then: Callable[[], None]) -> None:
+    index = (st.session_state.get(KEY) or {}).get("selected")
+    if isinstance(index, int):
+        view.select(index)
+        then()
+
+
+def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
+    """The last characters of a long text, behind an ellipsis."""
+    return text if len(text) <= most else f"… {text[-most:]}"
+
+
+def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
+    """The tokens of a run, for `draw_tokens`."""
+    colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
+    return [
+        [
+            shown_text(step.text, step.chosen.text),
+            color,
+            _label(step),
+            kind_of(step.text),
+            None,
+            ink,
+        ]
+        for step, (color, ink) in zip(trace.token_steps, colors, strict=True)
+    ]
+
+
+def _adds_text(added: str) -> bool:
+    """False for the end of a text, and for bytes that are no character."""
+    return bool(added.strip("\ufffd"))
+
+
+def shown_text(added: str, token: str) -> str:
+    """What the strip shows for a token that added this text."""
+    if not _adds_text(added):
+        return visible_token(token)
+    # A token of nothing but whitespace would be a gap that nobody can see or hit.
+    return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
+
+
+def kind_of(added: str) -> str:
+    """`special` for a token that adds no text by itself, `line` before a line break."""
+    if not _adds_text(added):
+        return "special"
+    return "line" if "\n" in added else ""
+
+
+def _label(step: TokenStep) -> str:
+    token = step.chosen
+    return (
+        f"Step {nth(step.index)}: {visible_token(token.text)}, "
+        f"probability {percent(token.raw_prob)}, rank {token.rank}"
+    )
+
+
+def draw_legend(by: str, theme: Theme, title: str = "") -> None:
+    """The meaning of the colours: a gradient between two labels, under a title of its own."""
+    meaning = legend(by, theme)  # type: ignore[arg-type]
+    st.html(
+        f'<div class="de-legend" role="note" aria-label="{escape(title or meaning.title)}">'
+        f"<span>{escape(meaning.low)}</span>"
+        f'<i style="background:linear-gradient(90deg,{",".join(meaning.stops)})"></i>'
+        f"<span>{escape(meaning.high)}</span></div>",
+        width="content",
+    )

@@ -1,0 +1,113 @@
+"""All figures of a page in one archive, drawn by the browser one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.export.part import Part
+from core.export.subject import Subject
+from core.figures.base.paper import Paper
+from pages.ui.run.figures import export, panels
+from pages.ui.run.figures.export import Desk, DrawTask
+from pages.ui.run.files.link_run import RunLink
+from pages.ui.widgets.controls import figure_choices
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.export.archive import Archive
+
+Tables: TypeAlias = "Sequence[tuple[str, pd.DataFrame]]"
+KEY = "archive-bar"
+_component = export.component(
+    "archive",
+    '<div class="export"><div class="row"><button type="button" data-act="zip">'
+    'All figures (ZIP)</button></div><p class="choices"></p><p role="status"></p></div>',
+)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What goes into the archive of a page.
+
+    Args:
+        name: of the file, without its ending.
+        page: begins the figures' names, so that no two pages have the same.
+        subject: what is shown, as its page ranks or shapes it.
+        parts: the figures for a paper, in reading order.
+        tables: with their captions.
+        link: to the run; None where the address is it.
+    """
+
+    name: str
+    page: str
+    subject: Callable[[], Subject]
+    parts: Callable[[Paper], Sequence[Part]]
+    tables: Callable[[], Tables] = tuple
+    link: RunLink | None = None
+
+
+def button(shelf: Shelf) -> None:
+    """The button of the archive, with how far it is, and the figures that become panels of one.
+
+    Each figure draws its fragment anew.
+    """
+    desk = Desk.of("archive")
+    _component(
+        key=KEY,
+        data=desk.data(),
+        on_asked_change=lambda: desk.attempt(lambda: _begin(desk, shelf)),
+        on_drawn_change=lambda: desk.take(st.session_state[KEY].drawn),
+    )
+    panels.choice(shelf.name, shelf.parts)
+
+
+def _begin(desk: Desk, shelf: Shelf) -> None:
+    from core.export.archive import Archive
+
+    paper = figure_choices.paper()
+    archive = Archive(shelf.subject(), paper, _address(shelf.link), shelf.tables(), shelf.page)
+    parts = list(shelf.parts(paper))
+    for part in parts:
+        if part.draw is None:
+            archive.lack(part)
+    _next(desk, shelf, archive, [part for part in parts if part.draw is not None], 0)
+
+
+def _next(desk: Desk, shelf: Shelf, archive: Archive, parts: list[Part], at: int) -> None:
+    """Ask for the next figure, or hand the archive over."""
+    if at == len(parts):
+        desk.hand_over(f"{shelf.name}-figures.zip", archive.encode())
+        return
+    desk.said = f"Figure {at + 1} of {len(parts)}: {parts[at].name}"
+    figure = parts[at].figure(figure_choices.theme(), archive.paper)
+    desk.task = DrawTask(figure, partial(_take, desk, shelf, archive, parts, at))
+
+
+def _take(
+    desk: Desk,
+    shelf: Shelf,
+    archive: Archive,
+    parts: list[Part],
+    at: int,
+    figure: go.Figure,
+    raw: str,
+) -> None:
+    archive.add(parts[at], figure, raw)
+    _next(desk, shelf, archive, parts, at + 1)
+
+
+def _address(link: RunLink | None) -> str:
+    """The address of the run with all of its settings, else the page's as it is."""
+    here = urlsplit(st.context.url or "")
+    said = dict(st.query_params.items())
+    if link is not None:
+        said = {"run": "1", **link.whole}
+    return urlunsplit(here._replace(query=urlencode(said), fragment=""))

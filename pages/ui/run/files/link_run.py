@@ -1,0 +1,124 @@
+"""The link that makes the run that is shown again, and what such a link can't carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.decoding.config import MethodConfig
+from core.decoding.errors import DecodingError
+from core.decoding.record.trace import Trace
+from core.figures.base.labels import settings_caption, visible_token
+from core.models.hub_id import pinned
+from core.server.settings import settings
+from pages.ui import registry
+from pages.ui.registry import Page
+from pages.ui.run import shared
+from pages.ui.run.changed import changed, controls_of, differences, said_of
+from pages.ui.run.request import RunControls
+from pages.ui.run.view import View
+from pages.ui.widgets.controls import figure_choices
+from pages.ui.widgets.controls.control import Control, Menu, Text, row_of, value
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class RunLink:
+    """A link to a run.
+
+    Args:
+        parameters: by the controls' names in the address; None is out of it.
+        whole: those that are defaults too, so that other defaults make no other run of it.
+        which: the run in words.
+        lost: what the link can't carry, in a sentence; empty where it carries all.
+        changed: whether the controls say something else now.
+    """
+
+    parameters: dict[str, str | None]
+    which: str
+    lost: str
+    changed: bool
+    whole: dict[str, str]
+
+
+def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | None:
+    """The link to the run that a page shows; None where the address alone says what was run.
+
+    Args:
+        page: that shows it; by default the one of its method.
+    """
+    page = page or registry.page_of(trace.config.method)
+    if not page.links_runs:
+        return None
+    controls = controls_of(page)
+    said = said_of(view, trace, controls)
+    lost = _lost(view, trace, controls, said)
+    said |= {row.key: value(row.key) for row in figure_choices.ROWS}
+    rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
+
+    def read(key: str) -> Any:
+        return said[key] if key in said else row_of(key).default
+
+    try:
+        config = controls.config(read)
+        lost += _differences(trace.config, config, rows)
+    except DecodingError as error:
+        config = None
+        lost.append(str(error))
+    words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
+    parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
+    for key, name, revision in (
+        ("model", trace.model_id, trace.model_revision),
+        (controls.draft, trace.draft_id, trace.draft_revision),
+    ):
+        if parameters.get(key) == name and name not in settings().models:
+            parameters[key] = pinned(name, revision)
+    other = config is None or _is_changed(page, said)
+    whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
+    whole = {key: said for key, said in whole.items() if said}
+    return RunLink(parameters, settings_caption(trace), words, other, whole)
+
+
+def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
+    """List what the controls can't say of a run's model, draft and prompt."""
+    lost: list[str] = []
+    if view.asked is None:
+        if trace.rendered_prompt not in ("", trace.prompt):
+            lost.append("the messages of its chat (the link sends the prompt as it is)")
+        if trace.prompt != said["prompt"]:
+            lost.append(f"the prompt beyond {shared.MAX_PROMPT:,} characters")
+    for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
+        row = row_of(key) if key and name else None
+        if isinstance(row, Menu) and not row.takes(row.in_address(name)):
+            lost.append(f"the {row.label.lower()} {visible_token(name, _SHOWN)}")
+    return lost
+
+
+def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control]) -> list[str]:
+    """Settings of the run that the controls can't say, with their values."""
+    return [
+        f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}"
+        for name, held in differences(ran, asked)
+    ]
+
+
+def _label(field: str, rows: dict[str, Control]) -> str:
+    row = next((row for row in rows.values() if row.field == field), None)
+    plain = field.removeprefix("shaping.")
+    return row.label.partition(",")[0] if row else plain.replace("_", " ")
+
+
+def parameter(row: Control, held: Any) -> str | None:
+    """What the address says of a control's value; None where it says nothing."""
+    if held == row.default or (isinstance(row, Text) and not held):
+        return None
+    return row.in_address(held)
+
+
+def _is_changed(page: Page, said: dict[str, Any]) -> bool:
+    """Whether Run would now make another run than the link."""
+    try:
+        return next(changed(page, said), None) is not None
+    except DecodingError:
+        return True

@@ -1,0 +1,72 @@
+"""Between controls and a method's config: a row's `field` names the field that it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Any, TypeVar
+
+from core.decoding.config import MethodConfig
+from core.decoding.shaping.config import Shaping
+from pages.ui.widgets.controls.control import Control, Read, value
+from pages.ui.widgets.controls.slider import Slider
+
+C = TypeVar("C", bound=MethodConfig)
+_SHAPING = "shaping."
+
+
+def arguments(rows: Iterable[Control], read: Read = value) -> dict[str, Any]:
+    """The arguments of a config class that the rows set; those that don't act are left out.
+
+    Raises:
+        ConfigError: a filter's or the temperature's value outside its interval.
+    """
+    own, shaping = _fields(rows, read)
+    return {**own, "shaping": Shaping(**shaping)}
+
+
+def moved(config: C, rows: Iterable[Control], read: Read) -> C:
+    """A config with what these rows set at other values.
+
+    Raises:
+        ConfigError: a value outside its interval, or they exclude each other.
+    """
+    own, shaping = _fields(rows, read)
+    return replace(config, **own, shaping=replace(config.shaping, **shaping))
+
+
+def _fields(rows: Iterable[Control], read: Read) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the rows set of a config itself, and of its shaping."""
+    found = {
+        row.field: row.to_field(row.cast(read(row.key)))
+        for row in rows
+        if row.field and row.acts(read)
+    }
+    inner = [name for name in found if name.startswith(_SHAPING)]
+    shaping = {name.removeprefix(_SHAPING): found.pop(name) for name in inner}
+    return found, shaping
+
+
+def reached(
+    rows: Iterable[Control], config: MethodConfig, said: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What the rows' controls say where they describe a config, as far as they reach, by key.
+
+    Args:
+        rows: a row on which others' `acts` depends comes before them.
+        said: what further controls say.
+    """
+    found = dict(said or {})
+
+    def read(key: str) -> Any:
+        return found[key] if key in found else value(key)
+
+    for row in rows:
+        if not row.field or not (isinstance(row, Slider) or row.acts(read)):
+            continue
+        held = row.from_field(reduce(getattr, row.field.split("."), config))
+        fitting = None if held is None else row.fit(held)
+        if fitting is not None:
+            found[row.key] = fitting
+    return found

@@ -1,0 +1,333 @@
+"""Every control of the app is one row: widget, default, range, address name, config field.
+
+A page declares its rows once with `declare`. From a row come the widget (`draw`), the value
+(`value`), and in `config_fields` the arguments of the method's config and the way back from it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import streamlit as st
+
+from core.decoding.errors import ConfigError, DecodingError
+from pages.ui.platform import session
+
+Read: TypeAlias = Callable[[str], Any]
+"""Gives a control's value by its key."""
+R = TypeVar("R", bound="Control")
+Width: TypeAlias = int | Literal["stretch", "content"]
+# Of any field: a browser holds to its `max_chars`, others needn't.
+LONGEST_TEXT = 20_000
+_rows: dict[str, Control] = {}
+_declared_by: dict[str, str] = {}  # The module of each, by their keys.
+
+
+def _unchanged(held: Any) -> Any:
+    return held
+
+
+def _never() -> bool:
+    return False
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Control:
+    """A row; each subclass is a kind of widget.
+
+    Args:
+        key: the name in the address and in the session's state.
+        default: the value before anything was entered, and of an emptied field.
+        width: in pixels or in Streamlit's words; None is the widget's own.
+        field: the config's field that it sets, such as `shaping.top_k`; empty for none.
+        to_field: makes the field's value of the control's.
+        from_field: makes the control's value of the field's; None where there is none.
+        acts: whether a run uses it, by the other controls' values. Where it doesn't, the widget is
+            disabled, the field keeps the config's default, and a file doesn't set the control.
+    """
+
+    key: str
+    label: str
+    default: Any
+    _: KW_ONLY
+    help: str | None = None
+    width: Width | None = None
+    field: str = ""
+    to_field: Callable[[Any], Any] = _unchanged
+    from_field: Callable[[Any], Any] = _unchanged
+    acts: Callable[[Read], bool] = _always
+
+    def cast(self, held: Any) -> Any:
+        """The value in the control's type."""
+        return held
+
+    def fit(self, held: Any) -> Any:
+        """The nearest value that the control can hold; None leaves it as it is."""
+        return self.cast(held)
+
+    def set(self, held: Any) -> None:
+        """Set the control before it is drawn."""
+        st.session_state[self.key] = held
+
+    @property
+    def held(self) -> Any:
+        """What it says now; None before it was drawn, or where it was emptied."""
+        return st.session_state.get(self.key)
+
+    def in_address(self, held: Any) -> str:
+        """A value as the address says it."""
+        return str(held)
+
+    def of_address(self, word: str) -> Any:
+        """The value that a word of the address says; None where the control doesn't take it."""
+        return self.fit(word)
+
+    def draw(self, **more: Any) -> None:
+        """Draw the widget.
+
+        Args:
+            more: arguments of Streamlit's function, before the row's own.
+        """
+        self._tell_address()
+        self._widget(
+            label=self.label,
+            **{
+                "key": self.key,
+                "bind": "query-params",
+                "persist_state": "session",
+                "help": self.help,
+                "disabled": not self.acts(value),
+                "on_change": _redraw_around,
+                **({} if self.width is None else {"width": self.width}),
+                **more,
+            },
+        )
+
+    def _tell_address(self) -> None:
+        """Say in the address what Streamlit doesn't: what was set before the control was ever
+        drawn, and what a browser dropped as it went back."""
+        held = st.session_state.get(self.key)
+        if held is None or held == self.default or self.key in st.query_params:
+            return
+        # Where it was drawn before, Streamlit writes what code sets.
+        if not session.set_in_address(self.key, self.in_address(held)):
+            st.session_state[self.key] = held
+
+    def _widget(self, **arguments: Any) -> None:
+        raise NotImplementedError
+
+
+def _redraw_around() -> None:
+    """Of a change that has no callback of its own: all around it is drawn anew.
+
+    A callback says so also where another one, of the same moment, wants a part alone.
+    """
+
+
+@dataclass(frozen=True)
+class Number(Control):
+    """A field for a number between bounds; a whole number where the step is one.
+
+    Args:
+        short: its label is beside a field for a few digits, as in a row of controls.
+    """
+
+    low: float
+    high: float
+    step: float = 1
+    _: KW_ONLY
+    width: Width | None = 150
+    short: bool = False
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.low, self.high
+
+    def cast(self, held: Any) -> float:
+        return int(held) if isinstance(self.step, int) else float(held)
+
+    def fit(self, held: Any) -> float:
+        return self.cast(min(max(held, self.low), self.high))
+
+    def in_address(self, held: Any) -> str:
+        return str(self.cast(held))
+
+    def of_address(self, word: str) -> float | None:
+        with suppress(ValueError):
+            if self.low <= (number := float(word)) <= self.high:
+                return self.cast(number)
+        return None
+
+    def _widget(self, **arguments: Any) -> None:
+        bounds: dict[str, Any] = {"min_value": self.low, "max_value": self.high, "step": self.step}
+        if self.short:
+            with st.container(key=f"short-{self.key}", width="content"):
+                st.number_input(value=self.default, **bounds, **arguments)
+        else:
+            st.number_input(value=self.default, **bounds, **arguments)
+
+
+@dataclass(frozen=True)
+class Segments(Control):
+    """Segments of which one is chosen: values with the words for them, which the address holds.
+
+    Args:
+        offers: whether a value is shown where it isn't chosen.
+    """
+
+    options: Mapping[Any, str]
+    _: KW_ONLY
+    offers: Callable[[Any], bool] = _always
+
+    def fit(self, held: Any) -> Any:
+        return held if held in self.options else None
+
+    def in_address(self, held: Any) -> str:
+        return self.options[held]
+
+    def of_address(self, word: str) -> Any:
+        return next((held for held, said in self.options.items() if said == word), None)
+
+    def _widget(self, **arguments: Any) -> None:
+        st.segmented_control(
+            options=[one for one in self.options if self.offers(one) or one == self.held],
+            format_func=self.options.__getitem__,
+            default=self.default,
+            required=True,
+            **arguments,
+        )
+
+
+@dataclass(frozen=True)
+class Menu(Control):
+    """A menu; the first option is the default.
+
+    Args:
+        options: gives the values with the words for them, which the address holds.
+        free: whether other values may be typed.
+    """
+
+    options: Callable[[], Mapping[str, str]]
+    free: Callable[[], bool] = _never
+
+    def fit(self, held: Any) -> Any:
+        return held if self.free() or held in self.options() else None
+
+    def in_address(self, held: Any) -> str:
+        return self.options().get(held, str(held))
+
+    def of_address(self, word: str) -> str | None:
+        named = (held for held, said in self.options().items() if said == word)
+        return next(named, word if self.free() else None)
+
+    def takes(self, word: str) -> bool:
+        """Whether the address may name this."""
+        return self.of_address(word) is not None
+
+    def _widget(self, **arguments: Any) -> None:
+        options = self.options()
+        st.selectbox(
+            options=list(options),
+            format_func=lambda one: options.get(one, one),
+            accept_new_options=self.free(),
+            **arguments,
+        )
+
+
+@dataclass(frozen=True)
+class Text(Control):
+    """A line of text, or an area of a height in pixels."""
+
+    _: KW_ONLY
+    placeholder: str | None = None
+    height: int | None = None
+    max_chars: int | None = None
+
+    def fit(self, held: Any) -> str:
+        return str(held)[: self.max_chars or LONGEST_TEXT]
+
+    def _widget(self, **arguments: Any) -> None:
+        arguments |= {"placeholder": self.placeholder, "max_chars": self.max_chars}
+        if self.height is None:
+            st.text_input(value=self.default, **arguments)
+        else:
+            st.text_area(value=self.default, height=self.height, **arguments)
+
+
+@dataclass(frozen=True)
+class Toggle(Control):
+    """On or off."""
+
+    def in_address(self, held: Any) -> str:
+        return str(bool(held)).lower()
+
+    def of_address(self, word: str) -> bool | None:
+        return {"true": True, "false": False}.get(word.lower())
+
+    def _widget(self, **arguments: Any) -> None:
+        st.toggle(value=self.default, **arguments)
+
+
+def rows(kind: type[R]) -> Iterator[R]:
+    """The declared rows of a kind."""
+    return (row for row in _rows.values() if isinstance(row, kind))
+
+
+def rows_in_address() -> dict[str, Control]:
+    """The declared rows that the address names, by their keys."""
+    return {key: _rows[key] for key in st.query_params if key in _rows}
+
+
+def declare(*rows: R) -> tuple[R, ...]:
+    """Make rows known by their keys, as those of the module that calls this; returns them."""
+    module = sys._getframe(1).f_globals["__name__"]
+    for row in rows:
+        _rows[row.key], _declared_by[row.key] = row, module
+    return rows
+
+
+def row_of(key: str) -> Control:
+    """The declared row of a key."""
+    return _rows[key]
+
+
+def draw(*keys: str, **more: Any) -> None:
+    """Draw these controls, one after another."""
+    for key in keys:
+        _rows[key].draw(**more)
+
+
+def value(key: str) -> Any:
+    """What a control says now; its default before it was drawn, or where it was emptied."""
+    found = _rows[key].held
+    return _rows[key].default if found is None else found
+
+
+def defaults(within: str = "") -> dict[str, Any]:
+    """The defaults of the controls declared in modules whose names begin so, by their keys."""
+    return {key: row.default for key, row in _rows.items() if _declared_by[key].startswith(within)}
+
+
+def in_words(error: DecodingError) -> str:
+    """An error as the page says it: a setting by its control's label, not by its class."""
+    if not isinstance(error, ConfigError) or error.plain == str(error):
+        return str(error)
+    name, _, rest = error.plain.partition(" ")
+    fields = (name, f"shaping.{name}")
+    row = next((row for row in _rows.values() if row.field in fields), None)
+    label = row.label.partition(",")[0] if row else name.replace("_", " ").capitalize()
+    return f"{label} {rest}"
+
+
+def load(said: Mapping[str, Any]) -> None:
+    """Set controls, before they are drawn, by their keys."""
+    for key, held in said.items():
+        _rows[key].set(held)

@@ -1,0 +1,92 @@
+"""How figures leave the app: chosen once in the sidebar, kept for the session and in links."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.figures.base.paper import Paper, length_of, printed
+from core.figures.base.theme import GREY, THEMES, Theme
+from core.figures.journal.journals import JOURNALS
+from pages.ui.widgets.controls.control import Menu, Read, Segments, Toggle, declare, draw, value
+
+_NO_JOURNAL = "none"
+_WIDTHS = ("column", "page", "640px", "960px", "1200px")
+
+
+def _without_journal(read: Read) -> bool:
+    return bool(read("figure_journal") == _NO_JOURNAL)
+
+
+ROWS = declare(
+    Menu("figure_journal", "Journal", _NO_JOURNAL,
+        lambda: {_NO_JOURNAL: "None"} | {row.name: row.label for row in JOURNALS.values()},
+        help="Keep to its rules: the sizes of its type, black text, axis lines with ticks, no "
+        "gridlines, no hatching. Title and settings are in the caption."),
+    Menu("figure_width", "Width", _WIDTHS[0], lambda: {width: width for width in _WIDTHS},
+        free=lambda: True,
+        help="A column of the journal (85 mm without one), its page (174 mm), or a screen. Type "
+        "any other, such as 120mm or 5in. In print without a journal the text has 7.5 points."),
+    Segments("figure_theme", "Theme", "light",
+        {"light": "Light", "dark": "Dark", "grey": "Grey"}),
+    Toggle("figure_clear", "Transparent background", False),
+    Toggle("figure_title", "Title in the picture", True, acts=_without_journal),
+    Toggle("figure_caption", "Caption in the picture", True, acts=_without_journal),
+    Toggle("figure_texts", "Title and caption, for a journal too", False,
+        acts=lambda read: not _without_journal(read)),
+    Toggle("figure_shared", "HTML: Plotly in a file beside it", False,
+        help="A page of 40 to 150 KB and one file of 1.5 MB that all such pages share, in a ZIP; "
+        "off, everything is in the page (0.7 MB)."),
+)  # fmt: skip
+
+
+def show() -> None:
+    """Draw the choices."""
+    with st.expander("Exported figures", icon=":material/imagesmode:", key="figure-choices"):
+        draw(*(row.key for row in ROWS))
+
+
+def paper() -> Paper:
+    """What figures are laid out for.
+
+    Raises:
+        FigureError: the width is none.
+    """
+    journal = _journal()
+    drawn = {name: bool(value(f"figure_{name}")) for name in ("title", "caption", "texts")}
+    return printed(
+        str(value("figure_width")),
+        journal=journal,
+        title=drawn["texts" if journal else "title"],
+        caption=drawn["texts" if journal else "caption"],
+        transparent=bool(value("figure_clear")),
+    )
+
+
+def _journal() -> str:
+    """The name of the journal; empty for none."""
+    return "" if _without_journal(value) else str(value("figure_journal"))
+
+
+def theme() -> Theme:
+    """The theme of figures that leave."""
+    return THEMES[str(value("figure_theme"))]
+
+
+def page_theme() -> Theme | None:
+    """The theme of a figure's own page; None: light and dark, as its reader has it."""
+    return GREY if theme() is GREY else None
+
+
+def shared() -> bool:
+    """Whether such pages take Plotly's script from a file beside them."""
+    return bool(value("figure_shared"))
+
+
+def words() -> str:
+    """The choices in one line, and where they are made."""
+    clear = ["transparent"] if value("figure_clear") else []
+    journal = _journal()
+    label = [JOURNALS[journal].label] if journal else []
+    width = str(length_of(str(value("figure_width")), journal))
+    chosen = " · ".join([*label, width, theme().name, *clear])
+    return f"{chosen} (to change: Exported figures, in the sidebar)"

@@ -1,0 +1,146 @@
+"""Read a link's values into the controls; a sentence names each one that they can't take."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+from urllib.parse import parse_qsl
+
+import streamlit as st
+
+from pages.ui import platform
+from pages.ui.platform import session
+from pages.ui.widgets.controls.control import (
+    Control,
+    Menu,
+    Number,
+    Segments,
+    Text,
+    Toggle,
+    row_of,
+    rows_in_address,
+)
+from pages.ui.widgets.controls.slider import Slider
+
+# Whether a server offers a model is told on the page itself.
+MODELS = frozenset({"model", "draft"})
+_SAID, _SHOWN = "link_refusals", 40
+# In the session's state: the address that led to the page, and that page.
+_OPENED, _PAGE = "link_opened", "link_page"
+
+
+def remember(page: str) -> None:
+    """Keep the address that led to the page, by its path, as the browser sent it."""
+    query = session.query()
+    if query is not None and st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE] = page
+        st.session_state[_OPENED] = dict(parse_qsl(query, keep_blank_values=True))
+
+
+def opened_with(key: str) -> Any:
+    """A control's value in the address that led to the page, by its key; else its default."""
+    row = row_of(key)
+    word = st.session_state.get(_OPENED, st.query_params).get(key)
+    found = None if word is None else row.of_address(word)
+    return row.default if found is None else found
+
+
+def check_address() -> None:
+    """Tell what the controls don't take of the address, and take it out.
+
+    A control reads the address that its run began with, and some fail at what they can't read. So
+    the run begins again: before any control is drawn, as later the address belongs to them.
+    """
+    taken_out = False
+    for key, row in rows_in_address().items():
+        reason, used = _refusal(row, st.query_params[key]) if key not in MODELS else ("", None)
+        if reason and used is None:
+            used = row.in_address(row.default) or "nothing"
+            taken_out |= session.drop_from_address(key)
+        if reason:
+            tell(f"{row.label.partition(',')[0]}: {reason}: {used} is used.")
+    if taken_out:
+        st.rerun()
+    say()
+
+
+def say() -> None:
+    """Show what was told since the last time."""
+    for sentence in st.session_state.pop(_SAID, ()):
+        st.toast(sentence, icon=":material/error:", duration="long")
+
+
+def tell(sentence: str) -> None:
+    """Say once what a link asks for in vain."""
+    said = platform.keep(_SAID, list[str])
+    if sentence not in said:
+        said.append(sentence)
+
+
+def quoted(word: str) -> str:
+    """The beginning of a link's word for a sentence in a toast."""
+    return f"“{literal(word[:_SHOWN])}”"
+
+
+def literal(text: str) -> str:
+    """Text for where Streamlit reads markup: none of it is any."""
+    return re.sub(r"([!-,/:-@\[-`{-~])", r"\\\1", text)
+
+
+def whole(word: str, digits: int = 6) -> int | None:
+    """A number of at most so many digits; None for any other word."""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) <= digits else None
+
+
+def refused_models() -> list[str]:
+    """Keys of the menus of models for which the address names one that isn't offered.
+
+    Streamlit takes it out of the address as it draws the menu, and shows the default.
+    """
+    named = {key: row for key, row in rows_in_address().items() if key in MODELS}
+    return [
+        key
+        for key, row in named.items()
+        if isinstance(row, Menu) and not row.takes(st.query_params[key])
+    ]
+
+
+def _refusal(row: Control, word: str) -> tuple[str, str | None]:
+    """Why a control doesn't take a word as it is, and what it makes of it; None: its default.
+
+    The reason is empty where it takes it.
+    """
+    shown = f"{quoted(word)} in the link"
+    if isinstance(row, Number | Slider):
+        return _refused_number(row, word, shown)
+    if isinstance(row, Segments | Menu):
+        words = (row.options() if isinstance(row, Menu) else row.options).values()
+        taken = row.takes(word) if isinstance(row, Menu) else word in words
+        return ("" if taken else f"{shown} is none of {', '.join(words)}"), None
+    if isinstance(row, Toggle):
+        return ("" if word.lower() in ("true", "false") else f"{shown} is not true or false"), None
+    if isinstance(row, Text) and row.max_chars is not None and len(word) > row.max_chars:
+        most = f"{row.max_chars:,}"
+        return f"the link holds more than {most} characters", f"the beginning, {most} characters,"
+    return "", None
+
+
+def _refused_number(row: Number | Slider, word: str, shown: str) -> tuple[str, str | None]:
+    low, high = row.range
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        return f"{shown} is no number", None
+    if not low <= number <= high:
+        return f"{_digits(number)} in the link lies outside {_digits(low)} to {_digits(high)}", None
+    if row.cast(number) != number:
+        return f"{_digits(number)} in the link is no whole number", f"{row.cast(number):g}"
+    return "", None
+
+
+def _digits(number: float) -> str:
+    """A number with all digits of whole ones, as long as they can be read."""
+    return f"{number:,.0f}" if number == int(number) and abs(number) < 1e12 else f"{number:,g}"

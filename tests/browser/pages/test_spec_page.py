@@ -1,0 +1,58 @@
+"""The speculative page in a browser: clicks, play, and a field that Run takes along."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.decoding.record.trace import Trace
+from tests.browser.spec_page import SpecPage
+
+pytestmark = pytest.mark.browser
+
+EXAMPLE = Path(__file__).parents[3] / "assets" / "traces" / "speculative.json"
+
+
+def test_the_example_is_clicked_and_played_and_run_takes_a_field_s_number_along(
+    page: Page, server: str
+) -> None:
+    spec, rounds = SpecPage(page, server).open(), Trace.load(EXAMPLE).rounds
+    figure, box = spec.figure_data("timeline"), spec.figure("timeline").bounding_box()
+    assert box and box["y"] + figure["layout"]["margin"]["t"] + 100 < 900
+    # A click on a token opens its verification.
+    at, place = spec.click_token("rejected", 1)
+    expect(spec.token).to_contain_text(f"Round {at + 1}, position {place + 1}")
+    expect(spec.figure("verification")).to_contain_text(f"Round {at + 1}, position {place + 1}")
+    spec.expect_ring(at, place)
+    expect(page).to_have_url(re.compile(rf"token={at}\.{place}"))
+    page.get_by_role("button", name="Show what took its place").click()
+    expect(page).to_have_url(re.compile(rf"token={at}\.own"))
+    expect(spec.selected).to_have_class(re.compile("recovered"))
+    spec.tokens.first.click()
+    expect(spec.token).to_contain_text("Round 1, position 1")
+    spec.expect_ring(0, 0)
+    # The slider shows chart and text up to a round.
+    early = sum(len(step.token_ids) for step in rounds[:2])
+    expect(spec.cover).to_be_hidden()
+    spec.slider.fill("2")
+    expect(spec.cover).to_be_visible()
+    expect(page.locator(".play output")).to_have_text("rounds up to 2")
+    expect(spec.tokens.nth(early - 1)).to_be_visible()
+    expect(spec.tokens.nth(early)).to_be_hidden()
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(spec.cover).to_be_hidden()
+    expect(spec.tokens.last).to_be_visible()
+    # Nothing but the click on Run takes the field's number over, the nearest in range.
+    field = page.locator(".st-key-draft_length input")
+    spec.set_number("spec_tokens", 14)
+    spec.set_number("draft_length", 50)
+    expect(field).to_have_value("16")
+    field.fill("0")
+    spec.run_button.click()
+    expect(field).to_have_value("1")
+    expect(page).to_have_url(re.compile("draft_length=1(&|$)"))
+    expect(spec.status).to_contain_text("Your run · 14 tokens in")
+    assert page.troubles == []  # type: ignore[attr-defined]

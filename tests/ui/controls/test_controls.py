@@ -1,0 +1,83 @@
+"""Controls: declared once, set by the address, turned into configs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.shaping.config import Shaping
+from pages.ui.beam import controls as beam_controls
+from pages.ui.decode import controls
+from pages.ui.run.files import save as share
+from pages.ui.widgets.controls.control import LONGEST_TEXT, Control, Text, defaults
+from pages.ui.widgets.controls.knob import LAB_KNOBS
+from tests.figures.traces import make_trace
+from tests.ui.conftest import ROOT, Open
+from tests.ui.knobs import shown_knobs
+from tests.ui.seen import texts
+
+
+def test_every_control_is_declared_once() -> None:
+    """A second row of the same key would take the first one's default and range."""
+    kinds = {"Knob", "Slider", *(kind.__name__ for kind in Control.__subclasses__())}
+    keys = [
+        call.args[0].value
+        for path in (ROOT / "pages").rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in kinds
+        if call.args and isinstance(call.args[0], ast.Constant)
+    ]
+    assert len(keys) > 40 and len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        ("The end.", ("The end.",)),
+        ("a\nb", ("a", "b")),
+        ("\\n\\n\nx\\ty", ("\n\n", "x\ty")),
+        ("\n  \n", ("  ",)),
+    ],
+)
+def test_stop_strings_stand_one_a_line(text: str, expected: tuple[str, ...]) -> None:
+    assert controls.stop_strings(text) == expected
+
+
+def test_no_field_takes_a_text_without_end() -> None:
+    """One that was sent past the widget; the search's took 15 s at 600,000 characters."""
+    assert len(Text(key="x", label="X", default="").fit("|" * 600_000)) == LONGEST_TEXT
+    assert len(beam_controls.stop_strings("a|" * (LONGEST_TEXT // 2))) == LONGEST_TEXT // 2
+
+
+def test_a_changed_control_is_named_once_whatever_declares_it_again(open_app: Open) -> None:
+    (said,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
+    assert said.count("Seed") == 1
+
+
+def test_greedy_keeps_the_penalty_and_drops_the_rest(open_app: Open) -> None:
+    app = open_app(method="Greedy", temperature="0.3", penalty="1.2")
+    assert [key for key, shown in shown_knobs(app).items() if shown["enabled"]] == ["penalty"]
+    assert app.selectbox(key="draw").disabled
+    config = controls.config(lambda key: app.session_state[key])
+    assert config == Greedy(max_new_tokens=40, shaping=Shaping(repetition_penalty=1.2))
+
+
+def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
+    app = open_app()
+    shaping = Shaping(temperature=1.5, typical_p=0.7, epsilon_cutoff=0.02, eta_cutoff=0.03)
+    run = make_trace(4)
+    run = replace(run, config=replace(run.config, shaping=shaping))
+    app.file_uploader[0].upload("run.json", share.trace_file(run), "application/json").run()
+    assert {own.field: app.session_state[own.key] for own in LAB_KNOBS} == {
+        own.field: getattr(shaping, own.field) for own in LAB_KNOBS
+    }
+
+
+def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
+    said = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
+    assert beam_controls.config(said.__getitem__).shaping.temperature == 0.001
