@@ -11,7 +11,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter
-from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import (
@@ -25,7 +24,7 @@ from core.decoding.errors import (
 )
 from core.decoding.loop.run import doubled_start, run_notes
 from core.decoding.loop.text import join_prompt, join_text
-from core.decoding.method import Config, Method
+from core.decoding.method import Config
 from core.decoding.methods import METHODS, method_of
 from core.decoding.protocol import Decodes, LanguageModel, offers
 from core.decoding.record.steps import PromptStep, Step
@@ -61,15 +60,15 @@ def decode(
     """
     require_models(model, draft)
     method_of(config)  # A wrong config is named before a wrong prompt.
-    return _steps(model, encode_prompt(model, prompt), config, draft, given)
+    return steps_of(model, encode_prompt(model, prompt), config, draft, given)
 
 
-def _steps(
+def steps_of(
     model: LanguageModel,
     prompt_ids: Sequence[int],
     config: MethodConfig,
-    draft: LanguageModel | None,
-    given: Sequence[int],
+    draft: LanguageModel | None = None,
+    given: Sequence[int] = (),
 ) -> Iterator[Step]:
     """Start a run whose models and prompt are checked already."""
     method, drafts = method_of(config), () if draft is None else (draft,)
@@ -79,7 +78,7 @@ def _steps(
         for loaded in (model, *drafts):
             require_all_tokens(loaded, method.words)
     if given:
-        _require_given(model, method, given, config)
+        require_given(model, given, config)
         drafts = (*drafts, given)
     steps: Iterator[Step] = resolve_name(method.engine)(model, prompt_ids, config, *drafts)
     return steps
@@ -114,11 +113,9 @@ def require_draft(config: MethodConfig, draft: str | None) -> None:
         )
 
 
-def _require_given(
-    model: LanguageModel, method: Method[Any], given: Sequence[int], config: MethodConfig
-) -> None:
+def require_given(model: LanguageModel, given: Sequence[int], config: MethodConfig) -> None:
     """Raise ConfigError for given tokens that the method, the model or the bound can't take."""
-    if not method.takes_given:
+    if not method_of(config).takes_given:
         takers = " and ".join(m.config.__name__ for m in METHODS if m.takes_given)
         raise ConfigError(f"Only {takers} take given tokens, got {len(given)}; leave them out.")
     require_all_tokens(model, "a given token")
@@ -247,31 +244,68 @@ def collect(
     """
     require_models(model, draft)
     ids = encode_prompt(model, prompt)
-    steps: list[Step] = []
-    seconds: list[float] = []
-    began = perf_counter()
-    cancelled, lost = should_stop is not None and should_stop(), list[str]()
-    with closing(_timed(_steps(model, ids, config, draft, given), lost)) as running:
-        while not cancelled and (timed := next(running, None)) is not None:
-            step = timed[0]
-            steps.append(step)
-            seconds.append(timed[1])
-            if on_step is not None:
-                on_step(step)
-            cancelled = should_stop is not None and should_stop()
-    total = perf_counter() - began
-    first = 1 + sum(isinstance(step, PromptStep) for step in steps)
     rendered = prompt if isinstance(prompt, str) else join_prompt(model, ids)
-    return _trace(
+    return record_run(
         model,
         config,
         draft,
         prompt=rendered if prompt_text is None else prompt_text,
         rendered=rendered,
         prompt_ids=tuple(ids),
-        steps=tuple(steps),
+        steps=steps_of(model, ids, config, draft, given),
+        told=doubled_start(model, prompt, ids) if isinstance(prompt, str) else (),
+        on_step=on_step,
+        should_stop=should_stop,
+    )
+
+
+def record_run(
+    model: LanguageModel,
+    config: Config,
+    draft: LanguageModel | None,
+    *,
+    prompt: str,
+    rendered: str,
+    prompt_ids: tuple[int, ...],
+    steps: Iterator[Step],
+    copied: Sequence[Step] = (),
+    told: Sequence[str] = (),
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace[Config]:
+    """Return the trace of steps that are made here, behind those that another run made.
+
+    Args:
+        copied: of the other run; each keeps its time.
+        told: notes that the settings and the length don't give.
+        on_step, should_stop: as of `collect`.
+    """
+    done: list[Step] = list(copied)
+    seconds = [step.duration for step in copied]
+    spent, began = sum(seconds), perf_counter()
+    for step in copied if on_step is not None else ():
+        on_step(step)
+    cancelled, lost = should_stop is not None and should_stop(), list[str]()
+    with closing(_timed(steps, lost)) as running:
+        while not cancelled and (timed := next(running, None)) is not None:
+            step = timed[0]
+            done.append(step)
+            seconds.append(timed[1])
+            if on_step is not None:
+                on_step(step)
+            cancelled = should_stop is not None and should_stop()
+    total = spent + perf_counter() - began
+    first = 1 + sum(isinstance(step, PromptStep) for step in done)
+    return _trace(
+        model,
+        config,
+        draft,
+        prompt=prompt,
+        rendered=rendered,
+        prompt_ids=prompt_ids,
+        steps=tuple(done),
         timings=Timings(sum(seconds[:first]), sum(seconds[first:]), total),
-        told=(*(doubled_start(model, prompt, ids) if isinstance(prompt, str) else ()), *lost),
+        told=(*told, *lost),
     )
 
 

@@ -63,6 +63,7 @@ def continue_from(
     *,
     emitted: Sequence[int] = (),
     given: Sequence[int] = (),
+    forward: float = 0.0,
 ) -> Iterator[TokenStep]:
     """Yield a step for each generated token after those that were emitted before.
 
@@ -70,12 +71,13 @@ def continue_from(
         context: holds the prompt and the emitted tokens, in one row.
         emitted: tokens of an earlier run; the noise goes on where they leave the generator.
         given: as of `generate`, after the emitted tokens.
+        forward: seconds of the last emitted token's forward, which the first step is read from.
     """
     limit, start = token_limit(model, prompt_ids, config), len(emitted)
     picker, ending = Picker(model, config, start), Ending(model, config, limit)
     for index, token_id in enumerate(emitted):
         ending.after(index, token_id)
-    ids, logits, forward = [*prompt_ids, *emitted], context.logits[0], 0.0
+    ids, logits = [*prompt_ids, *emitted], context.logits[0]
     for index in range(start, limit):
         picked = picker.pick(index, logits, ids)
         token_id = picked.pick.token_id

@@ -1,0 +1,167 @@
+"""Another token at a step of a run: what is before it stays, what follows is proved."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from core import (
+    BeamSearch,
+    ConfigError,
+    Greedy,
+    PromptStep,
+    Sampling,
+    Shaping,
+    Speculative,
+    Trace,
+    check,
+    collect,
+)
+from core.decoding.branches import branch, single_token_config
+from core.decoding.record.steps import StepSeconds
+from core.decoding.record.trace import Timings
+from core.traces.file import read_trace
+from tests.decoding.beam.beams import ARCHITECTURES
+from tests.decoding.checks.forging import failed
+from tests.decoding.shaping.shapings import random_shaping
+from tests.depth import cases
+from tests.models.builders import random_language_model
+
+_model = cache(random_language_model)
+
+
+def _run(kind: str, case: int) -> Trace:
+    dice = random.Random(f"branch {kind} {case}")
+    shaping = random_shaping(dice)
+    config: Greedy | Sampling = Greedy(max_new_tokens=10, shaping=shaping, use_cache=case % 2 == 0)
+    if case % 4:
+        method = ("inverse_cdf", "gumbel", "multinomial")[case % 4 - 1]
+        config = Sampling(
+            max_new_tokens=10, seed=case, draw=method, shaping=shaping, use_cache=case % 3 > 0
+        )
+    return collect(_model(kind), [dice.randrange(1, 300) for _ in range(5)], config)
+
+
+def _timeless(trace: Trace) -> Trace:
+    """The trace without what a clock says."""
+    steps = [
+        replace(step, seconds=0.0 if isinstance(step, PromptStep) else StepSeconds(0.0, 0.0, 0.0))
+        for step in trace.steps
+    ]
+    return replace(trace, steps=tuple(steps), timings=Timings(0.0, 0.0, 0.0), created="")
+
+
+@pytest.mark.parametrize("kind", ARCHITECTURES)
+def test_a_branch_with_the_token_that_was_drawn_is_the_run_itself(kind: str) -> None:
+    for case in range(cases(8, 4)):
+        trace = _run(kind, case)
+        for at in range(len(trace.token_ids)):
+            same = branch(_model(kind), trace, at, trace.token_ids[at : at + 1])
+            assert _timeless(same) == _timeless(trace), (kind, case, at)
+
+
+@pytest.mark.parametrize("kind", ARCHITECTURES[:4])
+def test_a_branch_is_proved_and_equals_a_run_whose_first_tokens_are_given(kind: str) -> None:
+    for case in range(cases(12, 4)):
+        trace, dice = _run(kind, case), random.Random(case)
+        at = dice.randrange(len(trace.token_ids))
+        other = next(c.token_id for c in trace.token_steps[at].candidates[1:] if c.token_id > 3)
+        made = branch(_model(kind), trace, at, [other])
+        assert made.steps[: at + 1] == trace.steps[: at + 1]
+        assert made.token_ids[at] == other
+        assert failed(made, _model(kind)) == set(), (kind, case)
+        given = [*trace.token_ids[:at], other]
+        fresh = collect(_model(kind), trace.prompt_ids, trace.config, given=given)
+        assert _timeless(made).steps == _timeless(fresh).steps
+        assert read_trace(made.to_json().encode()) == made
+
+
+def test_a_branch_of_a_branch_keeps_the_forced_token() -> None:
+    model = _model("llama")
+    trace = collect(model, [5, 6, 7], Sampling(max_new_tokens=9, seed=2))
+    second = trace.token_steps[2].candidates[1].token_id
+    one = branch(model, trace, 2, [second])
+    two = branch(model, one, 6, [one.token_steps[6].candidates[2].token_id])
+    assert two.token_steps[:6] == one.token_steps[:6]
+    assert failed(two, model) == set()
+    assert _timeless(branch(model, one, 5, one.token_ids[5:6])) == _timeless(one)
+
+
+def test_another_seed_throws_other_dice_from_the_step_on() -> None:
+    model, config = _model("llama"), Sampling(max_new_tokens=12, seed=2)
+    trace = collect(model, [5, 6, 7], config)
+    texts = {branch(model, trace, 4, (), config=replace(config, seed=s)).text for s in range(20)}
+    assert len(texts) > 10
+    made = branch(model, trace, 4, (), config=replace(config, seed=8))
+    assert made.token_ids[:4] == trace.token_ids[:4]
+    assert made.config.seed == 8
+    assert failed(made, model) == set()
+
+
+def test_steps_are_told_from_the_first_one_and_a_stop_ends_the_branch() -> None:
+    model = _model("llama")
+    trace = collect(model, [5, 6, 7], Greedy(max_new_tokens=9))
+    told: list[object] = []
+    made = branch(
+        model,
+        trace,
+        3,
+        [trace.token_ids[3]],
+        on_step=told.append,
+        should_stop=lambda: len(told) > 6,
+    )
+    assert tuple(told) == made.steps
+    assert len(made.token_ids) == 6
+    assert made.finish_reason == "cancelled"
+    assert all(outcome.passed for outcome in check(made, model))
+
+
+def test_copied_steps_keep_their_time() -> None:
+    model = _model("llama")
+    trace = collect(model, [5, 6, 7], Greedy(max_new_tokens=9))
+    slow = tuple(
+        step if isinstance(step, PromptStep) else replace(step, seconds=StepSeconds(50.0, 0, 0))
+        for step in trace.steps
+    )
+    made = branch(model, replace(trace, steps=slow), 5, [trace.token_ids[5]])
+    assert 250 <= made.timings.prefill + made.timings.decode <= made.timings.total < 260
+    assert made.token_steps[5].seconds.forward > 0
+
+
+@pytest.mark.parametrize(
+    ("config", "kind"),
+    [
+        (BeamSearch(num_beams=3, max_new_tokens=8), Greedy),
+        (BeamSearch(num_beams=3, max_new_tokens=8, do_sample=True, seed=5), Sampling),
+        (Speculative(max_new_tokens=8, drafter="prompt_lookup", seed=5), Sampling),
+    ],
+)
+def test_a_run_of_another_method_goes_on_token_by_token(config, kind) -> None:
+    model = _model("llama")
+    config = replace(config, shaping=Shaping(repetition_penalty=1.3))
+    trace = collect(model, [5, 6, 7, 8], config)
+    made = branch(model, trace, 3, [9])
+    assert made.config == single_token_config(config)
+    assert isinstance(made.config, kind)
+    assert made.config.shaping == config.shaping
+    assert made.token_ids[:4] == (*trace.token_ids[:3], 9)
+    assert failed(made, model) == set()
+
+
+@pytest.mark.parametrize(
+    ("at", "ids", "words"),
+    [
+        (6, [1], "there is no step 7"),
+        (-1, [1], "there is no step 0"),
+        (3, [100_000], "#100000"),
+        (3, [1, 1, 1, 1], "7 tokens are given"),
+    ],
+)
+def test_a_branch_that_cannot_be_is_refused(at: int, ids: list[int], words: str) -> None:
+    model = _model("llama")
+    trace = collect(model, [5, 6, 7], Greedy(max_new_tokens=6))
+    with pytest.raises(ConfigError, match=words):
+        branch(model, trace, at, ids)
