@@ -21,7 +21,7 @@ AS_RUN = ("-m", "streamlit")
 # The same for tests that ask for no text: torch and a model would be loaded for nothing.
 WITHOUT_WARM_UP = (
     "-c",
-    "from pages.ui.shell import models; models.warm_up = lambda: None;"
+    "from pages.ui.resources import models; models.warm_up = lambda: None;"
     "from streamlit.web.cli import main; main(prog_name='streamlit')",
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pages.ui.platform import session
 from pages.ui.widgets.controls import rail
 from pages.ui.widgets.controls.knob import Knob
 
@@ -19,7 +20,8 @@ def state(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A session on a page whose rail was drawn, with an address."""
     held: dict[str, Any] = {"rails": {"rail": (HEAT, WIDTH)}}
     shown = SimpleNamespace(session_state=held, query_params={})
-    monkeypatch.setattr(rail, "st", shown)
+    for module in (rail, session):
+        monkeypatch.setattr(module, "st", shown)
     held["address"] = shown.query_params
     return held
 

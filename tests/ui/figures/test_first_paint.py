@@ -17,7 +17,7 @@ PAGES = [
 SCRIPT = """
 import sys
 from streamlit.testing.v1 import AppTest
-from pages.ui.shell import models
+from pages.ui.resources import models
 from tests.ui.seen import charts
 
 models.warm_up = lambda: None

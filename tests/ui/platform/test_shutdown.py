@@ -27,7 +27,7 @@ STOP_SECONDS = 3.0
 PAGE = """
 from pathlib import Path
 from pages.ui.run import jobs
-from pages.ui.shell import shutdown
+from pages.ui.platform import shutdown
 
 shutdown.watch()
 
@@ -133,7 +133,7 @@ def test_it_ends_while_a_model_loads_and_while_a_template_loops(
 def test_the_process_of_a_test_keeps_its_exit_code() -> None:
     code = """
 from streamlit.testing.v1 import AppTest
-page = "from pages.ui.shell import shutdown; shutdown.watch()"
+page = "from pages.ui.platform import shutdown; shutdown.watch()"
 assert not AppTest.from_string(page, default_timeout=60).run().exception
 raise SystemExit(3)
 """
