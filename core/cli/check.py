@@ -30,7 +30,7 @@ def run(args: Namespace) -> int:
     if args.model is None and ignored:
         raise ConfigError(f"--{ignored} acts only on a model; add --model.")
     from core import check, read_trace
-    from core.decoding.decode import require_draft
+    from core.decoding.requirements import require_draft
 
     trace, model, draft = read_trace(args.file), None, None
     if args.draft is not None:

@@ -34,7 +34,7 @@ def run(args: Namespace) -> int:
     """A line for each position: its token, the likeliest next one after every layer, and the layer
     from which on that stays the token that stands next."""
     text = decode.prompt_of(args)
-    from core.decoding.decode import encode_prompt
+    from core.decoding.requirements import encode_prompt
     from core.models.inside import attention, logit_lens, require_modules
 
     model = require_modules(load(args.model, args.dtype, args.device))

@@ -36,7 +36,7 @@ def check(
     Raises:
         TraceError, ModelError: something else in the place of a trace or of a loaded model.
     """
-    from core.decoding.decode import require_models
+    from core.decoding.requirements import require_models
 
     if not isinstance(trace, Trace):
         raise TraceError(

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from pkgutil import resolve_name
 from time import perf_counter
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import (
-    ConfigError,
-    ContextLengthError,
     LoadingStoppedError,
     LostModelError,
-    ModelError,
-    PromptError,
     UnknownTokensError,
 )
 from core.decoding.loop.run import doubled_start, run_notes
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.method import Config
-from core.decoding.methods import METHODS, method_of
-from core.decoding.protocol import Decodes, LanguageModel, offers
+from core.decoding.methods import method_of
+from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import PromptStep, Step
 from core.decoding.record.trace import Timings, Trace
-from core.decoding.shaping.config import LOGIT_PENALTIES, SETTINGS
-from core.decoding.validation import brief
+from core.decoding.requirements import (
+    encode_prompt,
+    require_all_tokens,
+    require_draft,
+    require_given,
+    require_models,
+    require_settings,
+)
 
 
 def decode(
@@ -73,7 +73,7 @@ def steps_of(
     """Start a run whose models and prompt are checked already."""
     method, drafts = method_of(config), () if draft is None else (draft,)
     require_draft(config, draft.model_id if draft else None)
-    _require_settings(model, config)
+    require_settings(model, config)
     if not method.takes_known:
         for loaded in (model, *drafts):
             require_all_tokens(loaded, method.words)
@@ -82,137 +82,6 @@ def steps_of(
         drafts = (*drafts, given)
     steps: Iterator[Step] = resolve_name(method.engine)(model, prompt_ids, config, *drafts)
     return steps
-
-
-def require_models(model: object, draft: object = None) -> None:
-    """Raise ModelError for a name, or a model of another library, in place of a loaded model."""
-    for given in (model,) if draft is None else (model, draft):
-        if isinstance(given, str | Path):
-            raise ModelError(
-                f"{brief(str(given))} is a model's name, not a loaded model; give "
-                "core.load_model(name)."
-            )
-        if not hasattr(given, "start"):
-            raise ModelError(
-                f"{type(given).__name__} is not the type of a loaded model; give "
-                "core.load_model(name), or core.from_transformers(model, tokenizer) for one of "
-                "transformers."
-            )
-
-
-def require_draft(config: MethodConfig, draft: str | None) -> None:
-    """Raises ConfigError unless there is a second model where there must be one, and only there."""
-    method = method_of(config)
-    if method.require_draft:
-        method.require_draft(config, draft)
-    elif draft is not None:
-        drafting = " and ".join(m.config.__name__ for m in METHODS if m.require_draft)
-        raise ConfigError(
-            f"Only {drafting} takes a draft model, got one with a {type(config).__name__}; "
-            "leave it out."
-        )
-
-
-def require_given(model: LanguageModel, given: Sequence[int], config: MethodConfig) -> None:
-    """Raise ConfigError for given tokens that the method, the model or the bound can't take."""
-    if not method_of(config).takes_given:
-        takers = " and ".join(m.config.__name__ for m in METHODS if m.takes_given)
-        raise ConfigError(f"Only {takers} take given tokens, got {len(given)}; leave them out.")
-    require_all_tokens(model, "a given token")
-    wrong = next((token for token in given if not 0 <= token < model.vocab_size), None)
-    if wrong is not None:
-        raise ConfigError(
-            f"A given token is #{wrong}, and this model's tokens go from #0 to "
-            f"#{model.vocab_size - 1}; give one of them."
-        )
-    if len(given) > config.max_new_tokens:
-        raise ConfigError(
-            f"{len(given)} tokens are given and max_new_tokens is {config.max_new_tokens}; raise "
-            "it, or give fewer."
-        )
-
-
-def _require_settings(model: LanguageModel, config: MethodConfig) -> None:
-    """Raise ConfigError for a token that the model lacks, or a penalty that it can't have.
-
-    A penalty that scales logits needs them; log-probabilities are logits less one number.
-    """
-    for name, tokens in config.shaping.token_ids().items():
-        if tokens and max(tokens) >= model.vocab_size:
-            unknown = min(token for token in tokens if token >= model.vocab_size)
-            raise ConfigError(
-                f"The {SETTINGS[name].name} names token #{unknown}, and this model's tokens go "
-                f"from #0 to #{model.vocab_size - 1}; take one of them."
-            )
-    if getattr(model, "gives_logits", True):
-        return
-    for name in config.shaping.active(LOGIT_PENALTIES):
-        if SETTINGS[name].stretch(getattr(config.shaping, name)) > 1:
-            raise ConfigError(
-                f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "
-                "log-probabilities, which differ from them by an unknown number: switch it off"
-                f"{_or_start_vllm(model, '--logprobs-mode raw_logits')}."
-            )
-
-
-def require_all_tokens(model: LanguageModel, words: str) -> None:
-    """See that a model gives the whole vocabulary.
-
-    Args:
-        words: what needs it, in a sentence.
-
-    Raises:
-        ConfigError: its server names only the likeliest tokens.
-    """
-    known = getattr(model, "known", None)
-    if known is not None:
-        raise ConfigError(
-            f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
-            f"them all: take greedy or sampling{_or_start_vllm(model, '--max-logprobs -1')}."
-        )
-
-
-def _or_start_vllm(model: LanguageModel, options: str) -> str:
-    """The end of an advice; empty for a model of another server."""
-    return f", or start vLLM with {options}" if "vLLM" in getattr(model, "versions", {}) else ""
-
-
-def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
-    """The prompt's token ids, checked against the vocabulary and the context window.
-
-    Raises:
-        PromptError: nothing in it, an id outside the vocabulary, or too many tokens.
-    """
-    ids = model.encode(prompt) if isinstance(prompt, str) else _whole_numbers(prompt)
-    if not ids or prompt == "":
-        raise PromptError("The prompt is empty: write at least one word.")
-    wrong = next((token for token in ids if not 0 <= token < model.vocab_size), None)
-    if wrong is not None:
-        name = brief(model.token_text(wrong)) if offers(model, Decodes) else "it"
-        raise PromptError(
-            f"Token id {wrong} is outside the model's vocabulary of {model.vocab_size} tokens: "
-            f"leave {name} out of the prompt."
-        )
-    window = model.context_window
-    if window is not None and len(ids) >= window:
-        raise ContextLengthError(
-            f"The prompt has {len(ids)} tokens; this model's context window holds {window}, "
-            f"so at most {window - 1} fit with room for one new token: shorten the prompt.",
-            len(ids),
-            window,
-        )
-    return ids
-
-
-def _whole_numbers(prompt: object) -> list[int]:
-    # Bytes are a sequence of whole numbers, too.
-    is_bytes = isinstance(prompt, bytes | bytearray)
-    ids = list(prompt) if isinstance(prompt, Sequence) and not is_bytes else None
-    if ids is None or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):
-        raise PromptError(
-            f"The prompt must be text or a list of token ids, got {reprlib.repr(prompt)}."
-        )
-    return ids
 
 
 def collect(
@@ -283,8 +152,9 @@ def record_run(
     done: list[Step] = list(copied)
     seconds = [step.duration for step in copied]
     spent, began = sum(seconds), perf_counter()
-    for step in copied if on_step is not None else ():
-        on_step(step)
+    if on_step is not None:
+        for step in copied:
+            on_step(step)
     cancelled, lost = should_stop is not None and should_stop(), list[str]()
     with closing(_timed(steps, lost)) as running:
         while not cancelled and (timed := next(running, None)) is not None:

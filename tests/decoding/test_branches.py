@@ -20,7 +20,7 @@ from core import (
     check,
     collect,
 )
-from core.decoding.branches import branch, single_token_config
+from core.decoding.autoregressive.branches import branch, single_token_config
 from core.decoding.record.steps import StepSeconds
 from core.decoding.record.trace import Timings
 from core.traces.file import read_trace

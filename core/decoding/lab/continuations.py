@@ -10,13 +10,13 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import Picked, Picker
-from core.decoding.decode import require_all_tokens
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuation, RowToken
 from core.decoding.loop.run import token_limit
 from core.decoding.loop.text import Ending, join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import FinishReason
+from core.decoding.requirements import require_all_tokens
 
 
 class RowStep(NamedTuple):

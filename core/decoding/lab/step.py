@@ -15,13 +15,13 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.autoregressive.reshape import logits_after
-from core.decoding.decode import require_all_tokens
 from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_prompt, join_text
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.record.steps import Candidate, Draw, Stage, StepSeconds, TokenStep
 from core.decoding.record.trace import Timings, Trace
+from core.decoding.requirements import require_all_tokens
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.draws import Pick, draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order

@@ -11,13 +11,13 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.engine import Picker, cannot_force
-from core.decoding.decode import encode_prompt, require_all_tokens
 from core.decoding.errors import DecodingError
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.controller import BudgetController
 from core.decoding.reasoning.transcript import Piece
 from core.decoding.record.steps import FinishReason
+from core.decoding.requirements import encode_prompt, require_all_tokens
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 
 # The prompts' logits that are held at a time, in numbers (float32).

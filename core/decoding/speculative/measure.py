@@ -11,11 +11,12 @@ import torch
 
 from core.decoding.autoregressive.engine import continue_from
 from core.decoding.checks.statistics import homogeneity
-from core.decoding.decode import collect, encode_prompt
+from core.decoding.decode import collect
 from core.decoding.errors import ConfigError
 from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
+from core.decoding.requirements import encode_prompt
 from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative

@@ -10,7 +10,7 @@ BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/cli/decode.py", "request_of"): "request",
     ("core/server/api/routes.py", "Routes.read"): "request",
     ("core/models/text/tokenizing.py", "Tokenizing.encode_chat"): "chat",
-    ("core/decoding/decode.py", "encode_prompt"): "ids",
+    ("core/decoding/requirements.py", "encode_prompt"): "ids",
     ("core/decoding/decode.py", "collect"): "loop",
     ("core/decoding/decode.py", "_timed"): "loop",
     ("core/decoding/decode.py", "_trace"): "answer",

@@ -13,7 +13,7 @@ from pages.ui.run.jobs import Job
 
 
 @jobs.in_background
-def _measure(job: Job, trace: Trace, measurement: str, what: str, **how: int) -> Any:
+def _measure(job: Job, /, trace: Trace, measurement: str, what: str, **how: int) -> Any:
     """Call a function of `core.decoding.speculative.measure` that counts its runs or pairs; the
     stage is the one under way."""
     from core.decoding.speculative import measure

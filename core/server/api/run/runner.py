@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from core.decoding.beam.config import BeamSearch
-from core.decoding.decode import decode, encode_prompt
+from core.decoding.decode import decode
 from core.decoding.errors import ConfigError, DecodingError, LoadingStoppedError, LostModelError
 from core.decoding.protocol import LanguageModel
+from core.decoding.requirements import encode_prompt
 from core.models.threads import leave_a_processor
 from core.server.api.answer.logprobs import MAX_ENTRIES
 from core.server.api.answer.parts import AnswerPart, Started

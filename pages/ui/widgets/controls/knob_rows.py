@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from pages.ui.widgets import ahead
 from pages.ui.widgets.controls import rail
-from pages.ui.widgets.controls.control import declare, value
+from pages.ui.widgets.controls.control import Control, declare, value
 from pages.ui.widgets.controls.knob import LAB_KNOBS, nearest_temperature
 from pages.ui.widgets.controls.slider import Slider, slider
 
@@ -21,9 +21,9 @@ KNOB_ROWS = tuple(
 declare(*KNOB_ROWS)
 
 
-def inputs(rows: Sequence[Slider]) -> dict[str, tuple[float, ahead.Reader]]:
+def inputs(rows: Sequence[Control]) -> dict[str, tuple[float, ahead.Reader]]:
     """Knobs as what a gesture changes: their values, and what reads others."""
-    return {row.key: (value(row.key), row.knob.read) for row in rows}
+    return {row.key: (value(row.key), row.knob.read) for row in rows if isinstance(row, Slider)}
 
 
 def draw_rail(

@@ -11,19 +11,14 @@ from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import continue_from
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
-from core.decoding.decode import (
-    encode_prompt,
-    record_run,
-    require_given,
-    require_models,
-    steps_of,
-)
+from core.decoding.decode import record_run, steps_of
 from core.decoding.errors import ConfigError
 from core.decoding.loop.run import doubled_start
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step, TokenStep
 from core.decoding.record.trace import Trace
+from core.decoding.requirements import encode_prompt, require_given, require_models
 
 
 def branch(
