@@ -282,7 +282,7 @@ def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
 
 
 def test_no_word_stands_where_a_mark_crosses_it(lab) -> None:
-    drawn = trace_named(lab_draw(lab.step), "tokens")
+    drawn = trace_named(lab_draw(lab.step), "segments")
     number = lab.step.step.draw.uniform
     crossed = [
         text

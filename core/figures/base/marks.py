@@ -168,6 +168,42 @@ OUTSIDE: Properties = {
 }
 
 
+def token_bars(
+    theme: Theme,
+    name: str,
+    lengths: Sequence[float],
+    hovers: Sequence[str],
+    color: str | Sequence[str],
+    *,
+    texts: Sequence[str] | None = None,
+    ink: str | Sequence[str] = "",
+    chosen: Sequence[bool] = (),
+    marker: Properties | None = None,
+    **properties: object,
+) -> Properties:
+    """A level bar for each of some tokens, below each other.
+
+    Args:
+        texts: behind the bars; `ink` is their colour, the theme's by default.
+        chosen: for each token whether its bar is framed.
+        marker: further properties of the bars.
+    """
+    widths = [FRAME if is_chosen else 0 for is_chosen in chosen]
+    frame = {"line": {"width": widths, "color": theme.accent}} if chosen else {}
+    font = {"textfont": {"size": 11, "color": ink or theme.ink}}
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "x": list(lengths),
+        "y": list(range(len(lengths))),
+        **({} if texts is None else {"text": list(texts), **OUTSIDE, **font}),
+        **hover_texts(hovers),
+        "marker": {"color": color, **frame, **(marker or {})},
+        **properties,
+    }
+
+
 def cell_bars(corners: Sequence[Point], width: object, heights: Sequence[float] = ()) -> Properties:
     """Upright bars as cells with text inside.
 

@@ -25,6 +25,9 @@ _LIMIT = 10
 # A number behind a bar takes so many px.
 _NUMBER = 40
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
+# Outcomes of a candidate, in the order of the key, and as their bars lie on each other.
+_KINDS = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
+_LAYERS = ("pruned", "kept", "finished", "best")
 _HOVER = (
     "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum %{customdata[4]}"
     "<br>%{customdata[5]}<extra></extra>"
@@ -60,6 +63,8 @@ def beam_step(
     left = 24 + round(7.2 * max(text_columns(plain) for plain, _ in labels))
     margins, strong = _margins(step, shown), _strong(trace, index)
     across = _ends(margins, paper.width - left - 18)
+    kinds = ["best" if place == strong else step.candidates[place].fate for place in shown]
+    names = [words for _, words in labels]
     sheet = Sheet(
         theme,
         paper,
@@ -70,41 +75,23 @@ def beam_step(
         left=left,
         right=18,
         below=72,
-        traces=[_rows(step, index, shown, across)],
-        key=[_key(theme)],
+        traces=[
+            _rows(step, index, shown, across),
+            *(_bars(k, step, index, shown, margins, kinds, theme) for k in _LAYERS),
+        ],
+        key=["".join(key_entry(_color(k, theme), words) for k, words in _KINDS.items())],
         key_offset=52,
         layout={
             "barmode": "overlay",
             "bargap": 0.3,
             "xaxis": axis(theme, "difference, nats", 6, range=list(across), nticks=6),
-            "yaxis": named_axis(
-                theme, [words for _, words in labels], range=[len(labels) - 0.5, -0.5]
-            ),
+            "yaxis": named_axis(theme, names, range=[len(names) - 0.5, -0.5]),
         },
     )
-    for name in ("pruned", "kept", "finished", "best"):
-        rows = [
-            at
-            for at, place in enumerate(shown)
-            if ("best" if place == strong else step.candidates[place].fate) == name
-        ]
-        sheet.traces.append(_bars(name, step, index, shown, margins, rows, theme))
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
         _mark(sheet, shown.index(selected), left)
     return sheet
-
-
-def _key(theme: Theme) -> str:
-    return "".join(
-        key_entry(_color(name, theme), words)
-        for name, words in {
-            "best": "best path",
-            "kept": "kept",
-            "finished": "finished",
-            "pruned": "pruned",
-        }.items()
-    )
 
 
 def _ends(margins: Sequence[float], width: float) -> tuple[float, float]:
@@ -220,16 +207,16 @@ def _bars(
     index: int,
     shown: Sequence[int],
     margins: Sequence[float],
-    rows: Sequence[int],
+    kinds: Sequence[str],
     theme: Theme,
 ) -> Properties:
     """Bars of one fate; a margin of 0 still shows as a stroke."""
-    color = _color(name, theme)
+    color, rows = _color(name, theme), [at for at, kind in enumerate(kinds) if kind == name]
     return {
         "type": "bar",
         "name": name,
         "orientation": "h",
-        "y": list(rows),
+        "y": rows,
         "x": [margins[at] for at in rows],
         "text": [nats(margins[at], 2) for at in rows],
         "textposition": "outside",

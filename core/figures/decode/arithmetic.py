@@ -238,8 +238,7 @@ def _alt(step: TokenStep, found: Arithmetic) -> str:
         f"{_number(row.divided)}, exponential {row.exponential:.4g}, share {percent(row.share)}"
         for row in found.rows
     )
-    text = (
+    return (
         f"The softmax of step {nth(step.index)} at temperature {found.temperature:g}. {numbers}. "
         f"The exponentials of all {found.tokens:,} tokens sum to {found.total:.4g}."
     )
-    return text.replace(NBSP, " ")

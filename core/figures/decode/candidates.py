@@ -17,7 +17,7 @@ from core.figures.base.labels import (
     stage_name,
     visible_token,
 )
-from core.figures.base.marks import FRAME, OUTSIDE, hover_texts
+from core.figures.base.marks import FRAME, token_bars
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
@@ -82,11 +82,7 @@ def candidate_bars(
         left=52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank)),
         right=18,
         below=62,
-        # What a server drew from is known by its outcome alone.
-        traces=[
-            _raw_bars(step, shown, theme),
-            *([] if by_server else [_final_bars(step, shown, theme)]),
-        ],
+        traces=_bars(step, shown, theme),
         rows="token and its rank",
         key=_key(shown, theme, final=not by_server),
         key_offset=44,
@@ -143,76 +139,52 @@ def _shown(step: TokenStep, count: int) -> list[Candidate]:
     return shown
 
 
-def _raw_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
-    out = [_marked(c) for c in shown]
-    framed = [step.origin == "server" and c.token_id == step.token_id for c in shown]
-    return _bars(
-        step,
-        shown,
-        name="raw",
-        x=[c.raw_prob for c in shown],
-        text=[percent(c.raw_prob) for c in shown],
-        marker={
-            "color": theme.paper,
-            "pattern": {
-                "shape": ["/" if gone else "" for gone in out],
-                "fillmode": "overlay",
-                "fgcolor": theme.muted,
-                "size": 5,
-                "solidity": 0.25,
-            },
-            "line": {
-                "width": [FRAME if is_framed else 1 for is_framed in framed],
-                "color": [theme.accent if is_framed else theme.muted for is_framed in framed],
-            },
-        },
-        textfont={"size": 11, "color": theme.muted},
+def _bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> list[Properties]:
+    """The raw bars, and the final ones; what a server drew from is known by its outcome alone."""
+    hovers = [candidate_hover(step, candidate) for candidate in shown]
+    ids = [[step.index, candidate.token_id] for candidate in shown]
+    chosen, by_server = [c.token_id == step.token_id for c in shown], step.origin == "server"
+    framed = [by_server and is_chosen for is_chosen in chosen]
+    pattern = {
+        "shape": ["/" if _marked(candidate) else "" for candidate in shown],
+        "fillmode": "overlay",
+        "fgcolor": theme.muted,
+        "size": 5,
+        "solidity": 0.25,
+    }
+    line = {
+        "width": [FRAME if is_framed else 1 for is_framed in framed],
+        "color": [theme.accent if is_framed else theme.muted for is_framed in framed],
+    }
+    raw = token_bars(
+        theme,
+        "raw",
+        [c.raw_prob for c in shown],
+        hovers,
+        theme.paper,
+        texts=[percent(c.raw_prob) for c in shown],
+        ink=theme.muted,
+        marker={"pattern": pattern, "line": line},
+        customdata=ids,
     )
-
-
-def _final_bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:
-    return _bars(
-        step,
-        shown,
-        name="final",
-        x=[c.prob for c in shown],
-        text=[_final_text(c) for c in shown],
-        marker={
-            "color": [theme.token_color(candidate.rank) for candidate in shown],
-            "line": {
-                "width": [FRAME if c.token_id == step.token_id else 0 for c in shown],
-                "color": theme.accent,
-            },
-        },
-        textfont={"size": 11, "color": [theme.muted if c.removed_by else theme.ink for c in shown]},
+    final = token_bars(
+        theme,
+        "final",
+        [c.prob for c in shown],
+        hovers,
+        [theme.token_color(candidate.rank) for candidate in shown],
+        texts=[_final_text(c) for c in shown],
+        ink=[theme.muted if c.removed_by else theme.ink for c in shown],
+        chosen=chosen,
+        customdata=ids,
     )
+    return [raw] if by_server else [raw, final]
 
 
 def _final_text(candidate: Candidate) -> str:
     if candidate.removed_by is None:
         return percent(candidate.prob)
     return "" if _quiet(candidate) else f"removed by {escaped(stage_name(candidate.removed_by))}"
-
-
-def _bars(step: TokenStep, shown: Sequence[Candidate], **properties: object) -> Properties:
-    hovers = [candidate_hover(step, candidate) for candidate in shown]
-    return token_bars(step, [candidate.token_id for candidate in shown], hovers, **properties)
-
-
-def token_bars(
-    step: TokenStep, token_ids: Sequence[int], hovers: Sequence[str], **properties: object
-) -> Properties:
-    """A bar for each of some tokens of a step, below each other; a click hands over which."""
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(range(len(token_ids))),
-        **OUTSIDE,
-        "constraintext": "none",
-        **hover_texts(hovers),
-        "customdata": [[step.index, token_id] for token_id in token_ids],
-        **properties,
-    }
 
 
 def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:

@@ -19,12 +19,11 @@ from core.figures.base.labels import (
     table_text,
     visible_token,
 )
-from core.figures.base.marks import FRAME, add_note
+from core.figures.base.marks import add_note, token_bars
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label, widest
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.decode.candidates import token_bars
 
 _LABEL_LIMIT = 12
 # A column of scores at the right, px.
@@ -64,11 +63,6 @@ def contrast_bars(
         return "No step is selected, or it is not of a run by contrastive search."
     alpha, shown = trace.config.penalty_alpha, step.compared
     left = 34 + round(7.2 * widest((token.text for token in shown), _LABEL_LIMIT))
-    keys = [
-        key_entry(theme.muted, f"probability, in the token's {theme.hue}"),
-        key_entry(theme.accent, "chosen", "<b>□</b>"),
-        key_entry(theme.rest, "largest cosine"),
-    ]
     sheet = Sheet(
         theme,
         paper,
@@ -81,19 +75,12 @@ def contrast_bars(
         right=_SCORES + 14,
         above=16,
         below=62,
-        traces=[
-            _probabilities(step, shown, theme),
-            _bars(
-                step,
-                shown,
-                name="largest cosine",
-                x=[token.penalty for token in shown],
-                text=[_signed(token.penalty, 2) for token in shown],
-                marker={"color": theme.rest},
-                textfont={"size": 11, "color": theme.muted},
-            ),
+        traces=_bars(step, shown, theme),
+        key=[
+            key_entry(theme.muted, f"probability, in the token's {theme.hue}")
+            + key_entry(theme.accent, "chosen", "<b>□</b>")
+            + key_entry(theme.rest, "largest cosine")
         ],
-        key=["".join(keys)],
         key_offset=44,
         layout={
             "barmode": "group",
@@ -106,32 +93,32 @@ def contrast_bars(
     return sheet
 
 
-def _probabilities(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> Properties:
+def _bars(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> list[Properties]:
     ranks = {candidate.token_id: candidate.rank for candidate in step.candidates}
-    return _bars(
-        step,
-        shown,
-        name="probability",
-        x=[token.prob for token in shown],
-        text=[percent(token.prob) for token in shown],
-        marker={
-            "color": [theme.token_color(ranks.get(token.token_id, 0)) for token in shown],
-            "line": {
-                "width": [FRAME if token.token_id == step.token_id else 0 for token in shown],
-                "color": theme.accent,
-            },
-        },
-        textfont={"size": 11, "color": theme.ink},
-    )
-
-
-def _bars(step: TokenStep, shown: Sequence[Compared], **properties: object) -> Properties:
-    return token_bars(
-        step,
-        [token.token_id for token in shown],
-        [_hover(step, token) for token in shown],
-        **properties,
-    )
+    hovers = [_hover(step, token) for token in shown]
+    ids = [[step.index, token.token_id] for token in shown]
+    return [
+        token_bars(
+            theme,
+            "probability",
+            [token.prob for token in shown],
+            hovers,
+            [theme.token_color(ranks.get(token.token_id, 0)) for token in shown],
+            texts=[percent(token.prob) for token in shown],
+            chosen=[token.token_id == step.token_id for token in shown],
+            customdata=ids,
+        ),
+        token_bars(
+            theme,
+            "largest cosine",
+            [token.penalty for token in shown],
+            hovers,
+            theme.rest,
+            texts=[_signed(token.penalty, 2) for token in shown],
+            ink=theme.muted,
+            customdata=ids,
+        ),
+    ]
 
 
 def _hover(step: TokenStep, own: Compared) -> str:
@@ -196,8 +183,7 @@ def _alt(step: TokenStep, shown: Sequence[Compared]) -> str:
         f"score {_signed(token.score)}"
         for token in shown
     )
-    text = (
+    return (
         f"Bar chart of the {len(shown)} tokens that contrastive search compared at step "
         f"{nth(step.index)}: {tokens}. Chosen: {visible_token(step.chosen.text, 24)}."
     )
-    return text.replace(NBSP, " ")

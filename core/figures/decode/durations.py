@@ -218,4 +218,4 @@ def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
         f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
         for name, trace in runs
     ]
-    return f"Times of the runs. {_ratio(runs)}{'. '.join(parts)}.".replace(NBSP, " ")
+    return f"Times of the runs. {_ratio(runs)}{'. '.join(parts)}."

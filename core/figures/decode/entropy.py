@@ -73,10 +73,6 @@ def uncertainty(
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
     most = int((paper.width - _LEFT - 18) / _TICK) if paper.printed else _MOST_TICKS
-    keys = [
-        key_entry(theme.uncertainty_color(_PALE), "entropy"),
-        key_entry(theme.second, "surprisal", "◆"),
-    ]
     sheet = Sheet(
         theme,
         paper,
@@ -88,7 +84,10 @@ def uncertainty(
         left=_LEFT,
         right=18,
         below=116,
-        key=["".join(keys)],
+        key=[
+            key_entry(theme.uncertainty_color(_PALE), "entropy")
+            + key_entry(theme.second, "surprisal", "◆")
+        ],
         key_offset=98,
         layout={
             **_axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most),

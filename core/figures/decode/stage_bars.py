@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.decoding.counting import nth
-from core.decoding.record.steps import Stage, TokenStep
+from core.decoding.record.steps import Candidate, Stage, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import percent_ticks, table_text
-from core.figures.base.marks import FRAME, add_frame, level_bars
+from core.figures.base.marks import FRAME, add_frame, hover_texts, level_bars, overlaid
+from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
@@ -93,21 +94,51 @@ def segment_bars(segments: Sequence[Segment], width: float = BAR) -> Properties:
     )
 
 
-def frame_chosen(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
-    """A frame around each segment of the chosen token."""
-    for segment in segments:
-        if (
-            segment.candidate is not None
-            and step.candidates[segment.candidate].token_id == step.token_id
-        ):
-            add_frame(
-                sheet,
-                "chosen",
-                (segment.low, segment.low + segment.share),
-                (segment.row - BAR / 2, segment.row + BAR / 2),
-                sheet.theme.accent,
-                FRAME,
-            )
+def add_segments(
+    sheet: Sheet,
+    step: TokenStep,
+    segments: Sequence[Segment],
+    text: Callable[[Candidate, Segment], str],
+    hover: Callable[[Candidate, Segment], str],
+    others: tuple[str, Callable[[Segment], str]],
+) -> None:
+    """Add tokens' segments in their colours, those of all other tokens, and the chosen one's frame.
+
+    Args:
+        text, hover: of a candidate's segment, Plotly text.
+        others: what the other tokens are called, and the hover text of a segment of theirs.
+    """
+    theme, (words, other_hover) = sheet.theme, others
+    named = [(step.candidates[s.candidate], s) for s in segments if s.candidate is not None]
+    hidden = [segment for segment in segments if segment.candidate is None]
+    colors = [theme.token_color(candidate.rank) for candidate, _ in named]
+    widths = [0.3 if color == theme.unnamed else 0.8 for color in colors]
+    inks = [theme.text_on(color) for color in colors]
+    sheet.traces += [
+        {
+            **segment_bars([segment for _, segment in named]),
+            "name": "segments",
+            "text": [text(*pair) for pair in named],
+            "textfont": {"family": theme.mono, "size": 12, "color": inks},
+            "marker": {"color": colors, "line": {"color": theme.paper, "width": widths}},
+            **hover_texts([hover(*pair) for pair in named]),
+            "customdata": [[step.index, candidate.token_id] for candidate, _ in named],
+        },
+        {
+            **segment_bars(hidden),
+            "name": words,
+            "text": [words] * len(hidden),
+            "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
+            "marker": _hatched(theme),
+            **hover_texts([other_hover(segment) for segment in hidden]),
+            "customdata": [[step.index, -1]] * len(hidden),
+        },
+    ]
+    for candidate, (row, _, low, share) in named:
+        if candidate.token_id == step.token_id:
+            upright = (row - BAR / 2, row + BAR / 2)
+            add_frame(sheet, "chosen", (low, low + share), upright, theme.accent, FRAME)
+    sheet.layout |= overlaid(SMALL)
 
 
 def others_name(step: TokenStep, trace: Trace) -> str:
@@ -117,7 +148,7 @@ def others_name(step: TokenStep, trace: Trace) -> str:
     return "other tokens"
 
 
-def hatched(theme: Theme) -> Properties:
+def _hatched(theme: Theme) -> Properties:
     """The marker of the segments of all other tokens."""
     return {
         "color": theme.panel,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 from core.decoding.counting import nth
@@ -12,7 +13,6 @@ from core.figures.base.axes import bare_axis, key_entry
 from core.figures.base.color import with_alpha
 from core.figures.base.figure import figure
 from core.figures.base.labels import (
-    NBSP,
     escaped,
     percent,
     settings_caption,
@@ -23,24 +23,20 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import (
     add_note,
-    hover_texts,
     label_bar,
     label_pair,
     mono,
-    overlaid,
 )
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
 from core.figures.decode.stage_bars import (
     BAR,
     Segment,
     across,
-    frame_chosen,
-    hatched,
+    add_segments,
     others_name,
-    segment_bars,
     shown_stages,
     stage_segments,
     step_stages_data,
@@ -119,68 +115,22 @@ def _add_segments(
     segments: Sequence[Segment],
     others: str,
 ) -> None:
-    theme, names = sheet.theme, [stage.name for stage in stages] + ["final"]
-    visible = [segment for segment in segments if segment.candidate is not None and segment.share]
-    drawn = [step.candidates[segment.candidate or 0] for segment in visible]
-    colors = [theme.token_color(candidate.rank) for candidate in drawn]
-    texts = [
+    names = [stage.name for stage in stages] + ["final"]
+
+    def text(candidate: Candidate, segment: Segment) -> str:
         # In the draw's row it is named beside the bar; the mark of the draw would cross it.
-        "" if s.row == len(stages) and c.token_id == step.token_id else _segment_text(c, s.share)
-        for s, c in zip(visible, drawn, strict=True)
-    ]
-    hovers = [_hover(c, names[s.row], s.share) for s, c in zip(visible, drawn, strict=True)]
-    sheet.traces.append(
-        {
-            **segment_bars(visible),
-            "name": "segments",
-            "text": texts,
-            "textfont": {
-                "family": theme.mono,
-                "size": 12,
-                "color": [theme.text_on(color) for color in colors],
-            },
-            "marker": {
-                "color": colors,
-                "line": {
-                    "color": theme.paper,
-                    "width": [0.3 if color == theme.unnamed else 0.8 for color in colors],
-                },
-            },
-            **hover_texts(hovers),
-            "customdata": [[step.index, candidate.token_id] for candidate in drawn],
-        }
-    )
-    sheet.traces.append(_others(step, segments, names, theme, others))
-    frame_chosen(sheet, step, segments)
-    sheet.layout |= overlaid(SMALL)
+        drawn = segment.row == len(stages) and candidate.token_id == step.token_id
+        return "" if drawn else _segment_text(candidate, segment.share)
 
+    def hover_others(segment: Segment) -> str:
+        # Cut in two by the chosen token, they are told as one.
+        whole = sum(o.share for o in segments if o.candidate is None and o.row == segment.row)
+        name = escaped(stage_name(names[segment.row]))
+        return f"<b>{others}</b><br>{name} {percent(whole)}"
 
-def _others(
-    step: TokenStep,
-    segments: Sequence[Segment],
-    names: Sequence[str],
-    theme: Theme,
-    words: str,
-) -> Properties:
-    """The tokens that are no candidates, hatched."""
-    hidden = [segment for segment in segments if segment.candidate is None]
-    stages = [escaped(stage_name(names[segment.row])) for segment in hidden]
-    # Cut in two by the chosen token, they are told as one.
-    shares = [sum(o.share for o in hidden if o.row == s.row) for s in hidden]
-    return {
-        **segment_bars(hidden),
-        "name": words,
-        "text": [words] * len(hidden),
-        "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
-        "marker": hatched(theme),
-        **hover_texts(
-            [
-                f"<b>{words}</b><br>{name} {percent(share)}"
-                for name, share in zip(stages, shares, strict=True)
-            ]
-        ),
-        "customdata": [[step.index, -1]] * len(hidden),
-    }
+    shown = [segment for segment in segments if segment.candidate is None or segment.share]
+    hover = partial(_hover, names)
+    add_segments(sheet, step, shown, text, hover, (others, hover_others))
 
 
 def _segment_text(candidate: Candidate, share: float) -> str:
@@ -189,11 +139,11 @@ def _segment_text(candidate: Candidate, share: float) -> str:
     return f"{show_token(candidate.text, 9)} {percent(share)}"
 
 
-def _hover(candidate: Candidate, stage: str, share: float) -> str:
+def _hover(names: Sequence[str], candidate: Candidate, segment: Segment) -> str:
     lines = [
         f"<b>{show_token(candidate.text, 40)}</b>",
         f"rank {candidate.rank:,} · id {candidate.token_id}",
-        f"{escaped(stage_name(stage))} {percent(share)}",
+        f"{escaped(stage_name(names[segment.row]))} {percent(segment.share)}",
     ]
     if candidate.removed_by not in (None, "server"):
         lines.append(f"removed by {escaped(stage_name(candidate.removed_by))}")
@@ -283,9 +233,8 @@ def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
     number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
     how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
     how = "Drawn by the server, with its own dice" if step.origin == "server" else how
-    text = (
+    return (
         f"The stages of step {nth(step.index)} as bars of 100 percent. {removals}. "
         f"{how}: {visible_token(chosen.text, 24)}, "
         f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
     )
-    return text.replace(NBSP, " ")

@@ -44,7 +44,6 @@ def best_of(
     rules = list(dict.fromkeys(point.rule for point in points))
     sizes = sorted({point.samples for point in points})
     ticks = {"tickvals": list(range(len(sizes))), "ticktext": list(map(str, sizes))}
-    words = [key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]
     return Sheet(
         theme,
         paper,
@@ -60,7 +59,7 @@ def best_of(
             for at, rule in enumerate(rules)
         ],
         rows="right answers",
-        key=["".join(words)],
+        key=["".join([key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules])],
         key_offset=46,
         layout={
             "xaxis": axis(

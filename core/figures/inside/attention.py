@@ -78,11 +78,8 @@ def attention_map(
     places = range(first, min(first + count, len(attention.texts)))
     part = ShownPart("Positions", places.start, places.stop, len(attention.texts))
     token = show_token(attention.texts[-1], 24)
-    who = (
-        "the mean of each layer's heads"
-        if (lines[0].head is None if lines else False)
-        else "each head"
-    )
+    means = bool(lines) and lines[0].head is None
+    who = "the mean of each layer's heads" if means else "each head"
     where = "" if layer is None else f" of layer {nth(layer)}"
     sheet = Sheet(
         theme,

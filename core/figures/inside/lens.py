@@ -92,7 +92,7 @@ def lens_heatmap(
     first, held = cut_window(min(max(first, 0), count - 1), columns or held, held, chosen)
     positions = window_of(lens.positions, first, held)
     part = ShownPart("Positions", first, first + len(positions), count, lens.first)
-    numbers = [lens.first + at for at in range(part.first, part.last)]
+    numbers = range(lens.first + part.first, lens.first + part.last)
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), 3))
     names = [*reversed(lens.layers), "token"]
     cells = [
@@ -100,7 +100,6 @@ def lens_heatmap(
         for column, (at, position) in enumerate(zip(numbers, positions, strict=True))
         for cell in _cells(lens, position, column, at, show)
     ]
-    ring = key_entry(theme.accent, "decided here", "<b>□</b>")
     sheet = Sheet(
         theme,
         paper,
@@ -110,7 +109,7 @@ def lens_heatmap(
         left=GRID_LEFT + 14,
         above=24,
         below=40,
-        key=[ring],
+        key=[key_entry(theme.accent, "decided here", "<b>□</b>")],
     )
     heads = ("position", "came out")
     add_grid(sheet, cells, names, numbers, frame, selected, names=heads, title="layer")

@@ -72,7 +72,7 @@ def lab_decision_boundaries(
         alt=(
             f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
             f"would draw. Now it is {chosen}. It becomes: {sides}."
-        ).replace(NBSP, " "),
+        ),
         plot_height=56 * len(knobs),
         left=EDGE + 2,
         right=EDGE + 4,

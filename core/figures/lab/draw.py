@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 from core.decoding.lab.types import LabStep
+from core.decoding.record.steps import Candidate
 from core.figures.base.axes import bare_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import percent, show_token, table_text, visible_token
-from core.figures.base.marks import add_note, hover_texts, label_pair, mono, overlaid
-from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
+from core.figures.base.marks import add_note, label_pair, mono
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
 from core.figures.decode.stage_bars import (
     BAR,
     Segment,
     across,
-    frame_chosen,
-    hatched,
-    segment_bars,
+    add_segments,
 )
 from core.figures.lab.scores import draw_alt, noisy_scores
 from core.figures.lab.words import lab_caption
@@ -68,7 +67,6 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     step = lab.step
     segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
     rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
-    hidden = [segment for segment in segments if segment.candidate is None]
     sheet = Sheet(
         theme,
         paper,
@@ -79,26 +77,19 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
         left=EDGE + 2,
         right=EDGE + 8,
         below=42,
-        traces=[
-            _tokens(lab, segments, theme),
-            {
-                **segment_bars(hidden),
-                "name": "other tokens",
-                "text": ["other tokens"] * len(hidden),
-                "textfont": {"size": 12, "color": theme.muted},
-                **hover_texts(
-                    [f"<b>other tokens</b><br>{percent(segment.share)}" for segment in hidden]
-                ),
-                "marker": hatched(theme),
-            },
-        ],
         layout={
-            **overlaid(SMALL),
             "xaxis": across(theme, "cumulative probability"),
             "yaxis": bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62]),
         },
     )
-    frame_chosen(sheet, step, segments)
+    add_segments(
+        sheet,
+        step,
+        segments,
+        partial(_segment_text, step.draw.uniform),
+        _hover,
+        ("other tokens", lambda segment: f"<b>other tokens</b><br>{percent(segment.share)}"),
+    )
     for row, (name, token) in enumerate(rows):
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
         label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
@@ -119,41 +110,18 @@ def _raw_segments(lab: LabStep) -> list[Segment]:
     return [*segments, Segment(0, None, at, max(0.0, 1 - at))]
 
 
-def _tokens(lab: LabStep, segments: Sequence[Segment], theme: Theme) -> Properties:
-    """The candidates' segments in both bars."""
-    named = [(segment, segment.candidate) for segment in segments if segment.candidate is not None]
-    tokens = [(lab.step.candidates[place].text, segment) for segment, place in named]
-    fills = [theme.token_color(lab.step.candidates[place].rank) for _, place in named]
-    return {
-        **segment_bars([segment for segment, _ in named]),
-        "name": "tokens",
-        "text": [_segment_text(lab, text, segment) for text, segment in tokens],
-        "textfont": {
-            "family": theme.mono,
-            "size": 12,
-            "color": [theme.text_on(color) for color in fills],
-        },
-        **hover_texts(
-            [
-                f"<b>{show_token(text, 40)}</b><br>{percent(segment.share)}, "
-                f"from {percent(segment.low)}"
-                for text, segment in tokens
-            ]
-        ),
-        "marker": {"color": fills, "line": {"color": theme.paper, "width": 0.8}},
-    }
+def _hover(candidate: Candidate, segment: Segment) -> str:
+    where = f"{percent(segment.share)}, from {percent(segment.low)}"
+    return f"<b>{show_token(candidate.text, 40)}</b><br>{where}"
 
 
-def _segment_text(lab: LabStep, text: str, one: Segment) -> str:
+def _segment_text(number: float | None, candidate: Candidate, segment: Segment) -> str:
     """Text that fits; none where the mark of the number would cross it: that is named beside."""
-    number = lab.step.draw.uniform
-    if number is not None and one.low <= number < one.low + one.share:
+    if number is not None and segment.low <= number < segment.low + segment.share:
         return ""
-    return (
-        f"{show_token(text, 9)} {percent(one.share)}"
-        if one.share >= _WIDE
-        else show_token(text, 10)
-    )
+    wide = segment.share >= _WIDE
+    token = show_token(candidate.text, 9 if wide else 10)
+    return f"{token} {percent(segment.share)}" if wide else token
 
 
 def _mark_number(sheet: Sheet, number: float) -> None:

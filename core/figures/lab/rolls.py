@@ -10,7 +10,7 @@ from core.decoding.lab.types import LabStep, RollBin, Rolls
 from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
-from core.figures.base.marks import FRAME, hover_texts, numbers_behind
+from core.figures.base.marks import numbers_behind, token_bars
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import widest
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -56,10 +56,7 @@ def lab_rolls(
     spreads = [math.sqrt(rolls.total * drawn.prob * (1 - min(drawn.prob, 1))) for drawn in shown]
     reach = [mean + spread for mean, spread in zip(expected, spreads, strict=True)]
     ends = [max(drawn.rolls, far) for drawn, far in zip(shown, reach, strict=True)]
-    keys = [
-        key_entry(theme.muted, f"rolled, in the token's {theme.hue}"),
-        key_entry(theme.ink, "expected, with its standard deviation", "┃"),
-    ]
+    counts = [f"{NBSP}{drawn.rolls:,}" for drawn in shown]
     return Sheet(
         theme,
         paper,
@@ -72,14 +69,12 @@ def lab_rolls(
         traces=[
             _bars(lab, rolls, shown, theme),
             _marks(expected, spreads, theme),
-            numbers_behind(
-                "counts",
-                ends,
-                [f"{NBSP}{drawn.rolls:,}" for drawn in shown],
-                {"size": 11, "color": theme.ink},
-            ),
+            numbers_behind("counts", ends, counts, {"size": 11, "color": theme.ink}),
         ],
-        key=["".join(keys)],
+        key=[
+            key_entry(theme.muted, f"rolled, in the token's {theme.hue}")
+            + key_entry(theme.ink, "expected, with its standard deviation", "┃")
+        ],
         key_offset=42,
         layout={
             "bargap": 0.3,
@@ -95,29 +90,18 @@ def lab_rolls(
 
 
 def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": "rolled",
-        "x": [drawn.rolls for drawn in shown],
-        "y": list(range(len(shown))),
-        "marker": {
-            "color": [_color(lab, drawn, theme) for drawn in shown],
-            "line": {
-                "color": theme.accent,
-                "width": [(FRAME if drawn.token_id == lab.step.token_id else 0) for drawn in shown],
-            },
-        },
-        **hover_texts(
-            [
-                (
-                    f"<b>{_name(drawn, 40)}</b><br>rolled {drawn.rolls:,} of {rolls.total:,}<br>"
-                    f"expected {drawn.prob * rolls.total:.1f}, {percent(drawn.prob)}"
-                )
-                for drawn in shown
-            ]
-        ),
-    }
+    return token_bars(
+        theme,
+        "rolled",
+        [drawn.rolls for drawn in shown],
+        [
+            f"<b>{_name(drawn, 40)}</b><br>rolled {drawn.rolls:,} of {rolls.total:,}<br>"
+            f"expected {drawn.prob * rolls.total:.1f}, {percent(drawn.prob)}"
+            for drawn in shown
+        ],
+        [_color(lab, drawn, theme) for drawn in shown],
+        chosen=[drawn.token_id == lab.step.token_id for drawn in shown],
+    )
 
 
 def _marks(expected: Sequence[float], spreads: Sequence[float], theme: Theme) -> Properties:
@@ -187,4 +171,4 @@ def _alt(lab: LabStep, rolls: Rolls) -> str:
     return (
         f"Counts of {rolls.total} rolls by {lab.draw} beside the expected ones. {words}. "
         f"{_subtitle(rolls)}"
-    ).replace(NBSP, " ")
+    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
 from core.figures.base.axes import axis, key_entry, named_axis
-from core.figures.base.labels import NBSP, percent, show_token, visible_token
+from core.figures.base.labels import percent, show_token, visible_token
 from core.figures.base.marks import FRAME, hover_texts, numbers_behind
 from core.figures.base.paper import Paper
 from core.figures.base.records import chosen_label
@@ -28,11 +28,6 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     colors = [theme.token_color(candidate.rank) for candidate in candidates]
     frames = [FRAME if first else 0 for first in won]
     names = [chosen_label(n, theme) if first else n for n, first in zip(names, won, strict=True)]
-    keys = [
-        key_entry(theme.rest, "ln p" if gumbel else "p"),
-        key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number"),
-        key_entry(theme.accent, "drawn", "<b>□</b>"),
-    ]
     sheet = Sheet(
         theme,
         paper,
@@ -43,7 +38,11 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
         left=112,
         right=EDGE + 52,
         below=66,
-        key=["".join(keys)],
+        key=[
+            key_entry(theme.rest, "ln p" if gumbel else "p")
+            + key_entry(theme.muted, "noise added" if gumbel else "p ÷ exponential number")
+            + key_entry(theme.accent, "drawn", "<b>□</b>")
+        ],
         key_offset=46,
         layout={
             "yaxis": named_axis(
@@ -153,9 +152,8 @@ def draw_alt(lab: LabStep) -> str:
         if number is not None
         else f"Throw {nth(lab.throw)} by {lab.draw}"
     )
-    text = (
+    return (
         f"{how} picks {visible_token(chosen.text, 24)}, with a probability of "
         f"{percent(chosen.prob)}. The same dice on the model's own distribution pick "
         f"{visible_token(raw.text, 24)}, with {percent(raw.raw_prob)}."
     )
-    return text.replace(NBSP, " ")

@@ -19,17 +19,15 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import (
-    FRAME,
-    OUTSIDE,
     PAPER,
     add_line,
     add_note,
-    hover_texts,
+    token_bars,
 )
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.records import ranked_label, widest
-from core.figures.base.sheet import EDGE, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
@@ -117,10 +115,7 @@ def lab_stages(
         below=34,
         rows="token and its rank",
         key=["".join(keys)],
-        layout={
-            "barmode": "overlay",
-            "bargap": 0.3,
-        },
+        layout={"barmode": "overlay", "bargap": 0.3},
     )
     for place, stage in enumerate(stages):
         _add_panel(sheet, lab, place, stage, shown, places)
@@ -183,40 +178,34 @@ def _add_panel(
     theme, chosen = sheet.theme, lab.step.token_id
     probs = [row.probs[place] for row in shown]
     mass, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
-    colors = [theme.token_color(row.candidate.rank) for row in shown]
-    frames = [
-        FRAME if row.candidate.token_id == chosen and row.probs[place] > 0 else 0 for row in shown
-    ]
     hovers = [_hover(row, stage, place) for row in shown]
     gone = [at for at, row in enumerate(shown) if row.removed_at == place]
-    left = {
-        "name": stage.name,
-        "x": [*probs, mass],
-        "y": list(range(len(shown) + 1)),
-        "text": [percent(p) if p > 0 else "" for p in probs] + [percent(mass) if others else ""],
-        **hover_texts([*hovers, f"<b>{others:,} other tokens</b><br>{percent(mass)}"]),
-        "marker": {
-            "color": [*colors, theme.rest],
-            "line": {"color": theme.accent, "width": [*frames, 0]},
-        },
-        "textfont": {"size": 11, "color": theme.ink},
-    }
-    removed = {
-        "name": f"removed by {stage.name}",
-        "x": [shown[at].probs[place - 1] for at in gone],
-        "y": gone,
-        "text": ["out"] * len(gone),
-        **hover_texts([hovers[at] for at in gone]),
-        "marker": {
-            "color": theme.paper,
-            "pattern": {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25},
-            "line": {"width": 1, "color": theme.muted},
-        },
-        "textfont": {"size": 11, "color": theme.muted},
-    }
-    bars = {"type": "bar", "orientation": "h", **OUTSIDE, "constraintext": "none"}
-    axes = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": places.axis(place)}
-    sheet.traces += [{**bars, **axes, **left}, {**bars, **axes, **removed}]
+    axes: Properties = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": places.axis(place)}
+    pattern = {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25}
+    sheet.traces += [
+        token_bars(
+            theme,
+            stage.name,
+            [*probs, mass],
+            [*hovers, f"<b>{others:,} other tokens</b><br>{percent(mass)}"],
+            [*(theme.token_color(row.candidate.rank) for row in shown), theme.rest],
+            texts=[percent(p) if p > 0 else "" for p in probs] + [percent(mass) if others else ""],
+            chosen=[*(r.candidate.token_id == chosen and r.probs[place] > 0 for r in shown), False],
+            **axes,
+        ),
+        token_bars(
+            theme,
+            f"removed by {stage.name}",
+            [shown[at].probs[place - 1] for at in gone],
+            [hovers[at] for at in gone],
+            theme.paper,
+            texts=["out"] * len(gone),
+            ink=theme.muted,
+            marker={"pattern": pattern, "line": {"width": 1, "color": theme.muted}},
+            y=gone,
+            **axes,
+        ),
+    ]
 
 
 def _hover(row: StageRow, stage: Stage, place: int) -> str:
@@ -306,9 +295,8 @@ def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
         for stage in stages
     )
     chosen = lab.step.chosen
-    text = (
+    return (
         f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}. "
         f"{removals}. Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
         f"{percent(chosen.raw_prob)} at first, {percent(chosen.prob)} in the end."
     )
-    return text.replace(NBSP, " ")

@@ -6,7 +6,7 @@ from core.decoding.lab.types import LabStep, Sweep
 from core.figures.base.axes import axis, bare_axis, key_entry, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import probability_bar
-from core.figures.base.labels import NBSP, percent, show_token, table_text, visible_token
+from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import chosen_label, widest
@@ -163,4 +163,4 @@ def _alt(sweep: Sweep) -> str:
     return (
         f"Heatmap of {len(sweep.candidates)} tokens' probability over temperature, the likeliest "
         f"being {top}, with the entropy below: {words}."
-    ).replace(NBSP, " ")
+    )

@@ -10,7 +10,6 @@ from core.figures.base.axes import key_entry, named_axis, top_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import (
-    NBSP,
     escaped,
     percent,
     show_token,
@@ -87,9 +86,7 @@ def lab_tree(
         above=22,
         below=40,
         key=[key_entry(theme.ink, "greedy", "<b>□</b>")],
-        layout={
-            **overlaid(SMALL),
-        },
+        layout=overlaid(SMALL),
     )
     sheet.traces = [
         _scale(sheet),
@@ -243,7 +240,7 @@ def _alt(grown: Continuations, layout: TreeLayout) -> str:
     return (
         f"Tree of {len(grown.rows)} continuations over {layout.steps} steps in {len(layout.cells)} "
         f"cells with their probabilities. {texts}."
-    ).replace(NBSP, " ")
+    )
 
 
 @table(["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"])

@@ -91,13 +91,8 @@ def reason_accuracy(
         _add_upright(sheet, "now", marked, theme.accent, 2)
         words.append(key_entry(theme.accent, "the budget that is set", "┃"))
     elif marked is not None:
-        words.append(
-            key_entry(
-                theme.accent,
-                f"the budget that is set, {marked:,}, lies beyond",
-                "▶" if marked > ends[1] else "◀",
-            )
-        )
+        beyond = f"the budget that is set, {marked:,}, lies beyond"
+        words.append(key_entry(theme.accent, beyond, "▶" if marked > ends[1] else "◀"))
     sheet.key, sheet.key_offset = ["".join(words)], 46
     return sheet
 

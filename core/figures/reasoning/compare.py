@@ -61,30 +61,22 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
         f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
         f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
         f"{r.tokens:,.0f} tokens spent"
-        for r in rivalry.rivals
+        for r in rivals
     )
+    shares = [rival.correct for rival in rivals]
     sheet = Sheet(
         theme,
         paper,
         subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
         "problem at most. At the right: what it really spent. "
         f"The line is the 95{NBSP}% interval."
-        f"{strong_words([rival.correct for rival in rivals])}",
+        f"{strong_words(shares)}",
         alt=f"Right answers at {rivalry.total_tokens:,} tokens at most a problem: {words}.",
         plot_height=62 * len(rivals),
         left=EDGE,
         right=EDGE,
         below=44,
-        traces=[
-            share_bars(
-                [rival.correct for rival in rivals],
-                texts,
-                theme,
-                name="rivals",
-                below=0.15,
-                width=0.32,
-            )
-        ],
+        traces=[share_bars(shares, texts, theme, name="rivals", below=0.15, width=0.32)],
         layout={
             "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(theme, range=[len(rivals) - 0.42, -0.5], visible=False),

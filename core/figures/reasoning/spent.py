@@ -122,11 +122,6 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
         return NOTHING_YET
     split = _PANEL / _HEIGHT
     upright = {"nticks": 4, "rangemode": "tozero"}
-    words = [
-        key_entry(theme.first, "thinking"),
-        key_entry(quiet_color(theme), "marks and answer"),
-        key_entry(theme.second, "seconds"),
-    ]
     first = points[0]
     ends = "; ".join(
         f"at {point.budget} tokens of budget a run spends {point.tokens:.1f} tokens, "
@@ -143,7 +138,11 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
         right=EDGE,
         below=66,
         traces=_spent_traces(points, theme),
-        key=["".join(words)],
+        key=[
+            key_entry(theme.first, "thinking")
+            + key_entry(quiet_color(theme), "marks and answer")
+            + key_entry(theme.second, "seconds")
+        ],
         key_offset=46,
         layout={
             "barmode": "stack",

@@ -112,12 +112,6 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
     upright = longest + 4 > pitch
     names = [show_token(text, _UPRIGHT_LIMIT if upright else limit) for text in texts]
-    keys = [
-        key_entry(theme.rest, "cached"),
-        key_entry(_new_color(theme), "new"),
-        key_entry(theme.muted, "fed by another sequence", "▨"),
-        key_entry(theme.accent, "read", "●"),
-    ]
     sheet = Sheet(
         theme,
         paper,
@@ -129,7 +123,12 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         right=_RIGHT,
         above=32,
         below=34,
-        key=["".join(keys)],
+        key=[
+            key_entry(theme.rest, "cached")
+            + key_entry(_new_color(theme), "new")
+            + key_entry(theme.muted, "fed by another sequence", "▨")
+            + key_entry(theme.accent, "read", "●")
+        ],
         key_offset=10,
     )
     for scoring, lines in groups:

@@ -91,7 +91,6 @@ def spec_outcomes(
         return "No run was finished, so there is nothing to compare."
     labels = [_label(outcome) for outcome in shown]
     ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
-    keys = key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")
     hidden = max(0, len(found.outcomes) - _MOST)
     more = f" {hidden} more outcomes are in the table." if hidden else ""
     p = "" if found.p_value is None else f"p-value {p_words(found.p_value)}."
@@ -109,7 +108,7 @@ def spec_outcomes(
             _outcome_bars("speculative", shown, ours, theme.first, -0.2),
             _outcome_bars("target only", shown, alone, theme.rest, 0.2),
         ],
-        key=[keys],
+        key=[key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")],
         key_offset=42,
         layout={
             "barmode": "overlay",
@@ -176,12 +175,6 @@ def spec_enumeration(
     rows = table.rows
     accepted, recovered = bar_color("accepted", theme), bar_color("recovered", theme)
     top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
-    keys = [
-        key_entry(accepted, "accepted"),
-        key_entry(recovered, "recovered"),
-        key_entry(theme.ink, "target", "<b>━</b>"),
-        key_entry(theme.second, "draft", "━"),
-    ]
     return Sheet(
         theme,
         paper,
@@ -197,7 +190,12 @@ def spec_enumeration(
             _level("target", [row.target_prob for row in rows], theme.ink, 4),
             _level("draft", [row.draft_prob for row in rows], theme.second, 2),
         ],
-        key=["".join(keys)],
+        key=[
+            key_entry(accepted, "accepted")
+            + key_entry(recovered, "recovered")
+            + key_entry(theme.ink, "target", "<b>━</b>")
+            + key_entry(theme.second, "draft", "━")
+        ],
         key_offset=30,
         layout={
             "barmode": "stack",

@@ -40,7 +40,6 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
         return "Nothing was drafted in this run."
     drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
     slot = (paper.width - _LEFT - 20) / max(len(rates), 4)
-    keys = key_entry(drafted, "of drafted") + key_entry(reached, "of reached")
     words = "; ".join(
         f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
         for r in rates[:12]
@@ -59,7 +58,7 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
             _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
             _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
         ],
-        key=[keys],
+        key=[key_entry(drafted, "of drafted") + key_entry(reached, "of reached")],
         key_offset=44,
         layout={
             "barmode": "overlay",
@@ -131,11 +130,6 @@ def spec_sweep(
     below = {"dash": "dot", "xref": "paper", "layer": "below"}
     lengths = [point.draft_length for point in points]
     top = max(1.0, *(max(p.measured, p.predicted, *(p.spread or ())) for p in points))
-    keys = [
-        key_entry(theme.first, "measured", "●"),
-        key_entry(theme.second, "predicted", "◆"),
-        key_entry(theme.muted, "target only", "┄"),
-    ]
     sheet = Sheet(
         theme,
         paper,
@@ -152,7 +146,11 @@ def spec_sweep(
                 "predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"
             ),
         ],
-        key=["".join(keys)],
+        key=[
+            key_entry(theme.first, "measured", "●")
+            + key_entry(theme.second, "predicted", "◆")
+            + key_entry(theme.muted, "target only", "┄")
+        ],
         key_offset=44,
         layout={
             "xaxis": axis(

@@ -35,7 +35,6 @@ def server_speculation(
     if not bars:
         return "The server counted its drafts, and not where they were accepted."
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
-    keys = key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")
     rounds = "; ".join(
         f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
     )
@@ -54,7 +53,7 @@ def server_speculation(
             _bars("accepted", bars, [bar.accepted for bar in bars], accepted, of),
             _bars("rejected", bars, [bar.drafted - bar.accepted for bar in bars], rejected, of),
         ],
-        key=[keys],
+        key=[key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")],
         key_offset=44,
         layout={
             "barmode": "stack",

@@ -210,4 +210,4 @@ def _alt(trace: Trace, rows: Sequence[tuple[str, dict[str, float]]]) -> str:
         + " a token"
         for name, parts in rows
     )
-    return f"Times of {len(trace.rounds)} rounds. {words}.".replace(NBSP, " ")
+    return f"Times of {len(trace.rounds)} rounds. {words}."

@@ -135,9 +135,7 @@ def spec_timeline(
         below=34,
         key=[_key(theme)],
         key_offset=10,
-        layout={
-            **(overlaid(SMALL) | {"yaxis": _place_axis(depth, theme)}),
-        },
+        layout={**overlaid(SMALL), "yaxis": _place_axis(depth, theme)},
     )
     add_cells(sheet, cells, width, height, flat=flat)
     add_marks(sheet, cells, width, height, flat=flat)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
@@ -19,7 +19,7 @@ from core.figures.base.labels import (
     text_columns,
     visible_token,
 )
-from core.figures.base.marks import OUTSIDE, hover_texts
+from core.figures.base.marks import token_bars
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, no_selection
 from core.figures.base.theme import LIGHT, Theme
@@ -117,19 +117,12 @@ def spec_verification(
         key=_key(verified, theme),
         key_offset=44,
         layout={
-            **_axes(
-                verified,
-                shown,
-                [text for _, text in labels],
-                _ROW * len(shown) / height,
-                _label_share(verified, shown, left),
-                theme,
-            ),
+            **_axes(verified, shown, [text for _, text in labels], (left, height), theme),
             "barmode": "stack",
         },
     )
     add_strip(sheet, verified, 1 - _STRIP / height)
-    _add_bars(sheet, verified, shown)
+    sheet.traces += _bars(verified, shown, theme)
     if verified.drafted is not None:
         sheet.explained.append("beside a bar: the target's probability | the draft's")
     return sheet
@@ -156,53 +149,37 @@ def _tick(found: VerifiedPosition, candidate: PairCandidate, theme: Theme) -> tu
     return f"{plain}  ", f"{sign}{NBSP}<b>{token}</b>{NBSP}"
 
 
-def _add_bars(sheet: Sheet, found: VerifiedPosition, shown: Sequence[PairCandidate]) -> None:
-    """Add the bars of both models' shared and single probabilities, and of the residual."""
-    theme = sheet.theme
+def _bars(
+    found: VerifiedPosition, shown: Sequence[PairCandidate], theme: Theme
+) -> Iterator[Properties]:
+    """The bars of both models' shared and single probabilities, and of the residual."""
+    hovers = [_hover(found, candidate) for candidate in shown]
     shared = [min(c.target_prob, c.draft_prob or 0.0) for c in shown]
     plain = {"line": {"width": 0}}
     lines = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
-    drawn: list[Properties] = [
-        {
-            "name": "both",
-            "x": shared,
-            "marker": {**plain, "color": theme.rest, "pattern": {**lines, "solidity": 0.25}},
-        },
-        {
-            "name": "target only",
-            "x": [c.target_prob - s for c, s in zip(shown, shared, strict=True)],
-            "marker": {**plain, "color": theme.first},
-        },
-        {
-            "name": "draft only",
-            "x": [(c.draft_prob or 0.0) - s for c, s in zip(shown, shared, strict=True)],
-            "marker": {**plain, "color": theme.second},
-            "text": [_pair_text(found, c, theme) for c in shown],
-            **OUTSIDE,
-            "textfont": {"size": 11, "color": theme.ink},
-            "constraintext": "none",
-        },
-    ]
+    hatched = {**plain, "pattern": {**lines, "solidity": 0.25}}
+    target = [c.target_prob - s for c, s in zip(shown, shared, strict=True)]
+    draft = [(c.draft_prob or 0.0) - s for c, s in zip(shown, shared, strict=True)]
+    texts = [_pair_text(found, candidate, theme) for candidate in shown]
+    look: Properties = {"width": 0.72}
+    yield token_bars(theme, "both", shared, hovers, theme.rest, marker=hatched, **look)
+    yield token_bars(theme, "target only", target, hovers, theme.first, marker=plain, **look)
+    yield token_bars(
+        theme, "draft only", draft, hovers, theme.second, texts=texts, marker=plain, **look
+    )
     if found.residual_mass > 0:
-        recovered = [found.kind_of(c) == "recovered" for c in shown]
-        colors = [kind_color("recovered", theme) if hit else theme.first for hit in recovered]
-        widths = [2 * hit for hit in recovered]
-        drawn.append(
-            {
-                "name": "residual",
-                "xaxis": "x2",
-                "x": [c.excess / found.residual_mass for c in shown],
-                "marker": {"color": colors, "line": {"color": theme.ink, "width": widths}},
-            }
+        recovered = [found.kind_of(candidate) == "recovered" for candidate in shown]
+        line = {"color": theme.ink, "width": [2 * hit for hit in recovered]}
+        yield token_bars(
+            theme,
+            "residual",
+            [candidate.excess / found.residual_mass for candidate in shown],
+            hovers,
+            [kind_color("recovered", theme) if hit else theme.first for hit in recovered],
+            marker={"line": line},
+            xaxis="x2",
+            **look,
         )
-    common = {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(range(len(shown))),
-        "width": 0.72,
-        **hover_texts([_hover(found, c) for c in shown]),
-    }
-    sheet.traces += [{**common, **bars} for bars in drawn]
 
 
 def _pair_text(found: VerifiedPosition, candidate: PairCandidate, theme: Theme) -> str:
@@ -244,11 +221,11 @@ def _axes(
     found: VerifiedPosition,
     shown: Sequence[PairCandidate],
     labels: Sequence[str],
-    rows: float,
-    behind: float,
+    plot: tuple[int, int],
     theme: Theme,
 ) -> Properties:
-    """Args: `rows` is the bars' share of the height, `behind` the labels' share of the width."""
+    """The axes of a plotting area by its left margin and its height, px."""
+    behind, rows = _label_share(found, shown, plot[0]), _ROW * len(shown) / plot[1]
     top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
     two = found.residual_mass > 0
     axes: Properties = {
