@@ -13,12 +13,12 @@ from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.decode import (
     encode_prompt,
-    record_run,
     require_given,
     require_models,
     steps_of,
 )
 from core.decoding.errors import ConfigError
+from core.decoding.loop.record_run import record_run
 from core.decoding.loop.run import doubled_start
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
