@@ -24,6 +24,7 @@ from core.decoding.lab.types import LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.reasoning.calculator import result_of
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.decoding.shaping.bias import bias_lines, biases_in
 from core.decoding.shaping.config import Shaping
 from core.evaluation.example import example_from_dict
@@ -57,6 +58,7 @@ from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
+from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
 from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.measured.sweep import budgets
@@ -92,6 +94,11 @@ class Reader:
 
 def _of(*names: str) -> tuple[bytes, ...]:
     return tuple((STORED / f"{name}.json").read_bytes() for name in names)
+
+
+def _tree() -> bytes:
+    trace = Trace.from_dict(json.loads(_of("sampling")[0]))
+    return tree_json(RunTree.of(trace).grown(0, 2, trace)).encode()
 
 
 def _check(content: Trace | LabExample) -> None:
@@ -260,6 +267,8 @@ READERS = (
         "core/traces/file.py"),
     Reader("lab file", lambda data: _check(read_any(data)), TraceError, _of("lab", "greedy"),
         "core/traces/file.py"),
+    Reader("tree of runs", lambda data: tree_json(read_tree(data)), TraceError, (_tree(),),
+        "core/traces/tree_file.py"),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
         "core/decoding/record/trace.py"),
     Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),

@@ -11,8 +11,9 @@ from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import continue_from
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
-from core.decoding.decode import record_run, steps_of
+from core.decoding.decode import steps_of
 from core.decoding.errors import ConfigError
+from core.decoding.loop.record_run import record_run
 from core.decoding.loop.run import doubled_start
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel

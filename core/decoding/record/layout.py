@@ -337,7 +337,7 @@ def _first_fault(error: ValidationError) -> str:
     if isinstance(cause, ConfigError):
         return f"The trace file's settings are invalid: {cause.plain}"
     where = shortened(".".join(str(part) for part in fault["loc"]), 80) or "the top"
-    message = fault["msg"].removeprefix("Value error, ")
+    message = fault["msg"].removeprefix("Value error, ").removesuffix(".")
     what = shortened(message.replace("Tuple", "List").replace("tuple", "list"), _LONGEST_FAULT)
     more = error.error_count() - 1
     others = f" (and {more} more)" if more else ""

@@ -12,8 +12,8 @@ BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/models/text/tokenizing.py", "Tokenizing.encode_chat"): "chat",
     ("core/decoding/requirements.py", "encode_prompt"): "ids",
     ("core/decoding/decode.py", "collect"): "loop",
-    ("core/decoding/decode.py", "_timed"): "loop",
-    ("core/decoding/decode.py", "_trace"): "answer",
+    ("core/decoding/loop/record_run.py", "_timed"): "loop",
+    ("core/decoding/loop/record_run.py", "_trace"): "answer",
     ("core/decoding/method.py", "emitted_tokens"): "finish",
     ("core/decoding/beam/method.py", "_outcome"): "finish",
 }

@@ -10,7 +10,11 @@ from core.traces.data_path.types import DataPath, FunctionCall, PathPhase
 # What a step does: the boxes of a picture of it.
 Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]
 
-_STEPS = ("core/decoding/decode.py", "_timed")
+# The function that makes the steps, and where older recordings have it.
+_STEPS = (
+    ("core/decoding/loop/record_run.py", "_timed"),
+    ("core/decoding/decode.py", "_timed"),
+)
 # A call belongs to the act whose folder or file it runs first.
 _ACTS: tuple[tuple[str, Act], ...] = (
     ("core/decoding/shaping/draws.py", "draw"),
@@ -58,12 +62,12 @@ def steps_in(path: DataPath) -> int:
 
 def starts_step(call: FunctionCall) -> bool:
     """Return whether a call begins a step of a run; the first one makes the prompt's."""
-    return (call.file, call.function) == _STEPS and call.resumed
+    return (call.file, call.function) in _STEPS and call.resumed
 
 
 def _parts(path: DataPath) -> Iterator[FunctionCall]:
     """The calls that made a step each, the prompt's first."""
-    return (call for call in path.walk() if (call.file, call.function) == _STEPS)
+    return (call for call in path.walk() if (call.file, call.function) in _STEPS)
 
 
 def act_of(call: FunctionCall) -> Act | None:

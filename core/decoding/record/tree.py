@@ -1,0 +1,109 @@
+"""Runs that went on from each other, as a tree of ordinary traces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+from core.decoding.counting import nth
+from core.decoding.errors import TraceError
+from core.decoding.record.bounds import Bounds, Index, ShortText
+from core.decoding.record.trace import Trace
+from core.decoding.validation import ShortRepr
+
+MAX_RUNS = 32
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Branch(ShortRepr):
+    """A run of a tree.
+
+    Args:
+        parent: place of the run that it went on from; None of the first one.
+        at_step: number of the parent's tokens that it begins with.
+    """
+
+    parent: Index | None
+    at_step: Index
+    name: ShortText
+    trace: Trace
+
+    @property
+    def logprob(self) -> float:
+        """Sum of ln of the model's own probabilities of the generated tokens, nats."""
+        return -sum(step.surprisal for step in self.trace.token_steps)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunTree(ShortRepr):
+    """Runs of one prompt; each but the first went on from a run before it.
+
+    Raises:
+        TraceError: a run that fits in no such tree, or too many of them.
+    """
+
+    schema: ClassVar[str] = "decoding-explorer/tree"
+    version: ClassVar[int] = 1
+
+    branches: Annotated[tuple[Branch, ...], Bounds(min_length=1, max_length=MAX_RUNS)]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.branches) <= MAX_RUNS:
+            raise TraceError(
+                f"A tree has 1 to {MAX_RUNS} runs, got {len(self.branches)}; leave some out."
+            )
+        for place in range(len(self.branches)):
+            self._require_place(place)
+
+    def _require_place(self, place: int) -> None:
+        branch = self.branches[place]
+        if (branch.parent is None) != (place == 0) or (branch.parent or 0) >= max(place, 1):
+            raise TraceError("Each run of a tree but the first needs a parent before it.")
+        parent = self.branches[branch.parent or 0].trace
+        shared = parent.token_ids[: branch.at_step]
+        if (
+            len(shared) < branch.at_step
+            or branch.trace.token_ids[: branch.at_step] != shared
+            or branch.trace.prompt_ids != parent.prompt_ids
+            or branch.trace.model_id != parent.model_id
+        ):
+            raise TraceError(
+                f"Run {place + 1} of the tree has another model or prompt than its parent, or "
+                f"other tokens before step {nth(branch.at_step)}."
+            )
+
+    @classmethod
+    def of(cls, trace: Trace, name: str = "Run 1") -> RunTree:
+        """Return the tree of one run."""
+        return cls((Branch(None, 0, name, trace),))
+
+    def grown(self, parent: int, at_step: int, trace: Trace, name: str = "") -> RunTree:
+        """Return the tree with one more run."""
+        name = name or f"Run {len(self.branches) + 1}"
+        return RunTree((*self.branches, Branch(parent, at_step, name, trace)))
+
+    def without(self, place: int) -> RunTree:
+        """Return the tree without a run; the runs that went on from it take its parent.
+
+        Raises:
+            TraceError: the first run, which all others begin with.
+        """
+        removed = self.branches[place]
+        if removed.parent is None:
+            raise TraceError("The first run of a tree stays; take another tree.")
+        return RunTree(
+            tuple(
+                _behind(branch, place, removed)
+                for at, branch in enumerate(self.branches)
+                if at != place
+            )
+        )
+
+
+def _behind(branch: Branch, place: int, removed: Branch) -> Branch:
+    """Return a run of a tree whose run at `place` is taken out."""
+    if branch.parent is None or branch.parent < place:
+        return branch
+    if branch.parent > place:
+        return replace(branch, parent=branch.parent - 1)
+    return replace(branch, parent=removed.parent, at_step=min(branch.at_step, removed.at_step))
