@@ -64,9 +64,6 @@ class BeamSearch(MethodConfig):
                 f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
             )
         require_bool(owner, "do_sample", self.do_sample)
-        self._require_groups_that_work()
-
-    def _require_groups_that_work(self) -> None:
         beams, groups = self.num_beams, self.num_beam_groups
         if beams % groups:
             raise ConfigError(
