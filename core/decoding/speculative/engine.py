@@ -280,9 +280,20 @@ class Rounds:
             self._draft_token(scored, row, verdict.outcomes[row], masses[row], candidates[row])
             for row in range(len(scored.verifications))
         ]
-        if verdict.extra is None:
+        if extra is None:
             return tokens, None
-        return tokens, _extra_token(verdict, verdict.extra, candidates[verdict.accepted])
+        pair = next(c for c in candidates[at] if c.token_id == extra.drawn.token_id)
+        emitted = ExtraToken(
+            token_id=pair.token_id,
+            text=pair.text,
+            prob=extra.drawn.prob,
+            target_prob=pair.target_prob,
+            draft_prob=pair.draft_prob,
+            uniform=extra.uniform,
+            interval=extra.drawn.interval if extra.uniform is not None else None,
+            candidates=() if verdict.rejected else candidates[at],
+        )
+        return tokens, emitted
 
     def _draft_token(
         self,
@@ -310,20 +321,3 @@ class Rounds:
             interval=verification.interval,
             threshold=verification.threshold,
         )
-
-
-def _extra_token(
-    verdict: _Verdict, extra: EmittedByTarget, candidates: tuple[PairCandidate, ...]
-) -> ExtraToken:
-    """The target's own token; `candidates` are those of its position."""
-    pair = next(c for c in candidates if c.token_id == extra.drawn.token_id)
-    return ExtraToken(
-        token_id=pair.token_id,
-        text=pair.text,
-        prob=extra.drawn.prob,
-        target_prob=pair.target_prob,
-        draft_prob=pair.draft_prob,
-        uniform=extra.uniform,
-        interval=extra.drawn.interval if extra.uniform is not None else None,
-        candidates=() if verdict.rejected else candidates,
-    )
