@@ -23,25 +23,6 @@ def add_options(parser: ArgumentParser) -> None:
         choices=list(BY_NAME),
         help="default: the one that an option asks for which acts in it alone, else greedy",
     )
-    _add_run(parser)
-    shaping = parser.add_argument_group("shaping and the draw")
-    add_shaping(shaping)
-    shaping.add_argument(
-        "--seed", type=int, default=SUPPRESS, metavar="INT", help="of the draws (default: 0)"
-    )
-    for method in reversed(METHODS):
-        add_method(parser, method, _own(method))
-
-
-def _own(method: Method[Any]) -> list[str]:
-    """The options of a method that no method before it has; the seed is every method's."""
-    before = METHODS[: METHODS.index(method)]
-    known = {"seed", *(name for earlier in before for name in settings_of(earlier.config))}
-    names = dict.fromkeys([*settings_of(method.config), *options_of(method).by_hand])
-    return [name for name in names if name not in known]
-
-
-def _add_run(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run")
     whole = partial(group.add_argument, type=int, metavar="INT")
     plain = Greedy()
@@ -62,6 +43,21 @@ def _add_run(parser: ArgumentParser) -> None:
         help="candidates kept a step (default: %(default)s)",
     )
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
+    shaping = parser.add_argument_group("shaping and the draw")
+    add_shaping(shaping)
+    shaping.add_argument(
+        "--seed", type=int, default=SUPPRESS, metavar="INT", help="of the draws (default: 0)"
+    )
+    for method in reversed(METHODS):
+        add_method(parser, method, _own(method))
+
+
+def _own(method: Method[Any]) -> list[str]:
+    """The options of a method that no method before it has; the seed is every method's."""
+    before = METHODS[: METHODS.index(method)]
+    known = {"seed", *(name for earlier in before for name in settings_of(earlier.config))}
+    names = dict.fromkeys([*settings_of(method.config), *options_of(method).by_hand])
+    return [name for name in names if name not in known]
 
 
 def method_of(args: Namespace) -> Method[Any]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from typing_extensions import TypeVar
 
 from core.decoding.errors import ConfigError
 from core.decoding.shaping.config import Shaping
-from core.decoding.validation import brief, require_bool, require_whole, required_stop_strings
+from core.decoding.validation import (
+    MAX_SEED,
+    Interval,
+    brief,
+    require_bool,
+    require_choice,
+    require_inside,
+    require_whole,
+    required_stop_strings,
+)
 
 # What ends a run by itself.
 Ended: TypeAlias = Literal["eos", "stop", "length"]
@@ -20,11 +30,18 @@ _Value = TypeVar("_Value")
 
 MAX_NEW_TOKENS = 100_000
 MAX_CANDIDATES = 200
+SEED = Interval(0, MAX_SEED)
+SHARE = Interval(0.0, 1.0)
 
 
-def setting(default: _Value, text: str) -> _Value:
-    """A field of a config with its default and what the command line's help says of it."""
-    return field(default=default, metadata={"help": text})
+def setting(default: _Value, text: str = "", within: Interval | None = None) -> _Value:
+    """A field of a config with its default, its help on the command line and its interval."""
+    return field(default=default, metadata={"help": text, "within": within})
+
+
+@cache
+def _types_of(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +67,29 @@ class MethodConfig:
     # Whether it can draw: then temperature and filters act; penalties always do.
     can_draw: ClassVar[bool] = True
 
-    max_new_tokens: int = 40
+    max_new_tokens: int = setting(40, within=Interval(1, MAX_NEW_TOKENS))
     min_new_tokens: int = 0
     stop_strings: tuple[str, ...] = ()
     shaping: Shaping = field(default_factory=Shaping)
-    top_candidates: int = 20
+    top_candidates: int = setting(20, within=Interval(1, MAX_CANDIDATES))
     use_cache: bool = True
 
     def __post_init__(self) -> None:
-        owner = type(self).__name__
-        require_whole(owner, "max_new_tokens", self.max_new_tokens, 1, MAX_NEW_TOKENS)
+        owner, types = type(self).__name__, _types_of(type(self))  # type: ignore[arg-type]
+        for declared in fields(self):
+            name, within = declared.name, declared.metadata.get("within")
+            kind, value = types[name], getattr(self, name)
+            if get_origin(kind) is Literal:
+                require_choice(owner, name, value, get_args(kind))
+            elif kind is bool:
+                require_bool(owner, name, value)
+            elif within and (kind in (int, float) or value is not None):
+                require_inside(owner, name, value, within, whole=kind is int)
         require_whole(owner, "min_new_tokens", self.min_new_tokens, 0, self.max_new_tokens)
-        require_whole(owner, "top_candidates", self.top_candidates, 1, MAX_CANDIDATES)
         stop_strings = required_stop_strings(owner, self.stop_strings)
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
-        require_bool(owner, "use_cache", self.use_cache)
 
     def known_by(self, most: int | None) -> int | None:
         """Return how many tokens of a step a trace knows if the model names `most`; None: all."""

@@ -132,10 +132,6 @@ def require_text(owner: str, name: str, value: object, *, may_be_empty: bool) ->
         raise ConfigError(f"{owner}.{name} must be text that UTF-8 can write, got {brief(value)}.")
 
 
-def require_temperature(owner: str, name: str, value: float) -> None:
-    require_inside(owner, name, value, TEMPERATURE)
-
-
 def require_choice(owner: str, name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise ConfigError(

@@ -65,6 +65,7 @@ class TransformersModel(Tokenizing):
             )
         super().__init__(tokenizer, model_id, revision, isolate_templates)
         self.hf_model = model.eval()
+        self.dtype = str(model.dtype).removeprefix("torch.")
         self.vocab_size = _vocab_size(model)
         self.eos_ids = frozenset(
             token_id for token_id in _eos_ids(model, tokenizer) if 0 <= token_id < self.vocab_size
@@ -91,11 +92,6 @@ class TransformersModel(Tokenizing):
     def device(self) -> torch.device:
         """Device of the forwards."""
         return cast(torch.device, self.hf_model.device)
-
-    @property
-    def dtype(self) -> str:
-        """The weights' type as torch names it."""
-        return str(self.hf_model.dtype).removeprefix("torch.")
 
     @property
     def vocabulary(self) -> TokenNames:

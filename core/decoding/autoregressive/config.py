@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.config import DRAW_METHODS, DrawMethod, MethodConfig, setting
-from core.decoding.validation import MAX_SEED, require_choice, require_whole
+from core.decoding.config import SEED, DrawMethod, MethodConfig, setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +32,8 @@ class Sampling(MethodConfig):
     words: ClassVar[str] = "sampling"
     forces: ClassVar[tuple[str, ...]] = ("given",)
 
-    seed: int = 0
+    seed: int = setting(0, within=SEED)
     draw: DrawMethod = setting("inverse_cdf", "how to draw")
-
-    def __post_init__(self) -> None:
-        # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
-        MethodConfig.__post_init__(self)
-        require_whole("Sampling", "seed", self.seed, 0, MAX_SEED)
-        require_choice("Sampling", "draw", self.draw, DRAW_METHODS)
 
 
 def drawn_by(config: MethodConfig) -> Sampling | None:

@@ -22,11 +22,6 @@ def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
     return read_again(model, trace, trace.token_ids[:index]).logits[0]
 
 
-def logits_after(model: LanguageModel, previous_ids: Sequence[int]) -> Tensor:
-    """The full logits of the step after some tokens, `[vocab]`: one forward over them."""
-    return model.start(previous_ids).logits[0]
-
-
 def reshape_step(
     model: LanguageModel,
     logits: Tensor,

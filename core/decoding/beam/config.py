@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from core.decoding.config import MethodConfig, setting
+from core.decoding.config import SEED, MethodConfig, setting
 from core.decoding.errors import ConfigError
-from core.decoding.validation import MAX_SEED, brief, require_bool, require_number, require_whole
+from core.decoding.validation import Interval, brief, require_whole
 
 MAX_BEAMS = 64
-# Beyond it a length to this power leaves float32.
-MAX_LENGTH_PENALTY = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,35 +36,32 @@ class BeamSearch(MethodConfig):
     method: ClassVar[str] = "beam"
     words: ClassVar[str] = "beam search"
 
-    num_beams: int = setting(4, "rows of the beam")
-    length_penalty: float = setting(1.0, "above 0 favours long hypotheses, below 0 short ones")
+    num_beams: int = setting(4, "rows of the beam", Interval(1, MAX_BEAMS))
+    # Beyond it a length to this power leaves float32.
+    length_penalty: float = setting(
+        1.0, "above 0 favours long hypotheses, below 0 short ones", Interval(-5.0, 5.0)
+    )
     early_stopping: bool | Literal["never"] = False
     num_return_sequences: int = setting(1, "how many hypotheses to print")
     do_sample: bool = setting(False, "draw the candidates instead of taking the best")
     num_beam_groups: int = setting(1, "diverse beam search: so many groups")
     diversity_penalty: float = setting(
-        0.0, "what a token costs that an earlier group has just taken, in nats"
+        0.0,
+        "what a token costs that an earlier group has just taken, in nats",
+        Interval(0.0, 100.0),
     )
-    seed: int = 0
+    seed: int = setting(0, within=SEED)
 
     def __post_init__(self) -> None:
+        # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
         MethodConfig.__post_init__(self)
-        owner, most = "BeamSearch", MAX_LENGTH_PENALTY
-        require_whole(owner, "num_beams", self.num_beams, 1, MAX_BEAMS)
-        require_number(owner, "length_penalty", self.length_penalty, -most, most)
-        require_whole(owner, "num_return_sequences", self.num_return_sequences, 1, self.num_beams)
-        require_whole(owner, "num_beam_groups", self.num_beam_groups, 1, self.num_beams)
-        require_number(owner, "diversity_penalty", self.diversity_penalty, 0.0, 100.0)
-        require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+        for name in ("num_return_sequences", "num_beam_groups"):
+            require_whole("BeamSearch", name, getattr(self, name), 1, self.num_beams)
         stopping = self.early_stopping
         if not isinstance(stopping, bool) and stopping != "never":
             raise ConfigError(
                 f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
             )
-        require_bool(owner, "do_sample", self.do_sample)
-        self._require_groups_that_work()
-
-    def _require_groups_that_work(self) -> None:
         beams, groups = self.num_beams, self.num_beam_groups
         if beams % groups:
             raise ConfigError(

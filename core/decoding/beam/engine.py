@@ -268,21 +268,20 @@ class _Search:
         """Make the next beam of candidates, which are ordered by group."""
         rows: dict[int, list[_BeamRow]] = {}
         for chosen, at in order:
-            rows.setdefault(chosen.group.number, []).append(self._next_row(chosen, at))
+            choice = chosen.choice
+            parent, token_id = choice.parents[at], choice.token_ids[at]
+            before = chosen.group.rows[parent]
+            text = before.text + self._model.token_bytes(token_id)
+            ids = [*before.ids, token_id]
+            rows.setdefault(chosen.group.number, []).append(
+                _BeamRow(chosen.group.first + parent, token_id, choice.sums[at], ids, text)
+            )
         self.rows = [row for group in rows.values() for row in group]
         first = 0
         for group in self._groups:
             group.first, group.rows = first, rows.get(group.number, [])
             first += len(group.rows)
         self._index += 1
-
-    def _next_row(self, chosen: _GroupChoice, at: int) -> _BeamRow:
-        choice = chosen.choice
-        parent, token_id = choice.parents[at], choice.token_ids[at]
-        before = chosen.group.rows[parent]
-        text = before.text + self._model.token_bytes(token_id)
-        ids = [*before.ids, token_id]
-        return _BeamRow(chosen.group.first + parent, token_id, choice.sums[at], ids, text)
 
     def _finish_reason(self) -> Ended | None:
         best = max(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.config import MethodConfig, setting
-from core.decoding.validation import MAX_SEED, require_whole
+from core.decoding.config import SEED, MethodConfig, setting
+from core.decoding.validation import Interval
 
 NO_BUDGET = -1
 
@@ -23,16 +23,12 @@ class ByEngine(MethodConfig):
     method: ClassVar[str] = "engine"
     words: ClassVar[str] = "sampling by the engine"
 
-    seed: int = 0
+    seed: int = setting(0, within=SEED)
     thinking_token_budget: int = setting(
-        NO_BUDGET, "vLLM ends the thinking after so many tokens; -1 leaves it alone"
+        NO_BUDGET,
+        "vLLM ends the thinking after so many tokens; -1 leaves it alone",
+        Interval(NO_BUDGET, 100_000),
     )
-
-    def __post_init__(self) -> None:
-        MethodConfig.__post_init__(self)
-        require_whole("ByEngine", "seed", self.seed, 0, MAX_SEED)
-        budget = self.thinking_token_budget
-        require_whole("ByEngine", "thinking_token_budget", budget, NO_BUDGET, 100_000)
 
     def known_by(self, most: int | None) -> int | None:
         """Number of candidates that the server is asked for."""

@@ -28,7 +28,6 @@ from core.decoding.counting import nth
 from core.decoding.loop.run import doubled_start, read_again, run_notes, token_limit
 from core.decoding.loop.text import Ending, TextStream
 from core.decoding.protocol import LanguageModel, offers
-from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.draws import draw_noise, new_generator
 from core.decoding.validation import brief
@@ -170,21 +169,16 @@ def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
 def texts(trace: Trace, model: LanguageModel) -> Check:
     """Check that the model's tokenizer gives the texts of tokens, prompt and run."""
     faults = run_text_faults(trace, model)
-    for step, text in zip(trace.token_steps, step_texts(trace, model), strict=True):
+    stream = TextStream(model)
+    added = [stream.push(token) for token in trace.token_ids]
+    if added and trace.finish_reason != "cancelled":
+        added[-1] += stream.flush()
+    for step, text in zip(trace.token_steps, added, strict=True):
         if step.text != text or any(
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
             faults.append(f"step {nth(step.index)}: a text is not its token's")
     return count("the tokenizer decodes the tokens to the text", faults, "differences")
-
-
-def step_texts(trace: Trace, model: LanguageModel) -> list[str]:
-    """Return each token's addition to the text; the last one includes an incomplete character."""
-    stream = TextStream(model)
-    texts = [stream.push(token) for token in trace.token_ids]
-    if texts and trace.finish_reason != "cancelled":
-        texts[-1] += stream.flush()
-    return texts
 
 
 def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[Check]:
@@ -203,7 +197,13 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
                 deviations.append(position_error(again, prompt.positions[row], tolerance))
             if 0 <= row - first < len(steps):
                 step = steps[row - first]
-                deviations.append(_step_error(again, step))
+                log_probs = torch.log_softmax(again.double(), dim=-1)
+                numbers = (
+                    abs(entropy_of(log_probs) - step.entropy),
+                    abs(-float(log_probs[step.token_id]) - step.surprisal),
+                    candidate_error(again, step.candidates),
+                )
+                deviations.append(max(numbers, key=nan_first))
                 faults.append(replay.fault(step, again, ids[: row + 1], tolerance))
 
     read_again(model, trace, trace.token_ids[:-1], compare)
@@ -213,14 +213,6 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
         worst("an independent forward gives the same numbers", deviations, tolerance, detail),
         count(SAME_STAGES, [*filter(None, faults)], "faults"),
     ]
-
-
-def _step_error(logits: Tensor, step: TokenStep) -> float:
-    log_probs = torch.log_softmax(logits.double(), dim=-1)
-    entropy = entropy_of(log_probs)
-    surprisal = -float(log_probs[step.token_id])
-    numbers = (abs(entropy - step.entropy), abs(surprisal - step.surprisal))
-    return max(*numbers, candidate_error(logits, step.candidates), key=nan_first)
 
 
 def _noise(trace: Trace, model: LanguageModel) -> Check:

@@ -154,7 +154,15 @@ def _draw_fault(step: TokenStep) -> str:
         before = step.stages[-3].probs
         return "" if before[place] == max(before) else f"{where}: another token is more probable"
     if draw.method == "inverse_cdf":
-        return _interval_fault(step)
+        uniform, interval = draw.uniform, draw.interval
+        if uniform is None or interval is None:
+            return f"{where}: the uniform number was not recorded"
+        low, high = interval
+        if not low - VALUE_TOLERANCE <= uniform <= high + VALUE_TOLERANCE:
+            return f"{where}: the uniform number lies outside the token's interval"
+        if abs(high - low - chosen.prob) > VALUE_TOLERANCE:
+            return f"{where}: the interval is not as wide as the token is probable"
+        return ""
     if draw.scores and any(
         (score is None) != (candidate.removed_by is not None)
         for score, candidate in zip(draw.scores, step.candidates, strict=True)
@@ -163,18 +171,6 @@ def _draw_fault(step: TokenStep) -> str:
     score = draw.scores[place] if draw.scores else None
     beaten = score is None or any(s is not None and s > score for s in draw.scores or ())
     return f"{where}: the token has not the highest score" if beaten else ""
-
-
-def _interval_fault(step: TokenStep) -> str:
-    uniform, interval, chosen = step.draw.uniform, step.draw.interval, step.chosen
-    if uniform is None or interval is None:
-        return f"step {nth(step.index)}: the uniform number was not recorded"
-    low, high = interval
-    if not low - VALUE_TOLERANCE <= uniform <= high + VALUE_TOLERANCE:
-        return f"step {nth(step.index)}: the uniform number lies outside the token's interval"
-    if abs(high - low - chosen.prob) > VALUE_TOLERANCE:
-        return f"step {nth(step.index)}: the interval is not as wide as the token is probable"
-    return ""
 
 
 def _noise(trace: Trace) -> Check:

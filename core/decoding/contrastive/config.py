@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.decoding.config import MethodConfig, setting
+from core.decoding.config import SHARE, MethodConfig, setting
 from core.decoding.record.compared import MAX_COMPARED
-from core.decoding.validation import require_number, require_whole
+from core.decoding.validation import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,9 @@ class ContrastiveSearch(MethodConfig):
     words: ClassVar[str] = "contrastive search"
     can_draw: ClassVar[bool] = False
 
-    penalty_alpha: float = setting(0.6, "the weight of the penalty for likeness; 0 is greedy")
-    contrastive_top_k: int = setting(4, "so many of the most probable tokens are compared")
-
-    def __post_init__(self) -> None:
-        MethodConfig.__post_init__(self)
-        owner = "ContrastiveSearch"
-        require_number(owner, "penalty_alpha", self.penalty_alpha, 0.0, 1.0)
-        require_whole(owner, "contrastive_top_k", self.contrastive_top_k, 1, MAX_COMPARED)
+    penalty_alpha: float = setting(
+        0.6, "the weight of the penalty for likeness; 0 is greedy", SHARE
+    )
+    contrastive_top_k: int = setting(
+        4, "so many of the most probable tokens are compared", Interval(1, MAX_COMPARED)
+    )

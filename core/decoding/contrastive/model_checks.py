@@ -46,7 +46,14 @@ def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[
     checks = token_model_checks.model_checks(trace, model, _record)
     if not checks[0].passed:
         return checks
-    texts = _texts(trace, model)
+    faults = [
+        f"step {nth(step.index)}: the compared tokens are not the model's"
+        for step in trace.token_steps
+        if not step.compared
+        or not all(0 <= c.token_id < model.vocab_size for c in step.compared)
+        or any(c.text != model.token_text(c.token_id) for c in step.compared)
+    ]
+    texts = count("the compared tokens are the model's", faults, "steps that differ")
     return [*checks, texts, *_rescored(trace, model)] if texts.passed else [*checks, texts]
 
 
@@ -59,17 +66,6 @@ def _record(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -
     chosen = picked._replace(pick=Pick(step.token_id), stages=stages)
     recorded = record_picked(picker, step, _, chosen)
     return replace(recorded, compared=step.compared)
-
-
-def _texts(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Check:
-    faults = [
-        f"step {nth(step.index)}: the compared tokens are not the model's"
-        for step in trace.token_steps
-        if not step.compared
-        or not all(0 <= c.token_id < model.vocab_size for c in step.compared)
-        or any(c.text != model.token_text(c.token_id) for c in step.compared)
-    ]
-    return count("the compared tokens are the model's", faults, "steps that differ")
 
 
 def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Check]:

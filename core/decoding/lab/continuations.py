@@ -9,7 +9,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.autoregressive.engine import Picked, Picker
+from core.decoding.autoregressive.engine import Picker
 from core.decoding.errors import DecodingError
 from core.decoding.lab.types import Continuation, RowToken
 from core.decoding.loop.run import token_limit
@@ -91,9 +91,13 @@ class _Row:
     def step(self, row: int, index: int, logits: Tensor) -> RowStep:
         """Draw the next token from `[vocab]` logits."""
         picked = self._picker.pick(index, logits, self.ids)
-        self.ids.append(picked.pick.token_id)
-        _, reason = self._ending.after(index, picked.pick.token_id)
-        return RowStep(row, _token(self._model, picked), reason)
+        raw, final, token_id = picked.stages[0], picked.stages[-1], picked.pick.token_id
+        self.ids.append(token_id)
+        _, reason = self._ending.after(index, token_id)
+        place = token_id if final.ids is None else int((final.ids == token_id).nonzero()[0])
+        raw_prob, prob = float(raw.probs[token_id]), float(final.probs[place])
+        token = RowToken(token_id, self._model.token_text(token_id), raw_prob, prob)
+        return RowStep(row, token, reason)
 
 
 def grow(
@@ -122,13 +126,6 @@ def grow(
     if not batch:
         raise DecodingError("The context window is full: no token fits after this text.")
     return rows_of(model, batch, seeds)
-
-
-def _token(model: LanguageModel, picked: Picked) -> RowToken:
-    raw, final, token_id = picked.stages[0], picked.stages[-1], picked.pick.token_id
-    place = token_id if final.ids is None else int((final.ids == token_id).nonzero()[0])
-    raw_prob, prob = float(raw.probs[token_id]), float(final.probs[place])
-    return RowToken(token_id, model.token_text(token_id), raw_prob, prob)
 
 
 def rows_of(

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.autoregressive.reshape import logits_after
 from core.decoding.lab.types import Crossing, LabStep
 from core.decoding.loop.recording import rank_of, read_step
 from core.decoding.loop.text import join_prompt, join_text
@@ -23,7 +22,7 @@ from core.decoding.record.steps import Candidate, Draw, Stage, StepSeconds, Toke
 from core.decoding.record.trace import Timings, Trace
 from core.decoding.requirements import require_all_tokens
 from core.decoding.shaping.config import Shaping
-from core.decoding.shaping.draws import Pick, draw, noise_at
+from core.decoding.shaping.draws import draw, noise_at
 from core.decoding.shaping.orders import TRANSFORMERS, Order
 from core.decoding.shaping.stages import Distribution
 from core.decoding.shaping.step import StepShaper
@@ -51,7 +50,7 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
         ConfigError: the model's server doesn't name all tokens.
     """
     require_all_tokens(model, "the lab")
-    return StepLogits(model.vocabulary, logits_after(model, previous_ids), tuple(previous_ids))
+    return StepLogits(model.vocabulary, model.start(previous_ids).logits[0], tuple(previous_ids))
 
 
 def shaper_of(shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
@@ -111,7 +110,9 @@ def lab_step(
         surprisal=reading.surprisal,
         origin="argmax" if greedy else "sampled",
         phase="answer",
-        draw=Draw("argmax" if greedy else config.draw, *_numbers(pick, reading.scores, greedy)),
+        draw=Draw("argmax")
+        if greedy
+        else Draw(config.draw, pick.uniform, pick.interval, reading.scores),
         stages=reading.stages,
         text=join_text(model, [pick.token_id]),
         seconds=StepSeconds(0.0, 0.0, 0.0),
@@ -158,12 +159,6 @@ def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
         numbers |= {("uniform",): step.draw.uniform}
         numbers |= {("end", at): end for at, end in enumerate(step.draw.interval)}
     return numbers
-
-
-def _numbers(
-    pick: Pick, scores: tuple[float | None, ...] | None, greedy: bool
-) -> tuple[float | None, tuple[float, float] | None, tuple[float | None, ...] | None]:
-    return (None, None, None) if greedy else (pick.uniform, pick.interval, scores)
 
 
 def skipped_processors(shaping: Shaping, order: Order) -> tuple[str, ...]:

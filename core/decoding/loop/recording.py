@@ -120,11 +120,6 @@ def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
     return entropies.clamp_(min=0)
 
 
-def ranked_ids(logits: Tensor, count: int) -> list[int]:
-    """The ids of the highest logits `[vocab]` by rank, ties by id; tokens ruled out never."""
-    return ranked(logits, count).ids
-
-
 def _with_chosen(logits: Tensor, top: Ranking, chosen: int) -> tuple[Ranking, list[int]]:
     """A ranking with its ranks, the chosen token appended where it is not among the first."""
     ranks = list(range(1, len(top.ids) + 1))

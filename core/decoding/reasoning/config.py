@@ -6,18 +6,10 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.config import DRAW_METHODS, MAX_NEW_TOKENS, DrawMethod, MethodConfig, setting
+from core.decoding.config import MAX_NEW_TOKENS, SEED, DrawMethod, MethodConfig, setting
 from core.decoding.errors import ConfigError
-from core.decoding.validation import (
-    MAX_SEED,
-    brief,
-    require_bool,
-    require_choice,
-    require_text,
-    require_whole,
-)
+from core.decoding.validation import Interval, brief, require_text
 
-MAX_IGNORED_ENDS = 100
 # Both marks of a thinking, with room to spare: written as ordinary text they are several tokens.
 MARK_TOKENS = 16
 # What a reasoning level is: a bound on the loop, in thinking tokens.
@@ -56,34 +48,29 @@ class Reasoning(MethodConfig):
     has_own_bound: ClassVar[bool] = True
     forces: ClassVar[tuple[str, ...]] = ("think_start", "think_end", "wait", "result")
 
-    max_new_tokens: int = 1024
+    max_new_tokens: int = setting(1024, within=Interval(1, MAX_NEW_TOKENS))
     max_thinking_tokens: int = setting(
         LEVELS["high"],
         "the thinking budget; at the bound the closing mark is forced; --max-new-tokens makes room "
         "for it unless it is given",
+        Interval(0, MAX_NEW_TOKENS),
     )
-    max_answer_tokens: int = setting(64, "the bound on the answer")
-    ignore_end: int = setting(0, "replace so many attempts to stop thinking by the wait text")
+    max_answer_tokens: int = setting(64, "the bound on the answer", Interval(1, MAX_NEW_TOKENS))
+    ignore_end: int = setting(
+        0, "replace so many attempts to stop thinking by the wait text", Interval(0, 100)
+    )
     wait_text: str = setting(" Wait,", "what is forced instead")
     think_start: str = "<think>"
     think_end: str = "</think>"
     calculator: bool = setting(False, "put the result in after every call that the model writes")
     do_sample: bool = False
-    seed: int = 0
+    seed: int = setting(0, within=SEED)
     draw: DrawMethod = "inverse_cdf"
 
     def __post_init__(self) -> None:
         MethodConfig.__post_init__(self)
-        owner = "Reasoning"
-        require_whole(owner, "max_thinking_tokens", self.max_thinking_tokens, 0, MAX_NEW_TOKENS)
-        require_whole(owner, "max_answer_tokens", self.max_answer_tokens, 1, MAX_NEW_TOKENS)
-        require_whole(owner, "ignore_end", self.ignore_end, 0, MAX_IGNORED_ENDS)
-        require_whole(owner, "seed", self.seed, 0, MAX_SEED)
-        require_choice(owner, "draw", self.draw, DRAW_METHODS)
-        for name in ("calculator", "do_sample"):
-            require_bool(owner, name, getattr(self, name))
         for name in ("wait_text", "think_end", "think_start"):
-            require_text(owner, name, getattr(self, name), may_be_empty=name != "wait_text")
+            require_text("Reasoning", name, getattr(self, name), may_be_empty=name != "wait_text")
         if self.think_start and not self.think_end:
             raise ConfigError(
                 "Reasoning.think_end must close what think_start opens; give both, or neither."

@@ -95,20 +95,16 @@ class BudgetController:
             return TokenDecision(self._queue.pop(0), self.phase, self._queued_as)
         if not self._inside:
             return TokenDecision(picked, self.phase)
-        stops = self._closes(picked) or picked in self._model.eos_ids
         if self._at_bound:
             return self._close(picked)
-        if stops and self._may_wait:
+        stops = self._closes(picked) or picked in self._model.eos_ids
+        # One more attempt to stop is ignored only where the whole wait text has room.
+        fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
+        if stops and fits and self._ignored < self._config.ignore_end:
             self._ignored += 1
             self._force(self._wait_ids, "wait")
             return TokenDecision(self._queue.pop(0), self.phase, "wait", picked)
         return TokenDecision(picked, self.phase)
-
-    @property
-    def _may_wait(self) -> bool:
-        """True if one more attempt to stop is ignored: the whole wait text must have room."""
-        fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
-        return fits and self._ignored < self._config.ignore_end
 
     def _close(self, picked: int) -> TokenDecision:
         """At the bound: the model's own closing mark, or the first token of the forced one."""
@@ -134,25 +130,19 @@ class BudgetController:
             self._thinking += 1
         self._seen = (self._seen + visible_bytes(self._model, token_id))[-self._in_view :]
         if closed or (not self._inside and not self._queue and self.phase == "thinking"):
-            self._pass_mark(closed or self._queued_as == "think_end")
+            # A mark is complete: the thinking begins, or the answer.
+            self._inside = not (closed or self._queued_as == "think_end")
+            self._seen = b""
+            if not self._inside:
+                self.phase = "answer"
+                self._stream.watch_from_here()
         elif by_model and self._config.calculator:
-            self._answer_call()
+            expression = call_at_end(self._seen.decode("utf-8", "replace"))
+            if expression is not None:
+                result = encode_continuation(self._model, result_of(expression) + END_RESULT)
+                self._force(result, "result")
         reason = self._reason(token_id if by_model else None)
         return (text + self._stream.flush() if reason else text), reason
-
-    def _pass_mark(self, closing: bool) -> None:
-        """A mark is complete: the thinking begins, or the answer."""
-        self._seen = b""
-        self._inside = not closing
-        if closing:
-            self.phase = "answer"
-            self._stream.watch_from_here()
-
-    def _answer_call(self) -> None:
-        expression = call_at_end(self._seen.decode("utf-8", "replace"))
-        if expression is not None:
-            result = encode_continuation(self._model, result_of(expression) + END_RESULT)
-            self._force(result, "result")
 
     def _reason(self, picked: int | None) -> Ended | None:
         if picked is not None and picked in self._model.eos_ids:

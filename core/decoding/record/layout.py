@@ -123,9 +123,6 @@ class RecordLayout:
                 return _Part(cs.literal_schema(list(mark.names)))
         if hint in _SCALARS:
             return _Part(_SCALARS[hint](**_bounds(marks)))
-        return self._of_several(hint, marks)
-
-    def _of_several(self, hint: Any, marks: Sequence[Any]) -> _Part:
         origin, args = get_origin(hint), get_args(hint)
         if origin is Literal:
             return _Part(cs.literal_schema(list(args)))

@@ -35,22 +35,20 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
         )
     biases: dict[int, float] = {}
     for pair in pairs:
-        token, bias = _checked(owner, name, pair)
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ConfigError(
+                f"{owner}.{name} must hold pairs of a token id and a number (ID=VALUE "
+                f"on the command line), got {brief(pair)}."
+            )
+        require_whole(owner, f"{name}: a token id", pair[0], 0, MAX_COUNT)
+        require_number(
+            owner, f"{name}: the number of token {pair[0]}", pair[1], -MAX_BIAS, MAX_BIAS
+        )
+        token, bias = pair[0], float(pair[1])
         if token in biases:
             raise ConfigError(f"{owner}.{name} names token {token} twice; leave one out.")
         biases[token] = bias
     return tuple((token, bias) for token, bias in sorted(biases.items()) if bias)
-
-
-def _checked(owner: str, name: str, pair: object) -> tuple[int, float]:
-    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-        raise ConfigError(
-            f"{owner}.{name} must hold pairs of a token id and a number (ID=VALUE "
-            f"on the command line), got {brief(pair)}."
-        )
-    require_whole(owner, f"{name}: a token id", pair[0], 0, MAX_COUNT)
-    require_number(owner, f"{name}: the number of token {pair[0]}", pair[1], -MAX_BIAS, MAX_BIAS)
-    return pair[0], float(pair[1])
 
 
 def biases_in(text: str) -> list[Any]:

@@ -42,18 +42,11 @@ def draw_noise(method: DrawMethod, generator: torch.Generator, vocab_size: int) 
     """One step's noise: a uniform number, or an exponential one for each token, `[vocab]`."""
     if method == "inverse_cdf":
         return torch.rand((), generator=generator, dtype=torch.float64)
-    return _exponential(vocab_size, generator)
-
-
-def _exponential(size: int, generator: torch.Generator) -> Tensor:
-    """The numbers of `exponential_`, `[size]`, and the generator's state after it, twice as fast.
-
-    It takes -ln(1 - u) of one double after the other; in a vector the last bit of the double may
-    differ, and the last bit of the float32 for one number in 10^8.
-    """
-    if size < LONG or not _is_of_uniform():
-        return torch.empty(size).exponential_(generator=generator)
-    uniform = torch.rand(size, generator=generator, dtype=torch.float64)
+    # `exponential_` takes -ln(1 - u) of one double after the other; a vector of them is twice as
+    # fast. The last bit of the double may differ, so of the float32 for one number in 10^8.
+    if vocab_size < LONG or not _is_of_uniform():
+        return torch.empty(vocab_size).exponential_(generator=generator)
+    uniform = torch.rand(vocab_size, generator=generator, dtype=torch.float64)
     return uniform.neg_().log1p_().neg_().float()
 
 
@@ -99,7 +92,11 @@ def draw(distribution: Distribution, method: DrawMethod, noise: Tensor) -> Pick:
         place, interval = place_by_uniform(distribution.probs, uniform := float(noise))
         return Pick(distribution.token_id(place), uniform, interval)
     if method == "multinomial":
-        return _multinomial(distribution, noise)
+        # `torch.multinomial(probs, 1)` to the letter: the argmax of p / E with E exponential.
+        # ln(p / E) = ln p - ln E, and -ln E is Gumbel noise: it is the same trick.
+        divisors = noise if distribution.ids is None else noise.take(distribution.ids)
+        place = first_maximum(distribution.probs / divisors)
+        return Pick(distribution.token_id(place), noise=noise.log().neg_())
     return pick_by_gumbel(distribution, -noise.log())
 
 
@@ -162,16 +159,6 @@ def pick_by_gumbel(distribution: Distribution, noise: Tensor) -> Pick:
     noise_left = noise if distribution.ids is None else noise.take(distribution.ids)
     place = int(torch.argmax(distribution.logits - distribution.log_norm + noise_left))
     return Pick(distribution.token_id(place), noise=noise)
-
-
-def _multinomial(distribution: Distribution, exponential: Tensor) -> Pick:
-    """`torch.multinomial(probs, 1)` to the letter: the argmax of p / E with E exponential.
-
-    ln(p / E) = ln p - ln E, and -ln E is Gumbel noise: it is the same trick.
-    """
-    divisors = exponential if distribution.ids is None else exponential.take(distribution.ids)
-    place = first_maximum(distribution.probs / divisors)
-    return Pick(distribution.token_id(place), noise=exponential.log().neg_())
 
 
 def noisy_scores(pick: Pick, token_ids: Tensor, log_probs: list[float]) -> list[float | None]:

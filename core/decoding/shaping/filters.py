@@ -49,16 +49,11 @@ def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> 
 
 def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:
     """Remove every token that would complete an n-gram that was written before."""
-    banned = set(repeating_tokens(size, context.ids))
-    return remove_tokens(logits, [token for token in banned if token < logits.shape[-1]])
-
-
-def repeating_tokens(size: int, previous_ids: Sequence[int]) -> list[int]:
-    """The tokens that followed the current last `size - 1` tokens anywhere before."""
-    ids = list(previous_ids)
+    ids = list(context.ids)
     prefix = ids[len(ids) - size + 1 :] if size > 1 else []
     starts = range(len(ids) - size + 1)
-    return sorted({ids[at + size - 1] for at in starts if ids[at : at + size - 1] == prefix})
+    banned = {ids[at + size - 1] for at in starts if ids[at : at + size - 1] == prefix}
+    return remove_tokens(logits, [token for token in banned if token < logits.shape[-1]])
 
 
 def remove_tokens(logits: Tensor, token_ids: Sequence[int]) -> Tensor:

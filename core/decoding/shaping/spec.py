@@ -54,14 +54,6 @@ class Lines:
     write: Callable[[Any], str]
 
 
-def _as_number(value: float) -> float:
-    return value if isinstance(value, int) else float(value)
-
-
-def _as_text(value: Any) -> str:
-    return f"{value:g}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingSpec:
     """A setting of the shaping; the field's default is the value at which it is off.
@@ -109,11 +101,11 @@ class SettingSpec:
     part_of: str = ""
     per_step: bool = False
     generate: str | None = ""
-    passed: Callable[[Any], Any] = _as_number
+    passed: Callable[[Any], Any] = lambda value: value if isinstance(value, int) else float(value)
     read: Callable[[str, str, object], Any] | None = None
     parse: Callable[[str], list[Any]] | None = None
     lines: Lines | None = None
-    shown: Callable[[Any], str] = _as_text
+    shown: Callable[[Any], str] = "{:g}".format
     token_ids: Callable[[Any], Collection[int]] = lambda _: ()
     field: str = ""
     off: Any = None

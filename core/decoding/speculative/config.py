@@ -5,26 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from core.decoding.config import MethodConfig, setting
+from core.decoding.config import SEED, SHARE, MethodConfig, setting
 from core.decoding.shaping.config import Shaping
-from core.decoding.validation import (
-    MAX_SEED,
-    require_bool,
-    require_choice,
-    require_number,
-    require_temperature,
-    require_whole,
-)
+from core.decoding.validation import TEMPERATURE, Interval
 
 Acceptance: TypeAlias = Literal["speculative", "exact", "typical"]
-ACCEPTANCES: tuple[Acceptance, ...] = ("speculative", "exact", "typical")
 Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
 SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
 Drafter: TypeAlias = Literal["model", "prompt_lookup"]
-DRAFTERS: tuple[Drafter, ...] = ("model", "prompt_lookup")
 
 # Of typical acceptance.
 MAX_POSTERIOR = 0.99
+_POSTERIOR = Interval(0.0, MAX_POSTERIOR)
 MAX_DRAFT_LENGTH = 64
 # That a draft-length sweep measures.
 SWEPT_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -62,36 +54,26 @@ class Speculative(MethodConfig):
     method: ClassVar[str] = "speculative"
     words: ClassVar[str] = "speculative decoding"
 
-    draft_length: int = setting(4, "tokens that the draft proposes a round at most")
+    draft_length: int = setting(
+        4, "tokens that the draft proposes a round at most", Interval(1, MAX_DRAFT_LENGTH)
+    )
     acceptance: Acceptance = setting(
         "speculative", "speculative sampling, the target's own sample, or typical acceptance"
     )
     scoring: Scoring = setting("multi_query", "one sequence with many queries, or many sequences")
     drafter: Drafter = setting("model", "a second model, or what followed the last tokens before")
-    draft_temperature: float | None = setting(None, "the draft's own")
-    draft_threshold: float = setting(0.0, "the draft stops behind a token that it is less sure of")
+    draft_temperature: float | None = setting(None, "the draft's own", TEMPERATURE)
+    draft_threshold: float = setting(
+        0.0, "the draft stops behind a token that it is less sure of", SHARE
+    )
     adaptive: bool = setting(False, "lengthen drafts that are accepted, shorten the others")
-    lookup_ngram: int = setting(2, "of prompt lookup: the longest run of last tokens to search for")
-    posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon")
-    posterior_alpha: float = setting(0.3, "of typical acceptance: delta")
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        MethodConfig.__post_init__(self)
-        owner = "Speculative"
-        require_whole(owner, "draft_length", self.draft_length, 1, MAX_DRAFT_LENGTH)
-        require_choice(owner, "acceptance", self.acceptance, ACCEPTANCES)
-        require_choice(owner, "scoring", self.scoring, SCORINGS)
-        require_choice(owner, "drafter", self.drafter, DRAFTERS)
-        if self.draft_temperature is not None:
-            require_temperature(owner, "draft_temperature", self.draft_temperature)
-        require_number(owner, "draft_threshold", self.draft_threshold, 0.0, 1.0)
-        require_bool(owner, "adaptive", self.adaptive)
-        require_whole(owner, "lookup_ngram", self.lookup_ngram, 1, 100)
-        # With 1 for both not even a certain token would lie above the threshold.
-        require_number(owner, "posterior_threshold", self.posterior_threshold, 0.0, MAX_POSTERIOR)
-        require_number(owner, "posterior_alpha", self.posterior_alpha, 0.0, MAX_POSTERIOR)
-        require_whole(owner, "seed", self.seed, 0, MAX_SEED)
+    lookup_ngram: int = setting(
+        2, "of prompt lookup: the longest run of last tokens to search for", Interval(1, 100)
+    )
+    # With 1 for both not even a certain token would lie above the threshold.
+    posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon", _POSTERIOR)
+    posterior_alpha: float = setting(0.3, "of typical acceptance: delta", _POSTERIOR)
+    seed: int = setting(0, within=SEED)
 
     @property
     def lossless(self) -> bool:

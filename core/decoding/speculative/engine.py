@@ -258,18 +258,6 @@ class Rounds:
         self, scored: _Scored, verdict: _Verdict
     ) -> tuple[list[DraftToken], ExtraToken | None]:
         """The round's tokens as the trace holds them."""
-        candidates = self._candidates(scored, verdict)
-        masses = residual_masses(scored.rows, scored.proposal.rows)
-        tokens = [
-            self._draft_token(scored, row, verdict.outcomes[row], masses[row], candidates[row])
-            for row in range(len(scored.verifications))
-        ]
-        if verdict.extra is None:
-            return tokens, None
-        return tokens, _extra_token(verdict, verdict.extra, candidates[verdict.accepted])
-
-    def _candidates(self, scored: _Scored, verdict: _Verdict) -> list[tuple[PairCandidate, ...]]:
-        """Candidates of every drafted position, and of the bonus' where there is one."""
         proposal, extra, at = scored.proposal, verdict.extra, verdict.accepted
         drawn = (extra.drawn.token_id,) if extra else ()
         positions = [
@@ -278,7 +266,7 @@ class Rounds:
         ]
         if extra and not verdict.rejected:
             positions.append(Position(at, None, drawn))
-        return read_positions(
+        candidates = read_positions(
             self._model,
             positions,
             scored.logits,
@@ -287,6 +275,25 @@ class Rounds:
             proposal.rows,
             self._config.top_candidates,
         )
+        masses = residual_masses(scored.rows, scored.proposal.rows)
+        tokens = [
+            self._draft_token(scored, row, verdict.outcomes[row], masses[row], candidates[row])
+            for row in range(len(scored.verifications))
+        ]
+        if extra is None:
+            return tokens, None
+        pair = next(c for c in candidates[at] if c.token_id == extra.drawn.token_id)
+        emitted = ExtraToken(
+            token_id=pair.token_id,
+            text=pair.text,
+            prob=extra.drawn.prob,
+            target_prob=pair.target_prob,
+            draft_prob=pair.draft_prob,
+            uniform=extra.uniform,
+            interval=extra.drawn.interval if extra.uniform is not None else None,
+            candidates=() if verdict.rejected else candidates[at],
+        )
+        return tokens, emitted
 
     def _draft_token(
         self,
@@ -314,20 +321,3 @@ class Rounds:
             interval=verification.interval,
             threshold=verification.threshold,
         )
-
-
-def _extra_token(
-    verdict: _Verdict, extra: EmittedByTarget, candidates: tuple[PairCandidate, ...]
-) -> ExtraToken:
-    """The target's own token; `candidates` are those of its position."""
-    pair = next(c for c in candidates if c.token_id == extra.drawn.token_id)
-    return ExtraToken(
-        token_id=pair.token_id,
-        text=pair.text,
-        prob=extra.drawn.prob,
-        target_prob=pair.target_prob,
-        draft_prob=pair.draft_prob,
-        uniform=extra.uniform,
-        interval=extra.drawn.interval if extra.uniform is not None else None,
-        candidates=() if verdict.rejected else candidates,
-    )

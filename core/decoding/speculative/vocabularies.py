@@ -60,7 +60,7 @@ def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
             )
     longer, name = (target, "target") if target.vocab_size > shared else (draft, "draft")
     for token_id in range(shared, longer.vocab_size):
-        if not is_padding(longer, token_id):
+        if longer.token_text(token_id) != f"<unused {token_id}>":  # Not a row of padding.
             return (
                 f"the target has {target.vocab_size} tokens and the draft {draft.vocab_size}, and "
                 f"token {token_id} of the {name}, {longer.token_text(token_id)!r}, is no padding"
@@ -70,8 +70,3 @@ def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
 
 def _unknown(model: LanguageModel) -> frozenset[int]:
     return getattr(model, "unknown_tokens", frozenset())
-
-
-def is_padding(model: LanguageModel, token_id: int) -> bool:
-    """Return whether a row of logits has this id but the tokenizer doesn't."""
-    return model.token_text(token_id) == f"<unused {token_id}>"

@@ -24,7 +24,16 @@ def quiet() -> Iterator[None]:
     """Keeps the libraries' warnings and progress bars off the terminal; errors are ours to tell."""
     with _Quiet.lock:
         if _Quiet.loads == 0:
-            _silence(_Quiet.undo)
+            hub_logger = getLogger("huggingface_hub")
+            _Quiet.undo.callback(logging.set_verbosity, logging.get_verbosity())
+            _Quiet.undo.callback(hub_logger.setLevel, hub_logger.level)
+            if logging.is_progress_bar_enabled():
+                _Quiet.undo.callback(logging.enable_progress_bar)
+            _Quiet.undo.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+            logging.set_verbosity(CRITICAL)
+            logging.disable_progress_bar()
+            hub_logger.setLevel(CRITICAL)
         _Quiet.loads += 1
     try:
         yield
@@ -33,16 +42,3 @@ def quiet() -> Iterator[None]:
             _Quiet.loads -= 1
             if _Quiet.loads == 0:
                 _Quiet.undo.close()
-
-
-def _silence(undo: ExitStack) -> None:
-    hub_logger = getLogger("huggingface_hub")
-    undo.callback(logging.set_verbosity, logging.get_verbosity())
-    undo.callback(hub_logger.setLevel, hub_logger.level)
-    if logging.is_progress_bar_enabled():
-        undo.callback(logging.enable_progress_bar)
-    undo.enter_context(warnings.catch_warnings())
-    warnings.simplefilter("ignore")
-    logging.set_verbosity(CRITICAL)
-    logging.disable_progress_bar()
-    hub_logger.setLevel(CRITICAL)

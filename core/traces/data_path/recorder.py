@@ -107,19 +107,18 @@ class Recorder:
             if function is _MISSING:
                 function = self._known[code] = _function_of(code)
             if function is not None:
-                self._enter(frame, function)
+                opened = _Open(frame, function.name, function.file, function.line)
+                opened.resumed = function.goes_on(frame)
+                if not opened.resumed:
+                    held = frame.f_locals
+                    opened.arguments = tuple(
+                        ShownValue(name, short(held[name]))
+                        for name in function.arguments
+                        if name in held
+                    )
+                self.enter(opened, function.phase)
         elif event == "return" and self._open[-1].frame is frame:
             self.leave(short(given))
-
-    def _enter(self, frame: FrameType, function: _Function) -> None:
-        opened = _Open(frame, function.name, function.file, function.line)
-        opened.resumed = function.goes_on(frame)
-        if not opened.resumed:
-            held = frame.f_locals
-            opened.arguments = tuple(
-                ShownValue(name, short(held[name])) for name in function.arguments if name in held
-            )
-        self.enter(opened, function.phase)
 
     def enter(self, opened: _Open, phase: PathPhase | None = None) -> None:
         """A call begins."""

@@ -7,7 +7,6 @@ import math
 import pytest
 import torch
 
-from core.decoding.loop.recording import ranked_ids
 from core.decoding.shaping.long_rows import (
     ascending,
     count_above,
@@ -16,6 +15,7 @@ from core.decoding.shaping.long_rows import (
     first_maximum,
     highest,
     places_left,
+    ranked,
 )
 
 SIZES = [300, 16_384, 49_152, 50_257]
@@ -43,8 +43,8 @@ def test_what_is_found_by_blocks_is_what_torch_finds(size: int) -> None:
         assert torch.equal(ascending(row), order.values.flip(0))
         assert first_maximum(row) == int(torch.argmax(row))
         assert torch.equal(places_left(row), torch.nonzero(row > -math.inf).squeeze(-1))
-        ranked = [token for token in order.indices[:20].tolist() if row[token] > -math.inf]
-        assert ranked_ids(row, 20) == ranked
+        by_rank = [token for token in order.indices[:20].tolist() if row[token] > -math.inf]
+        assert ranked(row, 20).ids == by_rank
         for floor in (float(row[7]), float(row[-1]), 0.0, -0.0, -math.inf, 1e-45):
             assert int(count_above(row, floor)) == int((row > floor).sum())
             assert int(count_equal(row, floor)) == int((row == floor).sum())

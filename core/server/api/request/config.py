@@ -141,17 +141,14 @@ class RequestSettings:
             for name in _ONLY_DRAWN:
                 data["shaping"].pop(name, None)
         if data["method"] == "reasoning":
-            self._complete_thinking(data, model)
-
-    def _complete_thinking(self, data: dict[str, Any], model: Any) -> None:
-        if offers(model, Thinks):
-            data.setdefault("think_start", model.think_marks.start)
-            data.setdefault("think_end", model.think_marks.end)
-        if self.effort in LEVELS:
-            data.setdefault("max_thinking_tokens", LEVELS[self.effort])
-            shaping = data["shaping"] if isinstance(data["shaping"], dict) else {}
-            data.setdefault("do_sample", shaping.get("temperature", 1.0) != 0)
-            data.setdefault("max_answer_tokens", data["max_new_tokens"])
+            if offers(model, Thinks):
+                data.setdefault("think_start", model.think_marks.start)
+                data.setdefault("think_end", model.think_marks.end)
+            if self.effort in LEVELS:
+                data.setdefault("max_thinking_tokens", LEVELS[self.effort])
+                shaping = data["shaping"] if isinstance(data["shaping"], dict) else {}
+                data.setdefault("do_sample", shaping.get("temperature", 1.0) != 0)
+                data.setdefault("max_answer_tokens", data["max_new_tokens"])
 
     def _require_effect(self, config: MethodConfig) -> None:
         """Raises ApiError for a setting of draws where nothing is drawn, or drawn elsewhere."""

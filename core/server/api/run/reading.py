@@ -13,9 +13,9 @@ from core.decoding.autoregressive.engine import Picker
 from core.decoding.beam.candidates import less_taken, shaper_of
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
-from core.decoding.loop.recording import ranked_ids
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.known import known_distribution
+from core.decoding.shaping.long_rows import ranked
 from core.decoding.shaping.stages import Distribution, raw_distribution
 from core.decoding.speculative.config import Speculative
 from core.server.api.answer.logprobs import NEVER, TokenLogprobs
@@ -73,7 +73,7 @@ def _scores(model: LanguageModel, config: BeamSearch, taken: Taken, count: int) 
         log_probs = torch.log_softmax(row, dim=-1)
         before = less_taken(log_probs[None], config.diversity_penalty, taken(index))
         scores = shaper.rows(before, [ids], [index])[0]
-        top = ranked_ids(scores, count) if count else []
+        top = ranked(scores, count).ids if count else []
         score = max(float(scores[token_id]), NEVER)
         return TokenLogprobs(token_id, score, tuple(top), tuple(scores[top].tolist()))
 
@@ -102,7 +102,7 @@ def read_raw(model: LanguageModel, row: Tensor, token_id: int, count: int) -> To
 def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs:
     """Read a token in a distribution, with its `count` most probable ones; removed tokens never."""
     logprob = distribution.log_probs_of(torch.tensor([token_id]))[0]
-    places = ranked_ids(distribution.logits, count) if count else []
+    places = ranked(distribution.logits, count).ids if count else []
     ids = places if distribution.ids is None else distribution.ids[places].tolist()
     top = distribution.log_probs_of(torch.tensor(ids, dtype=torch.long)) if ids else []
     return TokenLogprobs(token_id, max(logprob, NEVER), tuple(ids), tuple(top))
