@@ -117,7 +117,7 @@ def carry_out(
     config = options.fit(model, request.config, args)
     draft = load(drafter, args.dtype, args.device) if drafter else None
     loaded(model)
-    with _interrupted() as interrupted:
+    with interrupted_by_user() as interrupted:
         trace = collect(
             model, prompt, config, draft=draft, prompt_text=text,
             on_step=options.printer(), should_stop=interrupted,
@@ -125,7 +125,7 @@ def carry_out(
     if options.print_result:
         options.print_result(trace)
     print(flush=True)
-    _print_summary(trace, options.notes(trace))
+    print_summary(trace, options.notes(trace))
     if trace.finish_reason != "cancelled":
         return RunOutcome(trace, 0)
     if interrupted():
@@ -134,7 +134,7 @@ def carry_out(
 
 
 @contextmanager
-def _interrupted() -> Iterator[Callable[[], bool]]:
+def interrupted_by_user() -> Iterator[Callable[[], bool]]:
     """Within it the first Ctrl+C is only recorded; yields whether there was one."""
     pressed = list[bool]()
     if current_thread() is not main_thread():
@@ -199,7 +199,7 @@ def _stdin() -> str:
     return text.removesuffix("\n")
 
 
-def _print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
+def print_summary(trace: Trace, notes: tuple[str, ...]) -> None:
     for note in (*trace.notes, *notes):
         print(note, file=sys.stderr)
     rate, speed = "", trace.tokens_per_second
