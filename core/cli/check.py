@@ -36,9 +36,9 @@ def run(args: Namespace) -> int:
     if args.draft is not None:
         require_draft(trace.config, args.draft)
     if args.model is not None:
-        model = _load_as(trace.dtype, args.model, args)
+        model = load_as(trace.dtype, args.model, args)
         if args.draft is not None:
-            draft = _load_as(trace.draft_dtype, args.draft, args)
+            draft = load_as(trace.draft_dtype, args.draft, args)
         # The same weights may lie in two places.
         for name, loaded in ((trace.model_id, model), (trace.draft_id, draft)):
             if loaded is not None and name != loaded.model_id:
@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
     return 0 if passed == len(checks) else 1
 
 
-def _load_as(dtype: str, name: str, args: Namespace) -> Any:
+def load_as(dtype: str, name: str, args: Namespace) -> Any:
     """The model in the file's type unless another was given; a server's type is its own."""
     from core.server.settings import place_of
 

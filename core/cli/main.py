@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 from core.cli import (
+    branch,
     check,
     compare,
     decode,
@@ -45,6 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command, text in (
         ("decode", decode, "stream a text and write its trace file"),
+        ("branch", branch, "go on from a step of a trace file with another token"),
         ("path", path, "decode, and print every function that ran with what went in and out"),
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
         ("check", check, "validate a trace file and print its checks"),

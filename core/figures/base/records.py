@@ -39,6 +39,22 @@ def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     return "<br>".join(lines)
 
 
+def forced_words(step: TokenStep) -> str:
+    """The numbers of a token that was given in place of a pick, and the pick; plain text.
+
+    Empty for any other step.
+    """
+    if step.forced_as != "given":
+        return ""
+    chosen = step.chosen
+    picked = next((c for c in step.candidates if c.token_id == step.instead_of), None)
+    named = f"{visible_token(picked.text, 24)}, {percent(picked.raw_prob)}" if picked else ""
+    return (
+        f"forced; the model picked {named or f'token #{step.instead_of}'}; this token had "
+        f"{percent(chosen.raw_prob)}, rank {chosen.rank:,}"
+    )
+
+
 def widest(texts: Iterable[str], limit: int) -> int:
     """The columns that the widest of some tokens takes as a label of at most `limit` columns."""
     return max(text_columns(visible_token(text, limit)) for text in texts)

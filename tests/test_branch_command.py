@@ -1,0 +1,82 @@
+"""`python -m core branch`: another token in a stored run, its trace, and the tree of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core import read_trace
+from core.cli.main import main
+from core.traces.tree_file import read_tree
+
+
+@pytest.fixture(scope="module")
+def run_file(folder, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("run") / "run.json"
+    arguments = ["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "8"]
+    assert main([*arguments, "--temperature", "0.9", "--seed", "3", "--json", str(out)]) == 0
+    return out
+
+
+def test_a_candidate_by_its_rank_is_forced_and_its_numbers_are_told(
+    folder, run_file, tmp_path, capsys
+) -> None:
+    parent, out = read_trace(run_file), tmp_path / "branch.json"
+    rank = 2 if parent.token_steps[3].chosen.rank != 2 else 1
+    asked = ["branch", str(run_file), "--model", folder, "--at", "4", "--rank", str(rank)]
+    assert main([*asked, "--json", str(out)]) == 0
+    trace, printed = read_trace(out), capsys.readouterr()
+    step = trace.token_steps[3]
+    assert trace.token_ids[:3] == parent.token_ids[:3]
+    assert (step.chosen.rank, step.origin) == (rank, "forced")
+    assert step.instead_of == parent.token_ids[3]
+    assert printed.out == trace.text + "\n"
+    assert f"rank {rank}]" in printed.err and "the model picked" in printed.err
+    assert trace.checks and all(check.passed for check in trace.checks)
+
+
+def test_a_text_stands_at_the_step_and_runs_make_a_tree(folder, run_file, tmp_path, capsys) -> None:
+    tree = tmp_path / "tree.json"
+    common = ["--model", folder, "--tree", str(tree)]
+    assert main(["branch", str(run_file), "--at", "2", "--text", " dog", *common]) == 0
+    assert " dog" in capsys.readouterr().out
+    assert main(["branch", str(tree), "--at", "6", "--seed", "9", "--run", "1", *common]) == 0
+    ids = [str(read_trace(run_file).token_ids[4]), "7"]
+    assert main(["branch", str(tree), "--at", "5", "--token-id", *ids, *common]) == 0
+    branches = read_tree(tree).branches
+    assert [(b.parent, b.at_step) for b in branches] == [(None, 0), (0, 1), (0, 5), (2, 4)]
+    assert branches[2].trace.config.seed == 9
+    assert branches[3].trace.token_ids[4:6] == tuple(map(int, ids))
+    assert branches[0].trace == read_trace(run_file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--at", "2"], "Nothing differs"),
+        (["--at", "9", "--text", "a"], "there is no step 9"),
+        (["--at", "0", "--rank", "1"], "--rank needs a step"),
+        (["--at", "2", "--rank", "5000"], "--rank 5000 is none of the 20 candidates"),
+        (["--at", "2", "--text", ""], "--text is empty"),
+        (["--at", "2", "--token-id", "999999"], "#999999"),
+        (["--at", "2", "--rank", "1", "--run", "2"], "--run names run 2"),
+    ],
+)
+def test_what_cannot_be_done_is_said(folder, run_file, capsys, arguments, words) -> None:
+    assert main(["branch", str(run_file), "--model", folder, *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_file_does_not_choose_a_model(run_file, capsys) -> None:
+    assert main(["branch", str(run_file), "--at", "2", "--rank", "1"]) == 2
+    assert "name it with --model" in capsys.readouterr().err
+
+
+def test_the_built_in_model_of_a_file_is_loaded_by_itself(tmp_path, capsys) -> None:
+    stored = Path(__file__).parents[1] / "assets/traces/decode.json"
+    asked = ["branch", str(stored), "--at", "12", "--text", " boy"]
+    assert main([*asked, "--tree", str(tmp_path / "tree.json")]) == 0
+    found = read_tree(tmp_path / "tree.json").branches[1]
+    assert " boy" in found.trace.text and found.trace.model_id == "embedded:target"
+    assert "the model picked" in capsys.readouterr().err
