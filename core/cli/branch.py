@@ -31,7 +31,11 @@ def add(parser: ArgumentParser) -> None:
     other.add_argument("--rank", type=int, metavar="INT", help="the step's candidate of this rank")
     parser.add_argument("--seed", type=int, metavar="INT", help="of other dice; default: the run's")
     parser.add_argument(
-        "--run", type=int, metavar="INT", help="of a tree: the run, from 1 (default: the last)"
+        "--run",
+        dest="number",
+        type=int,
+        metavar="INT",
+        help="of a tree: the run, from 1 (default: the last)",
     )
     parser.add_argument("--model", help="default: the file's, if it is embedded")
     parser.add_argument("--dtype", help="of the model's weights; default: what the file says")
@@ -46,9 +50,9 @@ def run(args: Namespace) -> int:
         if path is not None:
             require_writable(path, option)
     tree = _read(args.file)
-    place = len(tree.branches) - 1 if args.run is None else args.run - 1
+    place = len(tree.branches) - 1 if args.number is None else args.number - 1
     if not 0 <= place < len(tree.branches):
-        raise ConfigError(f"--run names run {args.run}, and the file has {len(tree.branches)}.")
+        raise ConfigError(f"--run names run {args.number}, and the file has {len(tree.branches)}.")
     parent = tree.branches[place].trace
     if args.json is None:
         trace = _go_on(args, parent)
@@ -111,7 +115,8 @@ def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
     if not hasattr(config, "seed"):
         raise ConfigError(f"--seed does nothing in {config.words}; leave it out.")
     changed: Any = config
-    return replace(changed, seed=seed)
+    reseeded: MethodConfig = replace(changed, seed=seed)
+    return reseeded
 
 
 def _model_of(args: Namespace, parent: Trace) -> str:

@@ -127,7 +127,9 @@ def roll() -> None:
     platform.part(_roll, key=ROLL)()
 
 
+@platform.critical()
 def _roll() -> None:
+    # Uninterrupted: a number that is taken over and not yet drawn would be lost.
     # Not in the callback: only what is set in the run that draws the field reaches the address.
     if "rolled" in st.session_state:
         st.session_state["roll"] = st.session_state.pop("rolled")
