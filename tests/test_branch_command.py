@@ -56,7 +56,7 @@ def test_a_text_stands_at_the_step_and_runs_make_a_tree(folder, run_file, tmp_pa
     [
         (["--at", "2"], "Nothing differs"),
         (["--at", "9", "--text", "a"], "there is no step 9"),
-        (["--at", "0", "--rank", "1"], "--rank needs a step"),
+        (["--at", "0", "--rank", "1"], "--rank reads a token's step"),
         (["--at", "2", "--rank", "5000"], "--rank 5000 is none of the 20 candidates"),
         (["--at", "2", "--text", ""], "--text is empty"),
         (["--at", "2", "--token-id", "999999"], "#999999"),
