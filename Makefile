@@ -78,7 +78,7 @@ else
 	@$(TEST_ENV) $(PY) -m pytest -n 3 --dist loadfile -m "not browser and not slow"
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m browser tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -m browser tests/browser
 endif
 
 # What holds must hold on any processor: tests of sums and cuts run with plainer kernels of torch too. .ci/run looks at
