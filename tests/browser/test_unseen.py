@@ -31,7 +31,7 @@ def test_a_run_that_nobody_sees_is_not_asked_for_and_is_there_when_it_is_seen(
 ) -> None:
     page = context.new_page()
     page.add_init_script(BY_HAND)
-    decode = DecodePage(page, server).open(tokens=60)
+    decode = DecodePage(page, server).open(tokens=400)
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     page.evaluate(HIDE, True)
     decode.run_button.click()
