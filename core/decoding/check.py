@@ -63,6 +63,7 @@ def collect_checked(
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
     prompt_text: str | None = None,
+    given: Sequence[int] = (),
 ) -> Trace:
     """Run as `collect` does, and attach the checks of the trace against itself."""
     from core.decoding.decode import collect
@@ -75,8 +76,28 @@ def collect_checked(
         on_step=on_step,
         should_stop=should_stop,
         prompt_text=prompt_text,
+        given=given,
     )
     return trace.with_checks(tuple(check(trace)))
+
+
+def branch_checked(
+    model: LanguageModel,
+    trace: Trace,
+    at_step: int,
+    token_ids: Sequence[int],
+    *,
+    config: MethodConfig | None = None,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace:
+    """Go on from a run as `branch` does, and attach the checks of the new trace against itself."""
+    from core.decoding.autoregressive.branches import branch
+
+    made = branch(
+        model, trace, at_step, token_ids, config=config, on_step=on_step, should_stop=should_stop
+    )
+    return made.with_checks(tuple(check(made)))
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

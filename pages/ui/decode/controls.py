@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -11,6 +12,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
 from pages.ui.decode import lines
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
+from pages.ui.decode.state import MAX_GIVEN
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
@@ -51,6 +53,11 @@ COMMON = declare(
         help="Without it the whole text goes through the model at every step: slower, same "
         "result."),
 )  # fmt: skip
+# In links alone: Run gives no token, but where a link's run waits for it.
+_IDS = rf"(?=.{{1,{MAX_GIVEN}}}$)[0-9]{{1,9}}(\.[0-9]{{1,9}})*"
+(GIVEN,) = declare(
+    Text("given", "Given tokens", "", max_chars=MAX_GIVEN, form=(_IDS, "ids with dots between"))
+)
 _METHOD, _ = declare(
     Segments("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
         offers=lambda key: STRATEGIES[key].offered()),
@@ -76,7 +83,13 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
     typed = config(lambda key: "" if key in lines.KEYS else read(key))
-    return lines.with_lines(from_sidebar(typed, read=read), read)
+    asked = replace(from_sidebar(typed, read=read), given=given_ids(read))
+    return lines.with_lines(asked, read)
+
+
+def given_ids(read: Read) -> tuple[int, ...]:
+    """The tokens that a link gives; none once it has made its run."""
+    return tuple(int(word) for word in str(read(GIVEN.key)).split(".") if word)
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
@@ -116,4 +129,6 @@ def knobs(then: Callable[[], None]) -> None:
 
 
 _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
-RUN_CONTROLS = RunControls((_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by, request)
+RUN_CONTROLS = RunControls(
+    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by, request, given=GIVEN.key
+)

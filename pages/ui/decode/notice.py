@@ -37,6 +37,11 @@ def _certainty(trace: Trace, step: TokenStep) -> str:
 
 def _choice(trace: Trace, step: TokenStep) -> str:
     chosen = step.chosen
+    if step.forced_as == "given":
+        return (
+            f"The token was given in place of the pick: it has {percent(chosen.raw_prob)}, rank "
+            f"{chosen.rank:,}."
+        )
     if step.origin == "forced":
         return "The token was put there, whatever its probability."
     if step.origin == "server":

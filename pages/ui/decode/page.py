@@ -109,6 +109,7 @@ def _legend(view: DecodeView, by: str) -> None:
     else:
         token_strip.draw_legend(by, style.theme())
     changed.tell_address(view, page)
+    state.tell_given(view)
     address.keep(page.path)
 
 

@@ -12,11 +12,14 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.opening import most_open_step
 from pages.ui.run import address
+from pages.ui.run.request import given_tokens
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import link
 
+# Characters of the given tokens in a link.
+MAX_GIVEN = 4_000
 # In the address.
-_STEP = "step"
+_STEP, _GIVEN = "step", "given"
 _OTHERWISE = "its most uncertain one is selected"
 
 
@@ -64,6 +67,8 @@ class DecodeView(View):
         found.linked = st.query_params.get(_STEP, "")
         if st.query_params.get("run") != "1":
             follow_link(found, _OTHERWISE)
+        else:  # For Run, where the link's run waits for it.
+            st.session_state[_GIVEN] = st.query_params.get(_GIVEN, "")
         return found
 
     @classmethod
@@ -77,8 +82,10 @@ class DecodeView(View):
         """Look at another run."""
         super().show(trace, source)
         self.prompt_first = 0
-        self.select(most_open_step(trace))
+        fork = self.asked.fork if self.asked else None
+        self.select(most_open_step(trace) if fork is None else fork.at_step)
         if source == "run":
+            st.session_state.pop(_GIVEN, None)
             follow_link(self, _OTHERWISE)
 
     @property
@@ -112,6 +119,14 @@ def tell_step(view: DecodeView) -> None:
     waits = view.linked and view.active("decode")
     if not waits:
         address.tell(_STEP, None if first else str(view.selected))
+
+
+def tell_given(view: DecodeView) -> None:
+    """Let the address name the tokens that the shown run was given."""
+    waits = st.session_state.get(_GIVEN) or "decode" in view.jobs
+    if view.trace is not None and not waits:
+        words = given_tokens(view.trace) if view.source == "run" else ""
+        address.tell(_GIVEN, words if 0 < len(words) <= MAX_GIVEN else None)
 
 
 def uncertain_steps(trace: Trace) -> list[int]:

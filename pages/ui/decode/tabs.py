@@ -15,7 +15,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
-from pages.ui.decode import controls, notice, parts, state, work
+from pages.ui.decode import branches, controls, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.run.display import bar, panel
@@ -86,6 +86,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
     _heatmap(view, trace, redraw)
     _notice(view, trace)
     drawings = {
+        **({branches.TITLE: partial(branches.draw, view)} if branches.family_of(view) else {}),
         "Uncertainty": partial(_uncertainty, view, trace, redraw),
         "Arithmetic": partial(_arithmetic, view, trace),
         "Reading the prompt": partial(_prompt, view, trace),
@@ -172,6 +173,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         reshaped = "Knobs reshape this step."
         reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
         panel.note(_changed(shaped), reshaped)
+        branches.draw_menu(view, trace, trace.token_steps[shaped.step.index])
 
 
 def _changed(shaped: work.Shaped) -> str:

@@ -178,15 +178,27 @@ def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
 @in_background
 def decode(job: Job, request: Request) -> Trace:
     """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
-    from core.decoding.check import collect_checked
+    from core.decoding.check import branch_checked, collect_checked
 
-    model = load(job, request.model)
+    fork = request.fork
+    model = load_for(job, fork.trace) if fork else load(job, request.model)
     draft = load(job, request.draft) if request.draft else None
 
     def on_step(step: Step) -> None:
         job.steps.append(step)
         job.stage = "Decoding"
 
+    if fork:
+        return job.compute(
+            "Reading the text before the step",
+            branch_checked,
+            model,
+            fork.trace,
+            fork.at_step,
+            fork.ids_for(model),
+            config=request.config_for(model),
+            on_step=on_step,
+        )
     return job.compute(
         "Reading the prompt",
         collect_checked,
@@ -196,6 +208,7 @@ def decode(job: Job, request: Request) -> Trace:
         draft=draft,
         on_step=on_step,
         prompt_text=request.prompt,
+        given=request.given,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from core.decoding.config import MethodConfig
@@ -14,6 +14,30 @@ from pages.ui.widgets.controls.control import Control, Read, value
 
 
 @dataclass(frozen=True, slots=True)
+class Fork:
+    """A step of another run, from which a run goes on with other tokens.
+
+    Args:
+        source: where the page has the other run from.
+        text: stands there in place of `token_ids`; the loaded model tells its tokens.
+    """
+
+    trace: Trace
+    source: str
+    at_step: int
+    token_ids: tuple[int, ...] = ()
+    text: str = ""
+
+    def ids_for(self, model: Any) -> Sequence[int]:
+        """The tokens that stand at the step."""
+        if not self.text:
+            return self.token_ids
+        from core.decoding.loop.text import encode_continuation
+
+        return encode_continuation(model, self.text)
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A model, a prompt and a config.
 
@@ -21,6 +45,8 @@ class Request:
         chat: send the prompt through the chat template, after `system` where it says something.
         ids: the token ids themselves, of a run that is made again.
         draft: the second model of speculative decoding.
+        given: ids of the first generated tokens, as a link has them.
+        fork: where the run goes on from, if it is another run's.
     """
 
     model: str
@@ -30,6 +56,8 @@ class Request:
     system: str = ""
     ids: tuple[int, ...] | None = None
     draft: str = ""
+    given: tuple[int, ...] = ()
+    fork: Fork | None = field(default=None, compare=False)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -68,6 +96,13 @@ class Request:
         return Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
 
 
+def given_tokens(trace: Trace) -> str:
+    """The ids of a run's tokens up to the last one that was given, as a link names them."""
+    steps = trace.token_steps
+    last = max((step.index for step in steps if step.forced_as == "given"), default=-1)
+    return ".".join(str(token_id) for token_id in trace.token_ids[: last + 1])
+
+
 Ask: TypeAlias = Callable[[Read], Request]
 """Gives what a run is asked for; takes what gives a control's value by its key."""
 
@@ -83,6 +118,7 @@ class RunControls:
         request: gives what Run asks for.
         draft: the key of the menu of the draft model; empty for none.
         acting: keys of those that act on the run that is shown, without another run.
+        given: the key under which a link names given tokens; empty where it names none.
     """
 
     rows: tuple[Control, ...]
@@ -91,6 +127,7 @@ class RunControls:
     request: Ask
     draft: str = ""
     acting: frozenset[str] = frozenset()
+    given: str = ""
 
 
 def from_sidebar(config: MethodConfig, draft: str = "", read: Read = value) -> Request:

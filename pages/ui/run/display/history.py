@@ -14,7 +14,7 @@ from core.decoding.shaping.config import SETTINGS
 from pages.ui import registry
 from pages.ui.registry import Page
 from pages.ui.run.request import Request
-from pages.ui.run.view import View
+from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import control
 
 Run: TypeAlias = tuple[Trace, Request | None]
@@ -97,9 +97,14 @@ def _back(view: View, labels: list[str], page: Page | None = None) -> None:
     if chosen not in labels or "decode" in view.jobs:
         return
     trace, asked = _all(view)[labels.index(chosen)]
+    source: Source = "example" if trace is view.example_before else "run"
+    show_again(view, trace, asked, source, page or registry.page_of(trace.config.method))
+
+
+def show_again(view: View, trace: Trace, asked: Request | None, source: Source, page: Page) -> None:
+    """Show a run of the session again, with its controls."""
     view.request = asked
-    view.show(trace, "example" if trace is view.example_before else "run")
-    page = page or registry.page_of(trace.config.method)
+    view.show(trace, source)
     page.load_controls(trace)
     if asked is not None:
         control.load({"model": asked.model, **({"draft": asked.draft} if asked.draft else {})})

@@ -14,6 +14,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
+from core.figures.base.records import forced_words
 from core.figures.base.theme import Theme
 from pages.ui.run.view import View
 from pages.ui.widgets.render_clock import drawn_at
@@ -137,7 +138,7 @@ def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
             shown_text(step.text, step.chosen.text),
             color,
             _label(step),
-            kind_of(step.text),
+            " ".join(filter(None, [kind_of(step.text), "forced" if forced_words(step) else ""])),
             None,
             ink,
         ]
@@ -167,6 +168,8 @@ def kind_of(added: str) -> str:
 
 def _label(step: TokenStep) -> str:
     token = step.chosen
+    if words := forced_words(step):
+        return f"Step {nth(step.index)}: {visible_token(token.text)}, {words}"
     return (
         f"Step {nth(step.index)}: {visible_token(token.text)}, "
         f"probability {percent(token.raw_prob)}, rank {token.rank}"

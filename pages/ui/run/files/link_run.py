@@ -15,7 +15,7 @@ from pages.ui import registry
 from pages.ui.registry import Page
 from pages.ui.run import shared
 from pages.ui.run.changed import changed, controls_of, differences, said_of
-from pages.ui.run.request import RunControls
+from pages.ui.run.request import RunControls, given_tokens
 from pages.ui.run.view import View
 from pages.ui.widgets.controls import figure_choices
 from pages.ui.widgets.controls.control import Control, Menu, Text, row_of, value
@@ -66,6 +66,10 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     except DecodingError as error:
         config = None
         lost.append(str(error))
+    given = given_tokens(trace)
+    carried = bool(controls.given) and row_of(controls.given).of_address(given) == given
+    if given and not carried:
+        lost.append("the tokens that were given")
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
     for key, name, revision in (
@@ -74,8 +78,11 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     ):
         if parameters.get(key) == name and name not in settings().models:
             parameters[key] = pinned(name, revision)
+    if given and carried:
+        parameters[controls.given] = given
     other = config is None or _is_changed(page, said)
     whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
+    whole |= {controls.given: given} if given and carried else {}
     whole = {key: said for key, said in whole.items() if said}
     return RunLink(parameters, settings_caption(trace), words, other, whole)
 
@@ -83,7 +90,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
 def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
     """List what the controls can't say of a run's model, draft and prompt."""
     lost: list[str] = []
-    if view.asked is None:
+    if view.asked is None or view.asked.ids is not None:
         if trace.rendered_prompt not in ("", trace.prompt):
             lost.append("the messages of its chat (the link sends the prompt as it is)")
         if trace.prompt != said["prompt"]:

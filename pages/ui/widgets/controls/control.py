@@ -6,6 +6,7 @@ A page declares its rows once with `declare`. From a row come the widget (`draw`
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -244,15 +245,23 @@ class Menu(Control):
 
 @dataclass(frozen=True)
 class Text(Control):
-    """A line of text, or an area of a height in pixels."""
+    """A line of text, or an area of a height in pixels.
+
+    Args:
+        form: a regular expression that a link's text fits, and that form in words; empty for any.
+    """
 
     _: KW_ONLY
     placeholder: str | None = None
     height: int | None = None
     max_chars: int | None = None
+    form: tuple[str, str] = ("", "")
 
     def fit(self, held: Any) -> str:
         return str(held)[: self.max_chars or LONGEST_TEXT]
+
+    def of_address(self, word: str) -> str | None:
+        return self.fit(word) if re.fullmatch(self.form[0] or ".*", word, re.DOTALL) else None
 
     def _widget(self, **arguments: Any) -> None:
         arguments |= {"placeholder": self.placeholder, "max_chars": self.max_chars}

@@ -120,6 +120,8 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
         return ("" if taken else f"{shown} is none of {', '.join(words)}"), None
     if isinstance(row, Toggle):
         return ("" if word.lower() in ("true", "false") else f"{shown} is not true or false"), None
+    if isinstance(row, Text) and row.of_address(word) is None:
+        return f"{shown} is not {row.form[1]}", None
     if isinstance(row, Text) and row.max_chars is not None and len(word) > row.max_chars:
         most = f"{row.max_chars:,}"
         return f"the link holds more than {most} characters", f"the beginning, {most} characters,"
