@@ -101,6 +101,13 @@ def test_another_seed_throws_other_dice_from_the_step_on() -> None:
     assert failed(made, model) == set()
 
 
+def test_another_model_s_steps_are_not_copied() -> None:
+    trace, other = _run("llama", 1), _model("qwen2")
+    made = branch(other, trace, 4, [trace.token_ids[4]])
+    assert made.token_ids[:5] == trace.token_ids[:5]
+    assert failed(made, other) == set()
+
+
 def test_steps_are_told_from_the_first_one_and_a_stop_ends_the_branch() -> None:
     model = _model("llama")
     trace = collect(model, [5, 6, 7], Greedy(max_new_tokens=9))

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.autoregressive.engine import continue_from
+from core.decoding.checks.model_checks import made_by
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.decode import steps_of
@@ -34,11 +35,12 @@ def branch(
 ) -> Trace:
     """Return the run that has these tokens at a step of another run and goes on from there.
 
-    Under the same settings its earlier steps are copies, and the later ones have the same noise as
-    in the other run. A run of another method goes on by greedy decoding or sampling.
+    Under the same settings and by the same model its earlier steps are copies, and the later ones
+    have the same noise as in the other run. A run of another method goes on by greedy decoding or
+    sampling.
 
     Args:
-        trace: of the same model.
+        trace: of a model with the same tokens; another model's steps are made anew.
         at_step: place of the first given token among the generated ones, from 0.
         token_ids: may be empty where the settings differ.
         config: other settings, another seed for example; the trace's own by default.
@@ -59,7 +61,8 @@ def branch(
     kept = trace.token_ids[:at_step]
     ids = encode_prompt(model, trace.prompt_ids)
     require_given(model, (*kept, *token_ids), config)
-    copies = config == trace.config and trace.prompt_step is not None
+    same_model = made_by(trace, model) and trace.dtype == model.dtype
+    copies = config == trace.config and same_model and trace.prompt_step is not None
     return record_run(
         model,
         config,

@@ -36,7 +36,7 @@ class RecordedForward(NamedTuple):
     logits: Tensor
 
 
-def record_run(
+def record_path(
     model: Any,
     prompt: str | Sequence[int] | Sequence[Mapping[str, str]],
     config: MethodConfig,

@@ -17,3 +17,7 @@ BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/decoding/method.py", "emitted_tokens"): "finish",
     ("core/decoding/beam/method.py", "_outcome"): "finish",
 }
+# Where older recordings have some of them.
+BEGAN = frozenset(
+    ("core/decoding/decode.py", name) for name in ("encode_prompt", "_timed", "_trace")
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.decoding.counting import counted, duration
 from core.traces.data_path.fold import FoldedRow, fold
-from core.traces.data_path.phases import BEGINS
+from core.traces.data_path.phases import BEGAN, BEGINS
 from core.traces.data_path.steps import starts_step
 from core.traces.data_path.types import PHASES, DataPath, FunctionCall, PathPhase
 
@@ -45,8 +45,8 @@ def _lines(
         # only ends the run.
         shown_round = int(row.times > 2 and any(map(starts_step, row.rounds[0])))
         call = row.rounds[shown_round][0]
-        # By name: older recordings have some functions in other files.
-        begins = call.function in {name for _, name in BEGINS}
+        place = call.file, call.function
+        begins = place in BEGINS or place in BEGAN
         own_level = 0 if begins else level
         shown = depth is None or own_level < depth
         if shown:

@@ -101,7 +101,7 @@ def attention(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bo
 
 
 def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> Recorded:
-    from core.traces.data_path.again import record_run
+    from core.traces.data_path.again import record_path
 
     model = jobs.load_for(job, trace)
     again = Request.again(trace, use_cache=use_cache)
@@ -113,7 +113,7 @@ def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> R
     )
     path, run = job.compute(
         "Recording the run",
-        record_run,
+        record_path,
         model,
         _prompt_of(model, trace, asked),
         config,
