@@ -39,20 +39,22 @@ def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     return "<br>".join(lines)
 
 
-def forced_words(step: TokenStep) -> str:
+def forced_words(step: TokenStep, limit: int = 24) -> str:
     """The numbers of a token that was given in place of a pick, and the pick; plain text.
 
     Empty for any other step.
+
+    Args:
+        limit: columns of the pick's text.
     """
     if step.forced_as != "given":
         return ""
     chosen = step.chosen
     picked = next((c for c in step.candidates if c.token_id == step.instead_of), None)
-    named = f"{visible_token(picked.text, 24)}, {percent(picked.raw_prob)}" if picked else ""
-    return (
-        f"forced; the model picked {named or f'token #{step.instead_of}'}; this token had "
-        f"{percent(chosen.raw_prob)}, rank {chosen.rank:,}"
-    )
+    pick = f"token #{step.instead_of}"
+    if picked:
+        pick = f"{visible_token(picked.text, limit)}, {percent(picked.raw_prob)}"
+    return f"forced: {percent(chosen.raw_prob)}, rank {chosen.rank:,}; the pick was {pick}"
 
 
 def widest(texts: Iterable[str], limit: int) -> int:

@@ -65,7 +65,7 @@ def run_tree(
     """
     shown = selected if paper.selection else None
     lanes = [_lane(place, branch, shown) for place, branch in enumerate(tree.branches)]
-    layout = lay_out_tree(lanes)
+    layout = lay_out_tree(lanes, forks=True)
     if not layout.cells:
         return "No run of this tree has a token."
     names = max(text_width(lane.name, _NAME_SIZE, "sans bold") for lane in lanes)
@@ -76,8 +76,9 @@ def run_tree(
         subtitle="Runs share a cell up to their first different token. Behind a name: the sum of "
         "ln p of its tokens, nats.",
         alt=_alt(tree),
-        key=[key_entry(theme.accent, "forced token", "<b>□</b>")],
+        key=[key_entry(theme.accent, "forced token", "<b>▎</b>")],
         frame=("forced", theme.accent),
+        edged=True,
         left=round(names) + 18,
     )
 

@@ -102,8 +102,8 @@ def candidate_bars(
 def _subtitle(step: TokenStep, shown: Sequence[Candidate]) -> str:
     if step.origin == "server":
         return "Bars: the model's own. The server drew the chosen one."
-    if words := forced_words(step):
-        return f"Upper bar: the model's own. {escaped(words[:1].upper() + words[1:])}."
+    if words := forced_words(step, _LABEL_LIMIT):
+        return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
         return "Upper bar: the model's own. Forced: the chosen one was put there."
     if step.compared:

@@ -8,8 +8,8 @@ from itertools import groupby
 from core.decoding.counting import nth
 from core.figures.base.axes import named_axis, top_axis
 from core.figures.base.grid import probability_bar
-from core.figures.base.labels import escaped, percent, show_token, visible_token
-from core.figures.base.marks import add_frame, add_note, cell_bars, hover_texts, overlaid
+from core.figures.base.labels import NBSP, escaped, percent, show_token, visible_token
+from core.figures.base.marks import add_frame, add_note, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -17,8 +17,10 @@ from core.figures.base.theme import Theme
 from core.figures.base.window import ShownPart
 from core.figures.lanes.token_tree import TreeCell, TreeLayout
 
-_LEFT, _WIDTH = 64, 800.0
-_PADDING = 8
+_LEFT = 64
+_PADDING = 15
+# A step's number takes so much room, px.
+_TICK = 18
 # In print a step has so much room at least, px; further steps stand in a row of steps of their own.
 _STEP = 46
 # Between two rows of steps, lanes.
@@ -34,12 +36,14 @@ def lane_tree(
     alt: str,
     key: Sequence[str],
     frame: tuple[str, str],
+    edged: bool = False,
     left: int = _LEFT,
 ) -> Sheet:
     """Return the sheet of a tree; colour for the model's own probability.
 
     Args:
         frame: name and colour of the frames around the lanes' framed steps.
+        edged: draw only their first edge, and their tokens in bold.
         left: room for the lanes' names, px.
 
     A click on a cell hands over `customdata = [place]` of its first lane.
@@ -63,27 +67,33 @@ def lane_tree(
         key=key,
         layout=overlaid(SMALL),
     )
-    room = sheet.room if paper.printed else _WIDTH
-    sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room / across)]
+    room = sheet.room / across
+    sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room, edged)]
     for cell in pieces:
         x, y = _place(cell, across, lanes)
         for first, last in _framed(cell, layout):
             name, color = frame
-            ends = x + first + 0.02, x + last - 0.02
-            add_frame(sheet, name, ends, (y + 0.04, y + cell.lanes - 0.04), color, 1.6)
-    _add_axes(sheet, layout, across, height)
+            inset = 2 / room if edged else 0.02
+            ends = x + first + inset, x + (first + inset if edged else last - inset)
+            y_ends, stroke = (y + 0.04, y + cell.lanes - 0.04), 4 if edged else 1.6
+            add_frame(sheet, name, ends, y_ends, color, stroke)
+    _add_axes(sheet, layout, across, height, room)
     sheet.explained.append(f"{theme.hue} of a cell: the model's own probability")
     shown.tell(sheet)
     return sheet
 
 
-def _framed(cell: TreeCell, layout: TreeLayout) -> Iterator[tuple[int, int]]:
-    """First and last edge of each run of framed tokens in a cell, counted from its first one."""
+def _is_framed(cell: TreeCell, layout: TreeLayout) -> list[bool]:
+    """Whether each token of a cell is framed."""
     lanes = layout.lanes[cell.lane : cell.lane + cell.lanes]
     steps = range(cell.depth, cell.depth + len(cell.tokens))
-    framed = [any(step in lane.framed for lane in lanes) for step in steps]
+    return [any(step in lane.framed for lane in lanes) for step in steps]
+
+
+def _framed(cell: TreeCell, layout: TreeLayout) -> Iterator[tuple[int, int]]:
+    """First and last edge of each run of framed tokens in a cell, counted from its first one."""
     at = 0
-    for marked, group in groupby(framed):
+    for marked, group in groupby(_is_framed(cell, layout)):
         count = len(list(group))
         if marked:
             yield at, at + count
@@ -112,10 +122,10 @@ def _place(cell: TreeCell, across: int, lanes: float) -> tuple[float, float]:
     return cell.depth % across, cell.lane + cell.depth // across * lanes
 
 
-def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float) -> None:
+def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float, room: float) -> None:
     """Steps over each row of them, and the names of the lanes before it."""
     theme, lanes = sheet.theme, len(layout.lanes) + _APART
-    every = 1 if across <= 24 else 5
+    every = 1 if room >= _TICK else 5
     rows = [
         range(start, min(start + across, layout.steps)) for start in range(0, layout.steps, across)
     ]
@@ -171,20 +181,29 @@ def _scale(sheet: Sheet) -> Properties:
 
 
 def _cells(
-    cells: Sequence[TreeCell], layout: TreeLayout, theme: Theme, across: int, room: float
+    cells: Sequence[TreeCell],
+    layout: TreeLayout,
+    theme: Theme,
+    across: int,
+    room: float,
+    bold: bool,
 ) -> Properties:
     """The cells of all rows of steps; `room` is that of a step, px."""
     lanes = len(layout.lanes) + _APART
     colors = [theme.probability_color(cell.prob) for cell in cells]
-    corners = [
-        (x + len(c.tokens) / 2, y)
-        for c, (x, y) in zip(cells, [_place(cell, across, lanes) for cell in cells], strict=True)
-    ]
+    corners = [_place(cell, across, lanes) for cell in cells]
     return {
-        **cell_bars(corners, [len(cell.tokens) for cell in cells], [cell.lanes for cell in cells]),
+        "type": "bar",
+        "orientation": "h",
+        "base": [x for x, _ in corners],
+        "x": [len(cell.tokens) for cell in cells],
+        "y": [y + cell.lanes / 2 for cell, (_, y) in zip(cells, corners, strict=True)],
+        "width": [cell.lanes for cell in cells],
+        "textposition": "inside",
+        "insidetextanchor": "start",
         "name": "tokens",
         "customdata": [[layout.lanes[cell.lane].place] for cell in cells],
-        "text": [_text(cell, room) for cell in cells],
+        "text": [_text(cell, layout, room, bold) for cell in cells],
         "textangle": 0,
         "textfont": {
             "family": theme.mono,
@@ -196,11 +215,20 @@ def _cells(
     }
 
 
-def _text(cell: TreeCell, room: float) -> str:
-    """Part of a cell's text that fits, where a step has `room` px."""
+def _text(cell: TreeCell, layout: TreeLayout, room: float, bold: bool) -> str:
+    """Part of a cell's text that fits, where a step has `room` px; framed tokens may be bold."""
     room, whole = len(cell.tokens) * room - _PADDING, visible_token(cell.text)
     shown = fitted(whole, room, 12, "mono")
-    return escaped(shown) if shown == whole or len(shown) > 2 else ""
+    if shown != whole and len(shown) <= 2:
+        return ""
+    tokens = [visible_token(token.text) for token in cell.tokens]
+    if not bold or "".join(tokens) != whole:
+        return escaped(shown)
+    text, at = NBSP, 0
+    for token, framed in zip(tokens, _is_framed(cell, layout), strict=True):
+        part, at = escaped(shown[at : at + len(token)]), at + len(token)
+        text += f"<b>{part}</b>" if framed and part else part
+    return text
 
 
 def _hover(cell: TreeCell, layout: TreeLayout) -> str:

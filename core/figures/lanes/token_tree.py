@@ -100,18 +100,21 @@ def _child(tree: nx.DiGraph, node: int, token_id: int) -> int | None:
     return next(after, None)
 
 
-def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True) -> TreeLayout:
+def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False) -> TreeLayout:
     """Lanes for the rows so that those that share a beginning lie together, and a cell a node.
 
     Args:
         fold: draw a run of tokens without a branch as one cell.
+        forks: branches lie in the order of their first rows, else of the number of their rows; and
+            a framed token begins a cell.
     """
     longest = max((len(row.tokens) for row in rows), default=0)
     tree = merged(rows)
     steps = _drawn_steps(tree, longest)
-    lanes = _lanes(tree)
+    lanes = _lanes(tree, forks)
     cells: list[TreeCell] = []
-    _add_cells(tree, 0, None, lanes, steps, fold, cells)
+    begins = _begin_framed(tree, rows) if forks else frozenset()
+    _add_cells(tree, 0, None, lanes, steps, begins if fold else None, cells)
     order = sorted(range(len(rows)), key=lanes.__getitem__)
     return TreeLayout(tuple(cells), tuple(rows[place] for place in order), steps, longest)
 
@@ -125,13 +128,13 @@ def _drawn_steps(tree: nx.DiGraph, longest: int) -> int:
     return steps
 
 
-def _lanes(tree: nx.DiGraph) -> dict[int, int]:
-    """A lane for each row: depth first, the branch of most rows first, ended rows before it."""
+def _lanes(tree: nx.DiGraph, forks: bool) -> dict[int, int]:
+    """A lane for each row: depth first, ended rows before the others."""
     lanes: dict[int, int] = {}
 
     def weight(node: int) -> tuple[int, int]:
         rows = tree.nodes[node]["rows"]
-        return -len(rows), rows[0]
+        return 0 if forks else -len(rows), rows[0]
 
     def visit(node: int) -> None:
         children = sorted(tree.successors(node), key=weight)
@@ -146,23 +149,37 @@ def _lanes(tree: nx.DiGraph) -> dict[int, int]:
     return lanes
 
 
+def _begin_framed(tree: nx.DiGraph, rows: Sequence[Lane]) -> Set[int]:
+    """Nodes whose token is framed in a row, and the token before it isn't."""
+    return {
+        node
+        for node, data in tree.nodes(data=True)
+        for place in data["rows"]
+        if data["depth"] in rows[place].framed and data["depth"] - 1 not in rows[place].framed
+    }
+
+
 def _add_cells(
     tree: nx.DiGraph,
     node: int,
     parent: int | None,
     lanes: dict[int, int],
     steps: int,
-    fold: bool,
+    begins: Set[int] | None,
     cells: list[TreeCell],
 ) -> None:
-    """Append the cells of a node's children, and theirs."""
+    """Append the cells of a node's children, and theirs.
+
+    Args:
+        begins: nodes that begin a cell; None for all.
+    """
     for child in tree.successors(node):
         node_data = tree.nodes[child]
         if node_data["depth"] >= steps:
             continue
         run, last = [node_data["token"]], child
-        while fold and (after := _only_child(tree, last)) is not None:
-            if tree.nodes[after]["depth"] >= steps:
+        while begins is not None and (after := _only_child(tree, last)) is not None:
+            if tree.nodes[after]["depth"] >= steps or after in begins:
                 break
             run.append(tree.nodes[after]["token"])
             last = after
@@ -175,7 +192,7 @@ def _add_cells(
                 parent,
             )
         )
-        _add_cells(tree, last, len(cells) - 1, lanes, steps, fold, cells)
+        _add_cells(tree, last, len(cells) - 1, lanes, steps, begins, cells)
 
 
 def _only_child(tree: nx.DiGraph, node: int) -> int | None:
