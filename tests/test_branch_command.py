@@ -32,7 +32,7 @@ def test_a_candidate_by_its_rank_is_forced_and_its_numbers_are_told(
     assert (step.chosen.rank, step.origin) == (rank, "forced")
     assert step.instead_of == parent.token_ids[3]
     assert printed.out == trace.text + "\n"
-    assert f"rank {rank}]" in printed.err and "the model picked" in printed.err
+    assert f"rank {rank};" in printed.err and "the pick was" in printed.err
     assert trace.checks and all(check.passed for check in trace.checks)
 
 
@@ -45,10 +45,23 @@ def test_a_text_stands_at_the_step_and_runs_make_a_tree(folder, run_file, tmp_pa
     ids = [str(read_trace(run_file).token_ids[4]), "7"]
     assert main(["branch", str(tree), "--at", "5", "--token-id", *ids, *common]) == 0
     branches = read_tree(tree).branches
-    assert [(b.parent, b.at_step) for b in branches] == [(None, 0), (0, 1), (0, 5), (2, 4)]
+    assert [(b.parent, b.at_step) for b in branches] == [(None, 0), (0, 1), (0, 5), (0, 4)]
     assert branches[2].trace.config.seed == 9
     assert branches[3].trace.token_ids[4:6] == tuple(map(int, ids))
     assert branches[0].trace == read_trace(run_file)
+
+
+def test_the_likeliest_tokens_go_on_in_one_batch(folder, run_file, tmp_path, capsys) -> None:
+    tree, parent = tmp_path / "tree.json", read_trace(run_file)
+    asked = ["branch", str(run_file), "--model", folder, "--at", "4", "--top", "5"]
+    assert main([*asked, "--tree", str(tree)]) == 0
+    branches, printed = read_tree(tree).branches, capsys.readouterr()
+    likeliest = {c.token_id for c in parent.token_steps[3].candidates[:5]} - {parent.token_ids[3]}
+    assert {branch.trace.token_ids[3] for branch in branches[1:]} == likeliest
+    assert all(branch.trace.token_ids[:3] == parent.token_ids[:3] for branch in branches)
+    assert all(check.passed for branch in branches[1:] for check in branch.trace.checks)
+    assert printed.out == "".join(branch.trace.text + "\n" for branch in branches[1:])
+    assert printed.err.count("the pick was") == len(likeliest)
 
 
 @pytest.mark.parametrize(
@@ -56,11 +69,14 @@ def test_a_text_stands_at_the_step_and_runs_make_a_tree(folder, run_file, tmp_pa
     [
         (["--at", "2"], "Nothing differs"),
         (["--at", "9", "--text", "a"], "there is no step 9"),
-        (["--at", "0", "--rank", "1"], "--rank reads a token's step"),
+        (["--at", "0", "--rank", "1"], "--rank and --top read a token's step"),
         (["--at", "2", "--rank", "5000"], "--rank 5000 is none of the 20 candidates"),
         (["--at", "2", "--text", ""], "--text is empty"),
         (["--at", "2", "--token-id", "999999"], "#999999"),
         (["--at", "2", "--rank", "1", "--run", "2"], "--run names run 2"),
+        (["--at", "2", "--top", "3"], "writes the runs to the --tree"),
+        (["--at", "2", "--top", "9", "--tree", "-"], "--top takes 2 to 8 tokens"),
+        (["--at", "2", "--top", "3", "--tree", "-", "--seed", "1"], "leave out --json and --seed"),
     ],
 )
 def test_what_cannot_be_done_is_said(folder, run_file, capsys, arguments, words) -> None:
@@ -79,4 +95,4 @@ def test_the_built_in_model_of_a_file_is_loaded_by_itself(tmp_path, capsys) -> N
     assert main([*asked, "--tree", str(tmp_path / "tree.json")]) == 0
     found = read_tree(tmp_path / "tree.json").branches[1]
     assert " boy" in found.trace.text and found.trace.model_id == "embedded:target"
-    assert "the model picked" in capsys.readouterr().err
+    assert "the pick was" in capsys.readouterr().err

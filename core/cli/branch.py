@@ -14,9 +14,12 @@ from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
+from core.decoding.record.steps import Candidate
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.validation import brief
+
+_MOST_GROWN = 8
 
 
 def add(parser: ArgumentParser) -> None:
@@ -29,6 +32,9 @@ def add(parser: ArgumentParser) -> None:
     other.add_argument("--text", help="what stands there")
     other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="ids of the tokens")
     other.add_argument("--rank", type=int, metavar="INT", help="the step's candidate of this rank")
+    other.add_argument(
+        "--top", type=int, metavar="INT", help="each of the step's likeliest, 2 to 8, in one batch"
+    )
     parser.add_argument("--seed", type=int, metavar="INT", help="of other dice; default: the run's")
     parser.add_argument(
         "--run",
@@ -54,6 +60,8 @@ def run(args: Namespace) -> int:
     if not 0 <= place < len(tree.branches):
         raise ConfigError(f"--run names run {args.number}, and the file has {len(tree.branches)}.")
     parent = tree.branches[place].trace
+    if args.top is not None:
+        return _grow(args, tree, place)
     if args.json is None:
         trace = _go_on(args, parent)
     else:
@@ -81,6 +89,47 @@ def _read(file: str) -> RunTree:
     if isinstance(data, dict) and data.get("schema") == RunTree.schema:
         return tree_of(data)
     return RunTree.of(trace_of(data))
+
+
+def _grow(args: Namespace, tree: RunTree, place: int) -> int:
+    """Print each of the runs that go on with a step's likeliest tokens, and write their tree."""
+    from core.decoding.check import branch_each_checked
+    from core.figures.base.labels import visible_token
+    from core.figures.base.records import forced_words
+    from core.traces.tree_file import save_tree
+
+    if not 2 <= args.top <= _MOST_GROWN or args.tree is None or args.json or args.seed is not None:
+        raise ConfigError(
+            f"--top takes 2 to {_MOST_GROWN} tokens and writes the runs to the --tree, got "
+            f"{args.top}; leave out --json and --seed."
+        )
+    parent = tree.branches[place].trace
+    model = load_as(parent.dtype, _model_of(args, parent), args)
+    likeliest = sorted(_candidates(args, parent), key=lambda candidate: candidate.rank)[: args.top]
+    own = parent.token_ids[args.at - 1]
+    choices = [[c.token_id] for c in likeliest if c.token_id != own]
+    with interrupted_by_user() as interrupted:
+        traces = branch_each_checked(model, parent, args.at - 1, choices, should_stop=interrupted)
+    for trace in traces:
+        step = trace.token_steps[args.at - 1]
+        say(f"[step {nth(step.index)}, {brief(step.chosen.text)}: {forced_words(step)}]")
+        print(trace.text, flush=True)
+        tree = tree.grown(place, args.at - 1, trace, visible_token(step.chosen.text, 40))
+    with written(args.tree) as path, writing(path):
+        save_tree(tree, path)
+    say_written(args.tree)
+    return 130 if any(trace.finish_reason == "cancelled" for trace in traces) else 0
+
+
+def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
+    """The candidates of the step of --at."""
+    steps = parent.token_steps
+    if not 1 <= args.at <= len(steps):
+        raise ConfigError(
+            f"--rank and --top read a token's step, and the run has "
+            f"{counted(len(steps), 'such step')}."
+        )
+    return steps[args.at - 1].candidates
 
 
 def _go_on(args: Namespace, parent: Trace) -> Trace:
@@ -140,14 +189,9 @@ def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
         return encode_continuation(model, args.text)
     if args.rank is None:
         if args.seed is None:
-            raise ConfigError("Nothing differs; give --text, --token-id, --rank or --seed.")
+            raise ConfigError("Nothing differs; give --text, --token-id, --rank, --top or --seed.")
         return ()
-    steps = parent.token_steps
-    if not 1 <= args.at <= len(steps):
-        raise ConfigError(
-            f"--rank reads a token's step, and the run has {counted(len(steps), 'such step')}."
-        )
-    candidates = steps[args.at - 1].candidates
+    candidates = _candidates(args, parent)
     matches = [c.token_id for c in candidates if c.rank == args.rank]
     if not matches:
         raise ConfigError(

@@ -100,6 +100,24 @@ def branch_checked(
     return made.with_checks(tuple(check(made)))
 
 
+def branch_each_checked(
+    model: LanguageModel,
+    trace: Trace,
+    at_step: int,
+    choices: Sequence[Sequence[int]],
+    *,
+    on_tokens: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[Trace, ...]:
+    """Go on from a run as `branch_each` does, and attach each trace's checks against itself."""
+    from core.decoding.autoregressive.branches import branch_each
+
+    traces = branch_each(
+        model, trace, at_step, choices, on_tokens=on_tokens, should_stop=should_stop
+    )
+    return tuple(made.with_checks(tuple(check(made))) for made in traces)
+
+
 def verdict(checks: Sequence[Check]) -> Verdict:
     """Verdict of the checks: without the model a trace can only agree with itself."""
     if not all(check.passed for check in checks):

@@ -10,14 +10,18 @@ from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import TraceError
 from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.decoding.serial import require_header
 from core.decoding.shaping.config import KNOB_RANGES, Shaping
 from core.traces.file import parsed, trace_of
 from core.traces.schema.lab import lab_layout
+from core.traces.tree_file import tree_of
 
 
-def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Trace | LabExample:
-    """Validate and read a run's trace or a step of the lab, whichever the file says it is.
+def read_any(
+    source: bytes | str | Path, *, max_bytes: int | None = None
+) -> Trace | LabExample | RunTree:
+    """Validate and read a run's trace, a tree of runs or a step of the lab, as the file says.
 
     Args:
         source: the file's bytes, or its path.
@@ -28,6 +32,8 @@ def read_any(source: bytes | str | Path, *, max_bytes: int | None = None) -> Tra
     data = parsed(source, max_bytes)
     if isinstance(data, dict) and data.get("schema") == LabExample.schema:
         return lab_of(data)
+    if isinstance(data, dict) and data.get("schema") == RunTree.schema:
+        return tree_of(data)
     return trace_of(data)
 
 

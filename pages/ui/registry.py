@@ -70,6 +70,8 @@ INSIDE = Page(
 )
 # From a run on another page to its step on this one.
 OPEN_INSIDE = Named("inside.state:open_run")
+# From a token on another page to a run on Decode that begins with it.
+GO_ON = Named("decode.another:go_on_from")
 PAGES = (
     Page("", "Decode", "decode.py"),
     Page(

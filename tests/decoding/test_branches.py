@@ -20,9 +20,10 @@ from core import (
     check,
     collect,
 )
-from core.decoding.autoregressive.branches import branch, single_token_config
+from core.decoding.autoregressive.branches import branch, branch_each, single_token_config
 from core.decoding.record.steps import StepSeconds
 from core.decoding.record.trace import Timings
+from core.models.scripted import ScriptedModel
 from core.traces.file import read_trace
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed
@@ -172,3 +173,41 @@ def test_a_branch_that_cannot_be_is_refused(at: int, ids: list[int], words: str)
     trace = collect(model, [5, 6, 7], Greedy(max_new_tokens=6))
     with pytest.raises(ConfigError, match=words):
         branch(model, trace, at, ids)
+
+
+@pytest.mark.parametrize("kind", ARCHITECTURES[:4])
+def test_branches_of_one_batch_are_those_of_runs_of_their_own(kind: str) -> None:
+    for case in range(cases(6, 2)):
+        trace, model = _run(kind, case), _model(kind)
+        at = random.Random(case).randrange(len(trace.token_ids))
+        choices = [[c.token_id] for c in trace.token_steps[at].candidates[:5] if c.token_id > 3]
+        together = branch_each(model, trace, at, choices)
+        for made, token_ids in zip(together, choices, strict=True):
+            assert failed(made, model) == set(), (kind, case)
+            assert made.token_ids == branch(model, trace, at, token_ids).token_ids, (kind, case)
+            assert made.steps[: at + 1] == trace.steps[: at + 1]
+
+
+def test_a_branch_that_ends_leaves_the_batch_and_a_stop_ends_all() -> None:
+    likely = [0.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.0, 0.0]
+    model = ScriptedModel({(): likely, (3,): [1.0, *[0.0] * 7]})
+    trace = collect(model, [2], Greedy(max_new_tokens=6))
+    told: list[int] = []
+    ended, whole = branch_each(model, trace, 1, [[3], [4]], on_tokens=told.append)
+    assert (ended.token_ids, ended.finish_reason) == ((2, 3, 0), "eos")
+    assert (len(whole.token_ids), whole.finish_reason) == (6, "length")
+    assert told == [1, 2, 3, 4, 5]
+    stopped = branch_each(
+        model, trace, 1, [[3], [4]], on_tokens=told.append, should_stop=lambda: len(told) > 6
+    )
+    assert [made.finish_reason for made in stopped] == ["eos", "cancelled"]
+    assert [len(made.token_ids) for made in stopped] == [3, 3]
+    assert all(outcome.passed for made in stopped for outcome in check(made))
+
+
+def test_branches_of_a_run_of_another_method_are_made_one_by_one() -> None:
+    model = _model("llama")
+    trace = collect(model, [5, 6, 7, 8], BeamSearch(num_beams=3, max_new_tokens=8))
+    for made, token_id in zip(branch_each(model, trace, 3, [[9], [10]]), (9, 10), strict=True):
+        assert made.token_ids[:4] == (*trace.token_ids[:3], token_id)
+        assert failed(made, model) == set()

@@ -20,10 +20,10 @@ TREE = make_tree(TRACE)
 def test_each_token_is_drawn_once_and_a_click_names_its_run() -> None:
     figure = run_tree(TREE)
     cells = trace_named(figure, "tokens")
-    area = sum(width * height for width, height in zip(cells.width, cells.y, strict=True))
+    area = sum(width * height for width, height in zip(cells.width, cells.x, strict=True))
     assert area == sum(len(branch.trace.token_ids) for branch in TREE.branches)
     assert {place for (place,) in cells.customdata} == {0, 1, 2, 3}
-    assert list(cells.y).count(1) >= 4 and 4 in cells.y
+    assert list(cells.width).count(1) >= 4 and 4 in cells.width
 
 
 def test_each_forced_token_has_a_frame_at_its_step() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id as trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
@@ -32,6 +33,20 @@ def report(app: AppTest, **values: float) -> AppTest:
     states = app._tree.get_widget_states()
     told = {"moved": {"number": number, "values": values}}
     states.widgets.append(WidgetState(id=rail.id, json_value=json.dumps(told)))
+    return app._run(states)
+
+
+def trigger(app: AppTest, component: str, event: str, value: object) -> AppTest:
+    """Run the app as the browser has it run when a component tells of an event.
+
+    Args:
+        component: end of its key.
+    """
+    ids = [element.proto.id for element in app.get("bidi_component")]
+    widget = next(one for one in ids if one.endswith(component))
+    states = app._tree.get_widget_states()
+    told = json.dumps([{"event": event, "value": value}])
+    states.widgets.append(WidgetState(id=trigger_id(widget, "events"), json_trigger_value=told))
     return app._run(states)
 
 

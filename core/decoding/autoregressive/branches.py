@@ -8,7 +8,7 @@ from functools import partial
 from time import perf_counter
 
 from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.autoregressive.engine import continue_from
+from core.decoding.autoregressive.engine import continue_each, continue_from
 from core.decoding.checks.model_checks import made_by
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
@@ -17,7 +17,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.loop.record_run import record_run
 from core.decoding.loop.run import doubled_start
 from core.decoding.methods import method_of
-from core.decoding.protocol import LanguageModel
+from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.steps import Step, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.requirements import encode_prompt, require_given, require_models
@@ -51,18 +51,103 @@ def branch(
         ConfigError: the run has no such step, or it can't have these tokens there.
         DecodingError: as `collect`.
     """
-    require_models(model)
     config = single_token_config(trace.config) if config is None else config
+    _require_step(model, trace, at_step, token_ids, config)
+    kept = trace.token_ids[:at_step]
+    if _copies(model, trace, config):
+        steps, copied = _go_on(model, trace, kept, token_ids), trace.steps[: 1 + at_step]
+    else:
+        ids = encode_prompt(model, trace.prompt_ids)
+        steps, copied = steps_of(model, ids, config, given=(*kept, *token_ids)), ()
+    return _recorded(model, trace, config, steps, copied, on_step=on_step, should_stop=should_stop)
+
+
+def branch_each(
+    model: LanguageModel,
+    trace: Trace,
+    at_step: int,
+    choices: Sequence[Sequence[int]],
+    *,
+    on_tokens: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[Trace, ...]:
+    """Return for each choice of tokens the run of `branch`; all of them go on in one batch.
+
+    Args:
+        on_tokens: called with the number of tokens that each run has after the step, after each
+            forward.
+        should_stop: as of `collect`; all runs end with it.
+
+    Raises:
+        ConfigError, DecodingError: as `branch`.
+    """
+    config = single_token_config(trace.config)
+    for token_ids in choices:
+        _require_step(model, trace, at_step, token_ids, config)
+    if not _copies(model, trace, config):
+        return tuple(
+            branch(model, trace, at_step, token_ids, should_stop=should_stop)
+            for token_ids in choices
+        )
+    kept = trace.token_ids[:at_step]
+    rows: list[list[Step]] = [[*trace.steps[: 1 + at_step]] for _ in choices]
+    context, forward = _read(model, trace, kept)
+    for count, steps in enumerate(
+        continue_each(
+            model,
+            context,
+            trace.prompt_ids,
+            config,
+            emitted=kept,
+            given=choices,
+            forward=forward,
+        ),
+        start=1,
+    ):
+        for row, step in steps:
+            rows[row].append(step)
+        if on_tokens is not None:
+            on_tokens(count)
+        if should_stop is not None and should_stop():
+            break
+    return tuple(_recorded(model, trace, config, iter(()), row) for row in rows)
+
+
+def _require_step(
+    model: LanguageModel,
+    trace: Trace,
+    at_step: int,
+    token_ids: Sequence[int],
+    config: MethodConfig,
+) -> None:
+    """Raise ConfigError unless the run can have these tokens at that step."""
+    require_models(model)
     if not 0 <= at_step < max(len(trace.token_ids), 1):
         raise ConfigError(
             f"This run has {counted(len(trace.token_ids), 'token')}, counted from 1; there is no "
             f"step {nth(at_step)} to go on from."
         )
-    kept = trace.token_ids[:at_step]
-    ids = encode_prompt(model, trace.prompt_ids)
-    require_given(model, (*kept, *token_ids), config)
+    encode_prompt(model, trace.prompt_ids)
+    require_given(model, (*trace.token_ids[:at_step], *token_ids), config)
+
+
+def _copies(model: LanguageModel, trace: Trace, config: MethodConfig) -> bool:
+    """Whether the run's steps are what this model makes under these settings."""
     same_model = made_by(trace, model) and trace.dtype == model.dtype
-    copies = config == trace.config and same_model and trace.prompt_step is not None
+    return config == trace.config and same_model and trace.prompt_step is not None
+
+
+def _recorded(
+    model: LanguageModel,
+    trace: Trace,
+    config: MethodConfig,
+    steps: Iterator[Step],
+    copied: Sequence[Step],
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace:
+    """Return the trace of steps that follow the copied ones, of the run's prompt."""
+    notes = doubled_start(model, trace.prompt, trace.prompt_ids)
     return record_run(
         model,
         config,
@@ -70,11 +155,9 @@ def branch(
         prompt=trace.prompt,
         rendered=trace.rendered_prompt,
         prompt_ids=trace.prompt_ids,
-        steps=_go_on(model, trace, kept, token_ids)
-        if copies
-        else steps_of(model, ids, config, given=(*kept, *token_ids)),
-        copied=trace.steps[: 1 + at_step] if copies else (),
-        told=[note for note in doubled_start(model, trace.prompt, ids) if note in trace.notes],
+        steps=steps,
+        copied=copied,
+        told=[note for note in notes if note in trace.notes],
         on_step=on_step,
         should_stop=should_stop,
     )
@@ -93,15 +176,8 @@ def single_token_config(config: MethodConfig) -> MethodConfig:
 def _go_on(
     model: LanguageModel, trace: Trace, kept: Sequence[int], given: Sequence[int]
 ) -> Iterator[TokenStep]:
-    """Read the prompt and the kept tokens as the run itself did, and go on behind them."""
-    # With its logits read at every position, as a run reads them: to read the last alone rounds
-    # otherwise.
-    start = partial(model.start, trace.prompt_ids, on_logits=lambda _first, _logits: None)
-    context, forward = start(use_cache=trace.config.use_cache), 0.0
-    for token_id in kept:
-        started = perf_counter()
-        context.extend([token_id])
-        forward = perf_counter() - started
+    """Go on behind the kept tokens."""
+    context, forward = _read(model, trace, kept)
     yield from continue_from(
         model,
         context,
@@ -111,3 +187,16 @@ def _go_on(
         given=given,
         forward=forward,
     )
+
+
+def _read(model: LanguageModel, trace: Trace, kept: Sequence[int]) -> tuple[Context, float]:
+    """Read the prompt and the kept tokens as the run itself did; return the last one's seconds."""
+    # With its logits read at every position, as a run reads them: to read the last alone rounds
+    # otherwise.
+    start = partial(model.start, trace.prompt_ids, on_logits=lambda _first, _logits: None)
+    context, forward = start(use_cache=trace.config.use_cache), 0.0
+    for token_id in kept:
+        started = perf_counter()
+        context.extend([token_id])
+        forward = perf_counter() - started
+    return context, forward

@@ -73,28 +73,84 @@ def continue_from(
         given: as of `generate`, after the emitted tokens.
         forward: seconds of the last emitted token's forward, which the first step is read from.
     """
-    limit, start = token_limit(model, prompt_ids, config), len(emitted)
-    picker, ending = Picker(model, config, start), Ending(model, config, limit)
-    for index, token_id in enumerate(emitted):
-        ending.after(index, token_id)
-    ids, logits = [*prompt_ids, *emitted], context.logits[0]
-    for index in range(start, limit):
-        picked = picker.pick(index, logits, ids)
-        token_id = picked.pick.token_id
-        if index - start < len(given):
-            token_id = given[index - start]
-        ids.append(token_id)
-        text, reason = ending.after(index, token_id)
-        if token_id == picked.pick.token_id:
-            yield picker.record(index, picked, forward, text, reason)
-        else:
-            forced = ForcedToken(token_id, "given", "answer", logits, picked)
-            yield picker.record_forced(index, forced, forward, text, reason)
-        if reason:
+    limit = token_limit(model, prompt_ids, config)
+    row, logits = _Row(model, prompt_ids, config, limit, emitted, given), context.logits[0]
+    for index in range(len(emitted), limit):
+        step = row.step(index, logits, forward)
+        yield step
+        if step.finish_reason:
             return
         started = perf_counter()
-        logits = context.extend([token_id])[0, -1]
+        logits = context.extend([step.token_id])[0, -1]
         forward = perf_counter() - started
+
+
+def continue_each(
+    model: LanguageModel,
+    context: Context,
+    prompt_ids: Sequence[int],
+    config: MethodConfig,
+    *,
+    emitted: Sequence[int],
+    given: Sequence[Sequence[int]],
+    forward: float,
+) -> Iterator[tuple[tuple[int, TokenStep], ...]]:
+    """Yield the next step of every row that still goes on, with the row's place.
+
+    Row i is what `continue_from` gives with `given[i]`, but for the rounding of forwards of another
+    shape; each forward's seconds are shared among its rows.
+    """
+    limit = token_limit(model, prompt_ids, config)
+    rows = [_Row(model, prompt_ids, config, limit, emitted, ids) for ids in given]
+    context, going = context.branch([0] * len(rows)), list(range(len(rows)))
+    for index in range(len(emitted), limit):
+        logits, share = context.logits, forward / len(going)
+        steps = [rows[row].step(index, logits[at], share) for at, row in enumerate(going)]
+        yield tuple(zip(going, steps, strict=True))
+        left = [at for at, step in enumerate(steps) if not step.finish_reason]
+        if not left:
+            return
+        if len(left) < len(going):
+            context, going = context.branch(left), [going[at] for at in left]
+        started = perf_counter()
+        context.extend([[rows[row].ids[-1]] for row in going])
+        forward = perf_counter() - started
+
+
+class _Row:
+    """One sequence that goes on after the emitted tokens, with its own dice.
+
+    Args:
+        limit: number of tokens at which it ends.
+        given: as of `continue_from`.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompt_ids: Sequence[int],
+        config: MethodConfig,
+        limit: int,
+        emitted: Sequence[int],
+        given: Sequence[int],
+    ) -> None:
+        self._picker = Picker(model, config, len(emitted))
+        self._ending = Ending(model, config, limit)
+        for index, token_id in enumerate(emitted):
+            self._ending.after(index, token_id)
+        self._given = dict(enumerate(given, start=len(emitted)))
+        self.ids = [*prompt_ids, *emitted]
+
+    def step(self, index: int, logits: Tensor, forward: float) -> TokenStep:
+        """Emit the next token from `[vocab]` logits."""
+        picked = self._picker.pick(index, logits, self.ids)
+        token_id = self._given.get(index, picked.pick.token_id)
+        self.ids.append(token_id)
+        text, reason = self._ending.after(index, token_id)
+        if token_id == picked.pick.token_id:
+            return self._picker.record(index, picked, forward, text, reason)
+        forced = ForcedToken(token_id, "given", "answer", logits, picked)
+        return self._picker.record_forced(index, forced, forward, text, reason)
 
 
 def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:

@@ -78,9 +78,20 @@ class RunTree(ShortRepr):
         return cls((Branch(None, 0, name, trace),))
 
     def grown(self, parent: int, at_step: int, trace: Trace, name: str = "") -> RunTree:
-        """Return the tree with one more run."""
+        """Return the tree with one more run.
+
+        A parent that left its own parent at that step or later is replaced by that one.
+        """
+        while at_step <= self.branches[parent].at_step and self.branches[parent].parent is not None:
+            parent = self.branches[parent].parent or 0
         name = name or f"Run {len(self.branches) + 1}"
         return RunTree((*self.branches, Branch(parent, at_step, name, trace)))
+
+    def renamed(self, place: int, name: str) -> RunTree:
+        """Return the tree with another name of a run."""
+        branches = list(self.branches)
+        branches[place] = replace(branches[place], name=name)
+        return RunTree(tuple(branches))
 
     def without(self, place: int) -> RunTree:
         """Return the tree without a run; the runs that went on from it take its parent.

@@ -13,8 +13,10 @@ from core.decoding.record.trace import Trace
 from core.figures.base.labels import BREAK, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, margin_words, nats, place_words, score_at
 from pages.ui.beam.state import BeamView
+from pages.ui.run.display import go_on
 from pages.ui.widgets import table, words
 from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets.controls.control import value
 
 _SIBLINGS = 8
 
@@ -53,7 +55,18 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer)
         with st.container(key="node-path"):
             words.draw("node-path", said["node-path"], offer)
         words.draw("node-numbers", said["node-numbers"], offer)
+        go_on.button(
+            trace,
+            lambda: [c.token_id for c in path_to(trace, at, place)],
+            key="node_go_on",
+            may_load=view.may_load(str(value("model"))),
+        )
         _siblings(trace.beam_steps[at], view.candidate)
+
+
+def path_to(trace: Trace, at: int, place: int) -> tuple[BeamCandidate, ...]:
+    """The path that ends in a candidate of step `at`, by its place there."""
+    return lineage(trace.beam_steps, at, trace.beam_steps[at].candidates[place])
 
 
 def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:

@@ -1,247 +1,162 @@
-"""Another token at the selected step, and the tree of the runs that went on from each other."""
+"""The tab of the tree of runs: its figure, its runs as a list, and tools for the shown one."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
 from core import figures
-from core.decoding.autoregressive.config import Sampling, drawn_by
-from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
-from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.export.part import stem
 from core.figures.base.labels import percent, visible_token
-from core.figures.base.records import forced_words
+from core.traces.tree_file import tree_json
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
-from pages.ui.run import shared
-from pages.ui.run.display import bar, history
+from pages.ui.decode.trees import NAME_LIMIT, SessionTree
+from pages.ui.run.display import history
 from pages.ui.run.figures import figure
+from pages.ui.run.files import save
 from pages.ui.run.parts import PagePart
-from pages.ui.run.request import Fork, Request
-from pages.ui.run.view import Source
-from pages.ui.widgets.controls.control import value
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
 
-TITLE = "Branches"
-_MENU = "fork"
-_LONGEST_TEXT = 400
-
-
-class Run(NamedTuple):
-    """A run of the session in its tree, with what it was asked for and where it is from."""
-
-    trace: Trace
-    asked: Request | None
-    source: Source
-
-
-class Family(NamedTuple):
-    """A tree of runs, the runs by their places in it, and the place of the one that is shown."""
-
-    tree: RunTree
-    runs: list[Run]
-    shown: int
+_KEY = "branch-list"
+_TEXT_SHOWN = 120
+_HTML = """
+<div class="table">
+<div class="head" aria-hidden="true"><span></span><span>run</span><span>goes on from</span
+><span title="The model's own probability of the forced token, and its rank">forced</span
+><span>text from there</span><span title="Sum of ln p of the run's tokens, nats">ln p</span></div>
+<div class="rows" role="listbox" aria-label="Runs of the tree"></div>
+</div>
+"""
+_list = st.components.v2.component(
+    "decoding_explorer.branch_list",
+    html=_HTML,
+    css=source("decode/branch_list.css"),
+    js=source("widgets/row_list.js"),
+)
 
 
-def family_of(view: DecodeView) -> Family | None:
-    """The tree that the shown run belongs to; None where no run went on from another."""
-    if view.trace is None:
-        return None
-    asked = {_key(trace): request for trace, request in view.runs}
-
-    def parent(trace: Trace) -> Fork | None:
-        request = asked.get(_key(trace))
-        return request.fork if request else None
-
-    root = Run(view.trace, view.asked, view.source)
-    while fork := parent(root.trace):
-        root = Run(fork.trace, asked.get(_key(fork.trace)), fork.source)
-    tree, runs = RunTree.of(root.trace, _name(view, root)), [root]
-    for trace, request in view.runs:
-        places = {_key(run.trace): place for place, run in enumerate(runs)}
-        fork = parent(trace)
-        if fork is not None and _key(fork.trace) in places:
-            run = Run(trace, request, "run")
-            at = min(fork.at_step, len(trace.token_ids))
-            tree = tree.grown(places[_key(fork.trace)], at, trace, _name(view, run))
-            runs.append(run)
-    if len(runs) < 2:
-        return None
-    return Family(tree, runs, [_key(run.trace) for run in runs].index(_key(view.trace)))
+def shown_tree(view: DecodeView) -> SessionTree | None:
+    """Return the tree of the shown run; None where no run went on from another."""
+    tree = view.tree_of(view.trace)
+    return tree if tree and len(tree.tree.branches) > 1 else None
 
 
-def _key(trace: Trace) -> int:
-    """The identity of a run, which stays when its proof is attached."""
-    return id(trace.steps)
-
-
-def _name(view: DecodeView, run: Run) -> str:
-    keys = [_key(trace) for trace, _ in view.runs]
-    if _key(run.trace) in keys:
-        return f"Run {nth(keys.index(_key(run.trace)))}"
-    return {"example": "Example", "file": "File", "request": "Request"}.get(run.source, "First")
-
-
-def _of(view: DecodeView, _: Trace) -> dict[str, Any] | None:
-    family = family_of(view)
-    return family and {"tree": family.tree, "selected": family.shown}
+def _of(view: DecodeView, trace: Trace) -> dict[str, Any] | None:
+    found = shown_tree(view)
+    return found and {"tree": found.tree, "selected": found.place(trace)}
 
 
 TREE = PagePart("branches", figures.run_tree, _of)
 
 
-def draw_menu(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    """The menu that goes on from the selected step with another token."""
-    popover = st.popover(
-        "Another token", icon=":material/alt_route:", type="tertiary", key=_MENU, on_change="rerun"
-    )
-    if not popover.open:
-        return
-    labels = {
-        c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
-        for c in step.candidates
-        if c.token_id != step.token_id
-    }
-    with popover:
-        # Not in a label, which would take a token's text for markup.
-        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
-        token = st.selectbox(
-            "Candidate",
-            list(labels),
-            format_func=labels.__getitem__,
-            key=_key_of(view, step, "token"),
-        )
-        text = st.text_input(
-            "or type a text", key=_key_of(view, step, "text"), max_chars=_LONGEST_TEXT
-        )
-        seed = None
-        if drawn := drawn_by(trace.config):
-            seed = st.number_input(
-                "Seed of the steps after it",
-                0,
-                shared.MAX_SEED,
-                min(drawn.seed, shared.MAX_SEED),
-                key=_key_of(view, step, "seed"),
-                help="The run's own seed throws the same dice at each step as the run itself.",
-            )
-        ids = () if text or token is None else (token,)
-        fork = Fork(trace, view.source, step.index, ids, text)
-        bar.button(
-            view,
-            "decode",
-            "Go on with this one",
-            partial(_go_on, view, fork, seed),
-            key="go_on",
-            icon="alt_route",
-            disabled=not (text or ids) or not view.may_load(str(value("model"))),
-        )
-
-
-def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
-    """The key of a field of the menu; another step has other fields."""
-    return f"{_MENU}_{name}_{view.number}_{step.index}"
-
-
-def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
-    st.session_state[_MENU] = False
-    trace = fork.trace
-    base = view.asked or Request(trace.model_id, trace.prompt, trace.config, ids=trace.prompt_ids)
-    request = replace(base, config=_config(trace.config, seed), given=(), fork=fork)
-    bar.start(view, lambda _: request)
-
-
-def _config(config: MethodConfig, seed: int | None) -> MethodConfig:
-    """The settings of the run, with this seed where it draws by another one."""
-    from core.decoding.autoregressive.branches import single_token_config
-
-    config = single_token_config(config)
-    if isinstance(config, Sampling) and seed is not None:
-        return replace(config, seed=seed)
-    return config
-
-
 def draw(view: DecodeView) -> None:
     """The figure of the tree and its runs, each of which can be shown again."""
-    family = family_of(view)
-    if family is None or view.trace is None:
+    found = shown_tree(view)
+    if found is None or view.trace is None or (shown := found.place(view.trace)) is None:
         return
+    names = tuple(branch.name for branch in found.tree.branches)
     figure.chart(
         TREE.part(view, view.trace),
-        (view.number, *(_key(run.trace) for run in family.runs)),
-        on_click=lambda custom: _choose(view, family, custom),
+        (view.number, names),
+        on_click=lambda custom: _choose(view, found, custom[0] if custom else None),
         across=True,
     )
-    with st.container(key="branches", gap=None):
-        for place in range(len(family.runs)):
-            _row(view, family, place)
-
-
-def _row(view: DecodeView, family: Family, place: int) -> None:
-    """A run of the tree: its name, which shows it, what it took, and its removal."""
-    branch, shown = family.tree.branches[place], place == family.shown
+    _draw_list(view, found, shown)
     with st.container(
-        key=f"branch-{place}", horizontal=True, vertical_alignment="center", gap="small"
+        key="branch-tools", horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        st.button(
-            branch.name,
-            key=f"branch_{place}",
-            type="tertiary",
-            icon=":material/visibility:" if shown else ":material/alt_route:",
-            disabled=shown or "decode" in view.jobs,
-            on_click=_show,
-            args=(view, family.runs[place]),
+        key = f"branch_name_{view.number}"
+        st.text_input(
+            "Name of the shown run",
+            found.tree.branches[shown].name,
+            key=key,
+            max_chars=NAME_LIMIT,
+            on_change=lambda: found.rename(shown, str(st.session_state[key])),
         )
-        st.text(_words(family.tree, place), width="stretch")
-        if place and not shown:
-            st.button(
-                "Remove",
-                key=f"branch_remove_{place}",
-                type="tertiary",
-                icon=":material/close:",
-                on_click=_remove,
-                args=(view, family.runs[place]),
-            )
+        st.button(
+            "Remove it",
+            key="branch_remove",
+            icon=":material/delete:",
+            disabled=not shown or "decode" in view.jobs,
+            on_click=partial(_remove, view, found, shown),
+            help="Runs that went on from it stay. The first run of a tree stays too.",
+        )
+        st.download_button(
+            "Tree file (JSON)",
+            lambda: tree_json(found.tree).encode(),
+            f"{stem('tree', view.trace.config)}.json",
+            "application/json",
+            key="save_tree",
+            icon=":material/data_object:",
+            on_click="ignore",
+            help="All runs in one file, which “Open a trace” and `core figure` read.",
+        )
 
 
-def _words(tree: RunTree, place: int) -> str:
+def _draw_list(view: DecodeView, found: SessionTree, shown: int) -> None:
+    def picked() -> None:
+        _choose(view, found, (st.session_state.get(_KEY) or {}).get("picked"))
+
+    _list(
+        key=_KEY,
+        data={"rows": _rows(found.tree), "chosen": str(shown), "drawn": drawn_at()},
+        on_picked_change=picked,
+    )
+
+
+def _rows(tree: RunTree) -> tuple[tuple[str, str, str, tuple[str, ...]], ...]:
+    """For each run its id, its state, its words for a screen reader, and its cells."""
+    cells = [_cells(tree, place) for place in range(len(tree.branches))]
+    return tuple((str(at), "", ", ".join(filter(None, row)), row) for at, row in enumerate(cells))
+
+
+def _cells(tree: RunTree, place: int) -> tuple[str, ...]:
     branch = tree.branches[place]
-    total = f"ln p {branch.logprob:.1f} nats".replace("-", "−")
-    if branch.parent is None:
-        return total
-    steps = branch.trace.token_steps
-    token = steps[branch.at_step].chosen.text if branch.at_step < len(steps) else ""
-    where = f"{tree.branches[branch.parent].name}, step {nth(branch.at_step)}"
-    numbers = forced_words(steps[branch.at_step]) if branch.at_step < len(steps) else ""
-    return " · ".join(filter(None, [f"{where}: {visible_token(token, 24)}", numbers, total]))
+    steps = branch.trace.token_steps[branch.at_step :]
+    numbers, text = "", branch.trace.text
+    if steps and steps[0].forced_as == "given":
+        numbers = f"{percent(steps[0].chosen.raw_prob)}, rank {steps[0].chosen.rank:,}"
+    if branch.parent is not None:
+        text = "".join(step.text for step in steps)
+    parent = None if branch.parent is None else tree.branches[branch.parent]
+    return (
+        branch.name,
+        f"{parent.name}, step {nth(branch.at_step)}" if parent else "",
+        numbers,
+        visible_token(" ".join(text[: 2 * _TEXT_SHOWN].split()), _TEXT_SHOWN).replace("␣", " "),
+        f"{branch.logprob:.1f}".replace("-", "−"),
+    )
 
 
-def _choose(view: DecodeView, family: Family, custom: list[object]) -> None:
-    if custom and isinstance(custom[0], int | float) and "decode" not in view.jobs:
-        place = int(custom[0])
-        if 0 <= place < len(family.runs) and place != family.shown:
-            _show(view, family.runs[place])
+def _choose(view: DecodeView, found: SessionTree, choice: object) -> None:
+    """Show the run of this place, as a click on the figure or the list names it."""
+    if not isinstance(choice, str | int | float) or "decode" in view.jobs:
+        return
+    place = int(choice) if str(choice).isdecimal() else -1
+    if 0 <= place < len(found.tree.branches) and place != found.place(view.trace):
+        _show(view, found, place)
 
 
-def _show(view: DecodeView, run: Run) -> None:
-    history.show_again(view, run.trace, run.asked, run.source, registry.PAGES[0])
+def _show(view: DecodeView, found: SessionTree, place: int) -> None:
+    trace, asked, from_ = found.tree.branches[place].trace, found.asked[place], found.sources[place]
+    page = registry.page_of(trace.config.method)
+    if page is not registry.PAGES[0]:
+        save.turn_to(page, trace, source=from_)
+    elif from_ in ("file", "request"):
+        view.open(trace, from_)
+        page.load_controls(trace)
+    else:
+        history.show_again(view, trace, asked, from_, page)
     st.rerun()
 
 
-def _remove(view: DecodeView, run: Run) -> None:
-    """Forget a run; those that went on from it go on from its own parent."""
-    others = (pair for pair in view.runs if _key(pair[0]) != _key(run.trace))
-    view.runs = [(trace, _without(asked, run)) for trace, asked in others]
-
-
-def _without(asked: Request | None, removed: Run) -> Request | None:
-    fork, behind = (asked.fork if asked else None), removed.asked and removed.asked.fork
-    if asked is None or fork is None or not behind or _key(fork.trace) != _key(removed.trace):
-        return asked
-    at = min(fork.at_step, behind.at_step)
-    ids = fork.token_ids if at == fork.at_step else ()
-    return replace(asked, fork=Fork(behind.trace, behind.source, at, ids, fork.text))
+def _remove(view: DecodeView, found: SessionTree, place: int) -> None:
+    """Forget a run; those that went on from it go on from its own parent, which is shown."""
+    _show(view, found, found.remove(place))

@@ -10,9 +10,11 @@ import streamlit as st
 
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from pages.ui.decode import lines
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.decode.state import MAX_GIVEN
+from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
@@ -99,9 +101,9 @@ def said_by(trace: Trace) -> dict[str, Any]:
     return reached(rows, trace.config, said)
 
 
-def load_controls(trace: Trace) -> None:
-    """Set the controls to what the run was made with, as far as they reach."""
-    load(said_by(trace))
+def load_controls(content: Trace | RunTree) -> None:
+    """Set the controls to the settings of a run, or of a tree's first one, as far as they reach."""
+    load(said_by(content if isinstance(content, Trace) else first_run(content)))
 
 
 def method() -> None:

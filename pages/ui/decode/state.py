@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import streamlit as st
 
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.figures.opening import most_open_step
+from pages.ui.decode.trees import SessionTree, first_run
 from pages.ui.run import address
-from pages.ui.run.request import given_tokens
+from pages.ui.run.request import Request, given_tokens
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import link
 
 # Characters of the given tokens in a link.
 MAX_GIVEN = 4_000
+MOST_TREES = 4
+# Key of the tabs, and the title of the one of the tree.
+LOOK, BRANCHES = "look", "Branches"
 # In the address.
 _STEP, _GIVEN = "step", "given"
 _OTHERWISE = "its most uncertain one is selected"
@@ -49,6 +54,7 @@ class DecodeView(View):
         prompt_first: where the window of the prompt begins.
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
+        trees: of the runs that went on from each other, the newest last.
     """
 
     key: ClassVar[str] = "view"
@@ -59,6 +65,7 @@ class DecodeView(View):
     prompt_first: int = 0
     compared: CacheRuns | None = None
     linked: str = ""
+    trees: list[SessionTree] = field(default_factory=list)
 
     @classmethod
     def initial(cls) -> Self:
@@ -82,11 +89,63 @@ class DecodeView(View):
         """Look at another run."""
         super().show(trace, source)
         self.prompt_first = 0
-        fork = self.asked.fork if self.asked else None
-        self.select(most_open_step(trace) if fork is None else fork.at_step)
+        given, fork = (self.asked.given, self.asked.fork) if self.asked else ((), None)
+        own = len(given) - 1 if given else most_open_step(trace)
+        self.select(own if fork is None else fork.at_step)
         if source == "run":
             st.session_state.pop(_GIVEN, None)
             follow_link(self, _OTHERWISE)
+
+    def open(self, content: Trace | RunTree, source: Source = "file") -> None:
+        """Look at a trace from elsewhere, or at the first run of a tree of this page's methods."""
+        if isinstance(content, RunTree):
+            tree = SessionTree.of_file(content)
+            content = first_run(tree.tree)
+            self._keep_tree(tree)
+        super().open(content, source)
+
+    def tree_of(self, trace: Trace | None) -> SessionTree | None:
+        """Return the tree that a run belongs to."""
+        return next((tree for tree in self.trees if tree.place(trace) is not None), None)
+
+    def rooted(self, trace: Trace) -> SessionTree:
+        """Return the tree that the shown run belongs to; a new one where it is in none."""
+        tree = self.tree_of(trace)
+        if tree is None:
+            tree = SessionTree.of(trace, self.asked, self.source)
+            self._keep_tree(tree)
+        return tree
+
+    def _keep_tree(self, tree: SessionTree) -> None:
+        self.trees = [*self.trees, tree][-MOST_TREES:]
+        root = tree.tree.branches[0].trace
+        if tree.sources[0] not in ("run", "example"):
+            super().keep(root, None)
+
+    def keep(self, trace: Trace, asked: Request | None) -> None:
+        """Keep a run in the tree of the run that it went on from, else in the list of runs."""
+        fork = asked.fork if asked else None
+        tree = self.tree_of(fork.trace) if fork else None
+        if fork and tree:
+            tree.grow(fork, trace, asked)
+            if len(tree.tree.branches) == 2:
+                st.session_state[LOOK] = BRANCHES
+        else:
+            super().keep(trace, asked)
+
+    def collect(self, name: str, result: Any) -> None:
+        """Take over what a job has left; runs that grew together stay beside the shown one."""
+        if name != "grow":
+            super().collect(name, result)
+            return
+        self.failure = self.failures[name]
+        for trace, asked in result or ():
+            self.keep(trace, asked)
+
+    def source_of(self, trace: Trace) -> Source:
+        tree = self.tree_of(trace)
+        place = tree.place(trace) if tree else None
+        return super().source_of(trace) if tree is None or place is None else tree.sources[place]
 
     @property
     def untouched(self) -> bool:

@@ -15,7 +15,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
-from pages.ui.decode import branches, controls, notice, parts, state, work
+from pages.ui.decode import another, branches, controls, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.run.display import bar, panel
@@ -46,7 +46,7 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         _step_head(view, trace, shaped)
         with st.container(key="pair"):
             with st.container(key="pair-first"):
-                chart(first)
+                chart(first, on_click=partial(another.choose, view, step))
             with st.container(key="pair-second"):
                 if view.painted:
                     chart(second)
@@ -86,7 +86,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
     _heatmap(view, trace, redraw)
     _notice(view, trace)
     drawings = {
-        **({branches.TITLE: partial(branches.draw, view)} if branches.family_of(view) else {}),
+        **({state.BRANCHES: partial(branches.draw, view)} if branches.shown_tree(view) else {}),
         "Uncertainty": partial(_uncertainty, view, trace, redraw),
         "Arithmetic": partial(_arithmetic, view, trace),
         "Reading the prompt": partial(_prompt, view, trace),
@@ -96,7 +96,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             for title, part in strategy_of(trace.config).parts.items()
         },
     }
-    panel.tabs("look", drawings, linked=False, ready=_READY)
+    panel.tabs(state.LOOK, drawings, linked=False, ready=_READY)
 
 
 def _own(view: DecodeView, trace: Trace, row: PagePart) -> None:
@@ -173,7 +173,7 @@ def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
         reshaped = "Knobs reshape this step."
         reshaped = reshaped if strategy_of(shaped.trace.config).reshapes else ""
         panel.note(_changed(shaped), reshaped)
-        branches.draw_menu(view, trace, trace.token_steps[shaped.step.index])
+        another.draw(view, trace, trace.token_steps[shaped.step.index])
 
 
 def _changed(shaped: work.Shaped) -> str:

@@ -23,7 +23,7 @@ from pages.ui.lab import state as lab_state
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run import address
-from pages.ui.run.display import later, panel
+from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.figures import figure
 from pages.ui.run.figures.token_strip import ending
 from pages.ui.widgets import ahead
@@ -265,6 +265,12 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
+                go_on.button(
+                    step.trace,
+                    lambda: step.trace.token_ids,
+                    key="lab_go_on",
+                    may_load=lab.loadable,
+                )
                 panel.made_by(lab_caption(step))
         with right:
             _flips(lab, ref, settings, step)

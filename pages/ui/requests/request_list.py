@@ -30,7 +30,7 @@ _component = st.components.v2.component(
     "decoding_explorer.request_list",
     html=_HTML,
     css=source("requests/request_list.css"),
-    js=source("requests/request_list.js"),
+    js=source("widgets/row_list.js"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from threading import Lock
@@ -210,6 +210,26 @@ def decode(job: Job, request: Request) -> Trace:
         prompt_text=request.prompt,
         given=request.given,
     )
+
+
+@in_background
+def grow(job: Job, requests: Sequence[Request]) -> Any:
+    """Make runs that go on from one step in one batch; the result is `((Trace, Request), ...)`."""
+    from core.decoding.check import branch_each_checked
+
+    fork = requests[0].fork
+    assert fork is not None
+    choices = [request.fork.token_ids for request in requests if request.fork]
+    model, total = load_for(job, fork.trace), requests[0].config.max_new_tokens
+
+    def on_tokens(count: int) -> None:
+        job.counts = fork.at_step + count, total
+
+    traces = job.compute(
+        "Growing", branch_each_checked, model, fork.trace, fork.at_step, choices,
+        on_tokens=on_tokens,
+    )  # fmt: skip
+    return tuple(zip(traces, requests, strict=True))
 
 
 @in_background

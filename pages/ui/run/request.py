@@ -18,12 +18,10 @@ class Fork:
     """A step of another run, from which a run goes on with other tokens.
 
     Args:
-        source: where the page has the other run from.
         text: stands there in place of `token_ids`; the loaded model tells its tokens.
     """
 
     trace: Trace
-    source: str
     at_step: int
     token_ids: tuple[int, ...] = ()
     text: str = ""

@@ -137,11 +137,19 @@ class View(PageView):
                 self.example_before = self.trace
             self.show(result, "run")
             self.failure = _told(result)
-            self.runs = [*self.runs, (result, self.request)][-MOST_RUNS:]
+            self.keep(result, self.request)
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
         elif name in self.measurements:
             setattr(self, self.measurements[name], result)
+
+    def keep(self, trace: Trace, asked: Request | None) -> None:
+        """Keep a run among those to go back to."""
+        self.runs = [*self.runs, (trace, asked)][-MOST_RUNS:]
+
+    def source_of(self, trace: Trace) -> Source:
+        """Return where the page has a run from that it has kept."""
+        return "example" if trace is self.example_before else "run"
 
     @property
     def steps(self) -> tuple[TokenStep, ...]:

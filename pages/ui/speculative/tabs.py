@@ -25,12 +25,13 @@ from core.figures.speculative.words import (
 )
 from pages.ui import platform, registry
 from pages.ui.run import address
-from pages.ui.run.display import later, panel
+from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.figures import figure, pager
 from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import ahead, play, style, words
 from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import value
 
 _NOTICE = """
 ## What to notice
@@ -237,7 +238,21 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, offer: ahead.Offer
                 on_click=_show,
                 args=(view, at, len(step.accepted)),
             )
+        go_on.button(
+            trace,
+            partial(ids_up_to, trace, at, place),
+            key="token_go_on",
+            may_load=view.may_load(str(value("model"))),
+        )
         _ends(trace, at)
+
+
+def ids_up_to(trace: Trace, at: int, place: int) -> list[int]:
+    """The text's tokens before a round's token, and that token, which may be a rejected one."""
+    step, token = trace.rounds[at], token_at(trace, at, place)
+    before = step.accepted if place == EXTRA else step.drafted[:place]
+    drafted = [one.token_id for one in (*before, token) if one is not None]
+    return [*trace.token_ids[: step.start], *drafted]
 
 
 _ENDS = {

@@ -9,12 +9,12 @@ from pages.ui.widgets.source import source
 
 _HTML = """
 <div class="stepper">
-  <button type="button" data-to="previous" aria-label="Previous step" title="Previous step"
+  <button type="button" data-to="previous" aria-label="Previous step" title="Previous step (key ←)"
   ><svg viewBox="0 0 24 24" aria-hidden="true"><path d="m14.5 6-6 6 6 6"/></svg></button>
   <strong></strong>
-  <button type="button" data-to="next" aria-label="Next step" title="Next step"
+  <button type="button" data-to="next" aria-label="Next step" title="Next step (key →)"
   ><svg viewBox="0 0 24 24" aria-hidden="true"><path d="m9.5 6 6 6-6 6"/></svg></button>
-  <button type="button" data-to="uncertain" title="More entropy than the run has on average"
+  <button type="button" data-to="uncertain" title="More entropy than the run has on average (key U)"
   ><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M4 12h15m-6-6 6 6-6 6"/></svg
   ><span>Next uncertain step</span></button>
 </div>

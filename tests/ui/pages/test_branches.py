@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -10,15 +11,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.models.scripted import ScriptedModel
-from pages.ui.decode.branches import family_of
+from core.traces.tree_file import tree_json
+from pages.ui.decode import another, branches, trees
+from pages.ui.decode.branches import shown_tree
 from pages.ui.decode.controls import MAX_GIVEN
 from pages.ui.decode.state import DecodeView
+from pages.ui.decode.trees import SessionTree
 from pages.ui.run.files.link_run import link_to
 from tests.ui import seen
-from tests.ui.conftest import Open, serve
-from tests.ui.knobs import move
-from tests.ui.seen import charts, strip_data, texts
+from tests.ui.conftest import ROOT, Open, serve
+from tests.ui.knobs import move, trigger
+from tests.ui.seen import charts, specs, strip_data, texts
 
 settle = partial(seen.settle, key="view")
 
@@ -71,7 +76,7 @@ def test_a_run_goes_on_with_another_token_and_a_link_makes_it_again(open_app: Op
     assert after.checks and all(check.passed for check in after.checks)
     kinds = [token[3] for token in strip_data(app)["tokens"]]
     assert [at for at, kind in enumerate(kinds) if "forced" in kind] == [4]
-    assert "forced; the model picked" in strip_data(app)["tokens"][4][2]
+    assert "the pick was" in strip_data(app)["tokens"][4][2]
     given = ".".join(map(str, after.token_ids[:5]))
     assert app.query_params["given"] in (given, [given])
     assert "1" in app.query_params["run"]
@@ -104,37 +109,93 @@ def test_a_text_and_another_seed_are_taken(open_app: Open) -> None:
     assert all(check.passed for check in after.checks)
 
 
-def test_the_runs_make_a_tree_from_which_one_is_shown_or_removed(open_app: Open) -> None:
+def tree_of(app: AppTest) -> SessionTree:
+    found = shown_tree(view_of(app))
+    assert found is not None
+    return found
+
+
+def places(app: AppTest) -> list[tuple[int | None, int]]:
+    return [(branch.parent, branch.at_step) for branch in tree_of(app).tree.branches]
+
+
+def grown(open_app: Open) -> AppTest:
+    """A run, one that went on from it, and one that went on from that."""
+    app = go_on(go_on(first_run(open_app), 2), 6, text=" home.")
+    app.session_state["look"] = "Branches"
+    return app.run()
+
+
+def pick(app: AppTest, place: int) -> AppTest:
+    """Pick a run of the list."""
+    return settle(trigger(app, "branch-list", "picked", str(place)))
+
+
+def test_the_runs_make_a_tree_in_which_each_can_be_shown(open_app: Open) -> None:
     app = first_run(open_app)
     first = shown(app)
-    assert "branches" not in charts(app) and family_of(view_of(app)) is None
-    app = go_on(app, 2)
-    second = shown(app)
-    app = go_on(app, 6)
+    assert "branches" not in charts(app) and shown_tree(view_of(app)) is None
+    app = grown(open_app)
+    assert "branches" in charts(app)
+    assert places(app) == [(None, 0), (0, 2), (1, 6)]
+    assert tree_of(app).place(shown(app)) == 2
+    names = [branch.name for branch in tree_of(app).tree.branches]
+    assert names[0] == "First run" and names[2] == "home."
+    rows = branches._rows(tree_of(app).tree)
+    assert rows[2][3][1] == f"{names[1]}, step 7" and "rank" in rows[2][3][2]
+    assert len(view_of(app).runs) == 1
+    assert first.token_ids == view_of(app).runs[0][0].token_ids
+
+
+def test_a_run_of_a_tree_is_renamed_and_removed(open_app: Open) -> None:
+    app = grown(open_app)
+    app.text_input(key=f"branch_name_{view_of(app).number}").set_value("  The  end ").run()
+    assert tree_of(app).tree.branches[2].name == "The end"
+    assert "The end" in json.dumps(specs(app))
+    app.button(key="branch_remove").click().run()
+    assert places(app) == [(None, 0), (0, 2)] and tree_of(app).place(shown(app)) == 1
+    app.button(key="branch_remove").click().run()
+    assert shown_tree(view_of(app)) is None and view_of(app).source == "run"
+    assert "branches" not in charts(app) and not app.exception
+
+
+def test_the_list_and_the_figure_show_a_run(open_app: Open) -> None:
+    app = grown(open_app)
+    texts_of = [branch.trace.text for branch in tree_of(app).tree.branches]
+    assert shown(pick(app, 0)).text == texts_of[0]
+    assert view_of(app).source == "run"
+    app = settle(trigger(app, "chart-branches", "clicked", {"mark": [1]}))
+    assert shown(app).text == texts_of[1] and view_of(app).selected == 2
+
+
+def test_a_tree_s_file_brings_it_back_without_its_proofs(open_app: Open) -> None:
+    tree = tree_of(grown(open_app)).tree
+    app = open_app()
+    app.file_uploader(key="trace_file").upload(
+        "tree.json", tree_json(tree).encode(), "application/json"
+    ).run()
+    app = settle(app)
+    assert (
+        view_of(app).source == "file" and shown(app).token_ids == tree.branches[0].trace.token_ids
+    )
     app.session_state["look"] = "Branches"
     app.run()
-    assert "branches" in charts(app)
-    family = family_of(view_of(app))
-    assert family is not None and family.shown == 2
-    assert [(b.name, b.parent, b.at_step) for b in family.tree.branches] == [
-        ("Run 1", None, 0),
-        ("Run 2", 0, 2),
-        ("Run 3", 1, 6),
-    ]
-    assert "Run 2, step 7: " in texts(app) and "nats" in texts(app)
-    app.button(key="branch_0").click().run()
-    assert shown(app).steps is first.steps and view_of(app).source == "run"
-    app.button(key="branch_remove_1").click().run()
-    family = family_of(view_of(app))
-    assert family is not None
-    assert [(b.name, b.parent, b.at_step) for b in family.tree.branches] == [
-        ("Run 1", None, 0),
-        ("Run 2", 0, 2),
-    ]
-    assert second.steps not in [trace.steps for trace, _ in view_of(app).runs]
-    app.button(key="branch_remove_1").click().run()
-    assert family_of(view_of(app)) is None
-    assert "branches" not in charts(app) and not app.exception
+    assert places(app) == [(None, 0), (0, 2), (1, 6)]
+    assert not any(branch.trace.checks for branch in tree_of(app).tree.branches)
+    app = pick(app, 2)
+    assert shown(app).checks and view_of(app).source == "file"
+    app = go_on(app, 8)
+    assert places(app)[3] == (2, 8) and view_of(app).source == "run"
+    app.session_state["look"] = "Branches"
+    assert view_of(pick(app.run(), 1)).source == "file"
+
+
+def test_a_tree_of_other_methods_alone_is_refused_in_a_sentence(open_app: Open) -> None:
+    beams = Trace.load(ROOT / "assets/traces/beam.json")
+    app = open_app()
+    file = tree_json(RunTree.of(beams)).encode()
+    app.file_uploader(key="trace_file").upload("tree.json", file, "application/json").run()
+    assert "no run that the Decode page shows" in texts(app) and not app.exception
 
 
 def test_the_example_is_the_first_run_of_its_tree(open_app: Open) -> None:
@@ -142,9 +203,69 @@ def test_the_example_is_the_first_run_of_its_tree(open_app: Open) -> None:
     example = replace(shown(app), prompt_ids=(1, 2))
     view_of(app).trace = example
     app = go_on(app, 0, text=" cat")
-    family = family_of(view_of(app))
-    assert family is not None and family.tree.branches[0].name == "Example"
+    assert tree_of(app).tree.branches[0].name == "Example"
     assert shown(app).prompt == example.prompt and shown(app).token_ids[0] == 2
+
+
+def test_a_pressed_bar_chooses_the_candidate(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(3)
+    other = app.run() and view_of(app).step.candidates[-1].token_id  # type: ignore[union-attr]
+    app = trigger(app, "chart-candidates", "clicked", {"mark": [3, other]})
+    assert app.selectbox(key=f"fork_token_{view_of(app).number}_3").value == other
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_ids[3] == other
+
+
+def test_other_dice_alone_make_a_run(open_app: Open) -> None:
+    app = first_run(open_app)
+    before, step = shown(app), f"{view_of(app).number}_5"
+    view_of(app).select(5)
+    move(app.run(), "fork", True).run()
+    app.selectbox(key=f"fork_token_{step}").set_value(another.NONE).run()
+    assert app.button(key="go_on").disabled
+    app.number_input(key=f"fork_seed_{step}").set_value(8).run()
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_ids[:5] == before.token_ids[:5]
+    assert [branch.name for branch in tree_of(app).tree.branches] == ["First run", "seed 8"]
+    assert not any(step.forced_as for step in shown(app).token_steps)
+
+
+def test_the_likeliest_tokens_grow_into_branches_that_the_run_s_own_is_not_among(
+    open_app: Open,
+) -> None:
+    app = first_run(open_app)
+    before = shown(app)
+    view_of(app).select(5)
+    for branches_then in (4, 4):
+        move(app.run(), "fork", True).run()
+        app = settle(app.button(key="grow").click().run())
+        ids = [branch.trace.token_ids for branch in tree_of(app).tree.branches]
+        assert len({row[5] for row in ids}) == len(ids) >= branches_then
+    assert "run with each of these tokens already" in texts(app)
+    assert {row[:5] for row in ids} == {before.token_ids[:5]}
+    assert shown(app).token_ids == before.token_ids
+    likeliest = {c.token_id for c in before.token_steps[5].candidates[:4]}
+    assert {row[5] for row in ids} == likeliest | {before.token_ids[5]}
+    for at in range(1, len(ids)):
+        assert all(outcome.passed for outcome in tree_of(app).tree.branches[at].trace.checks)
+    link = link_to(view_of(app), before)
+    app = pick(app, 1)
+    assert link is not None and app.query_params["given"]
+
+
+def test_a_full_tree_says_so(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MOST_TOKENS", 40)
+    app = go_on(go_on(first_run(open_app), 2), 6)
+    assert len(tree_of(app).tree.branches) == 3
+    before = shown(app).text
+    app = go_on(app, 7)
+    assert "no room for 1 run more" in texts(app) and shown(app).text == before
+
+
+def test_a_text_that_the_model_cannot_read_is_refused_in_a_sentence(open_app: Open) -> None:
+    app = go_on(first_run(open_app), 3, text=" zebra")
+    assert shown_tree(view_of(app)) is None and view_of(app).failure.endswith(".")
 
 
 @pytest.mark.parametrize("word", ["abc", "5..6", "-1", "5.", "1" * 12, "5." * MAX_GIVEN + "5"])

@@ -97,7 +97,7 @@ def _back(view: View, labels: list[str], page: Page | None = None) -> None:
     if chosen not in labels or "decode" in view.jobs:
         return
     trace, asked = _all(view)[labels.index(chosen)]
-    source: Source = "example" if trace is view.example_before else "run"
+    source = view.source_of(trace)
     show_again(view, trace, asked, source, page or registry.page_of(trace.config.method))
 
 

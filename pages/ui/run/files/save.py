@@ -13,6 +13,7 @@ import streamlit as st
 
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.export.part import Part, stem
 from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
@@ -177,12 +178,11 @@ def _opened(path: str) -> None:
 
     try:
         content = read_any(content_of(upload))
+        kind = "sampling" if isinstance(content, RunTree) else "lab"
+        method = content.config.method if isinstance(content, Trace) else kind
+        turn_to(registry.page_of(method), content)
     except DecodingError as error:
         shown.failure = str(error)
-        return
-    turn_to(
-        registry.page_of(content.config.method if isinstance(content, Trace) else "lab"), content
-    )
 
 
 def turn_to(page: Page, content: Any, **more: Any) -> None:

@@ -1,16 +1,15 @@
-// The requests, one a row. Text goes in by textContent only.
+// Rows of cells, of which one is picked. Text goes in by textContent only.
 
 const STEPS = { ArrowUp: -1, ArrowDown: 1 };
-const CELLS = 8;
 
-function rowOf(id) {
+function rowOf([id, , , cells]) {
   const row = document.createElement("button");
   row.type = "button";
   row.dataset.id = id;
   row.setAttribute("role", "option");
   const mark = document.createElement("span");
   mark.className = "mark";
-  row.append(mark, ...Array.from({ length: CELLS }, () => document.createElement("span")));
+  row.append(mark, ...cells.map(() => document.createElement("span")));
   return row;
 }
 
@@ -21,8 +20,10 @@ function write(node, text) {
 function fill(row, [, state, label, cells]) {
   row.dataset.state = state;
   if (row.getAttribute("aria-label") !== label) row.setAttribute("aria-label", label);
-  cells.forEach((text, at) => write(row.children[at + 1], text));
-  row.children[5].title = cells[4];
+  cells.forEach((text, at) => {
+    write(row.children[at + 1], text);
+    row.children[at + 1].title = text;
+  });
 }
 
 function mark(list, chosen) {
@@ -40,7 +41,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!list || data.drawn < list.drawn) return;
   list.drawn = data.drawn;
   const known = new Map([...list.children].map((row) => [row.dataset.id, row]));
-  const rows = data.rows.map((row) => known.get(row[0]) || rowOf(row[0]));
+  const rows = data.rows.map((row) => known.get(row[0]) || rowOf(row));
   for (const row of list.children) if (!rows.includes(row)) row.remove();
   // Rows that stay where they are keep the keyboard's focus.
   rows.forEach((row, at) => {

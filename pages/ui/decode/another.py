@@ -1,0 +1,212 @@
+"""The menu of the selected step that goes on from there with another token or other dice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from core.decoding.autoregressive.config import Sampling, drawn_by
+from core.decoding.config import MethodConfig
+from core.decoding.counting import nth
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
+from core.figures.base.labels import percent, visible_token
+from pages.ui import platform, registry
+from pages.ui.decode import controls
+from pages.ui.decode.state import DecodeView
+from pages.ui.decode.trees import SessionTree
+from pages.ui.run import jobs, shared
+from pages.ui.run.display import bar
+from pages.ui.run.files import save
+from pages.ui.run.jobs import Job
+from pages.ui.run.request import Fork, Request
+from pages.ui.widgets.controls.control import Read, value
+
+MENU = "fork"
+# In place of a candidate's id.
+NONE = -1
+_LONGEST_TEXT = 400
+# Of a run that would end with its given tokens.
+_MORE_TOKENS = 40
+MOST_GROWN = 8
+
+
+def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
+    """The menu; Stop in its place while branches grow."""
+    if job := view.active("grow"):
+        platform.poll(_growing, bar.poll_seconds)(job)
+        return
+    popover = st.popover(
+        "Another token", icon=":material/alt_route:", type="tertiary", key=MENU, on_change="rerun"
+    )
+    if not popover.open:
+        return
+    drawn = drawn_by(trace.config)
+    labels = {
+        c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
+        for c in step.candidates
+        if c.token_id != step.token_id
+    }
+    if drawn:
+        labels[NONE] = "none: another seed from here on"
+    with popover:
+        # Not in a label, which would take a token's text for markup.
+        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
+        token = st.selectbox(
+            "Candidate",
+            list(labels),
+            format_func=labels.__getitem__,
+            key=_key_of(view, step, "token"),
+        )
+        text = st.text_input(
+            "or type a text",
+            key=_key_of(view, step, "text"),
+            max_chars=_LONGEST_TEXT,
+            help="A text of several tokens is given whole. A word after another one begins with a "
+            "space.",
+        )
+        seed = own = None
+        if drawn:
+            own = min(drawn.seed, shared.MAX_SEED)
+            seed = st.number_input(
+                "Seed of the steps after it",
+                0,
+                shared.MAX_SEED,
+                own,
+                key=_key_of(view, step, "seed"),
+                help="The run's own seed throws the same dice at each step as the run itself.",
+            )
+        ids = () if text or token in (None, NONE) else (token,)
+        may_load = view.may_load(str(value("model")))
+        bar.button(
+            view,
+            "decode",
+            "Go on from here",
+            partial(_go_on, view, Fork(trace, step.index, ids, text), seed),
+            key="go_on",
+            icon="alt_route",
+            type="primary",
+            disabled=not (text or ids or seed != own) or not may_load,
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            count = st.number_input(
+                "Or each of the likeliest",
+                2,
+                MOST_GROWN,
+                4,
+                key="fork_top",
+                help="They go on in one batch, each with the run's own settings and dice. The "
+                "run's own token, and those that the tree has there, are left out.",
+            )
+            bar.button(
+                view,
+                "grow",
+                "Grow",
+                partial(_grow, view, trace, step, int(count)),
+                key="grow",
+                icon="account_tree",
+                disabled=not may_load or "decode" in view.jobs,
+            )
+
+
+def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:
+    """Open the menu with the candidate whose bar was pressed."""
+    token_id = custom[1] if len(custom) > 1 else None
+    ids = [c.token_id for c in step.candidates if c.token_id != step.token_id]
+    if token_id in ids:
+        st.session_state[MENU] = True
+        st.session_state[_key_of(view, step, "token")] = token_id
+        st.session_state[_key_of(view, step, "text")] = ""
+
+
+def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
+    """The key of a field of the menu; another step has other fields."""
+    return f"{MENU}_{name}_{view.number}_{step.index}"
+
+
+def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
+    st.session_state[MENU] = False
+
+    def ask(_: Read) -> Request:
+        request = _request(view, fork, seed)
+        view.rooted(fork.trace).require_room(1, request.config.max_new_tokens)
+        return request
+
+    bar.start(view, ask)
+
+
+def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
+    """In a callback of another page: turn to Decode and run on behind a prompt and given tokens.
+
+    Args:
+        trace: of the other page, with the prompt and the settings.
+    """
+    view, config = DecodeView.elsewhere(), _config(trace.config, None)
+    if config.max_new_tokens <= len(token_ids):
+        config = replace(config, max_new_tokens=len(token_ids) + _MORE_TOKENS)
+    request = Request(
+        trace.model_id, trace.prompt, config, ids=trace.prompt_ids, given=tuple(token_ids)
+    )
+    view.drop("decode")
+    view.failure = ""
+    view.begin("decode", jobs.decode(request))
+    view.request = request
+    controls.load_controls(replace(trace, config=config))
+    save.go_to(registry.PAGES[0].path)
+    st.rerun()
+
+
+def _request(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
+    trace, config = fork.trace, _config(fork.trace.config, seed)
+    made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
+    return replace(view.asked or made, config=config, draft="", given=(), fork=fork)
+
+
+def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
+    """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
+    st.session_state[MENU] = False
+    tree, at = view.rooted(trace), step.index
+    kept = trace.token_ids[:at]
+    taken = {
+        branch.trace.token_ids[at]
+        for branch in tree.tree.branches
+        if branch.trace.token_ids[:at] == kept and len(branch.trace.token_ids) > at
+    }
+    likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
+    forks = [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
+    view.failure = "" if forks else "The tree has a run with each of these tokens already."
+    if forks:
+        requests = [_request(view, fork) for fork in forks]
+        view.attempt("grow", partial(_start, tree, requests))
+        view.failure = view.failures["grow"]
+
+
+def _start(tree: SessionTree, requests: list[Request]) -> Job:
+    tree.require_room(len(requests), requests[0].config.max_new_tokens)
+    return jobs.grow(requests)
+
+
+def _growing(job: Job) -> None:
+    job.watch()
+    done, total = job.counts
+    st.button(
+        f"Stop · {done} of {total}",
+        key="stop_grow",
+        icon=":material/stop:",
+        disabled=job.stopping.is_set(),
+        on_click=job.stop,
+        help="Branches grow; what they have by then is kept.",
+    )
+
+
+def _config(config: MethodConfig, seed: int | None) -> MethodConfig:
+    """The settings of the run, with this seed where it draws by another one."""
+    from core.decoding.autoregressive.branches import single_token_config
+
+    config = single_token_config(config)
+    if isinstance(config, Sampling) and seed is not None:
+        return replace(config, seed=seed)
+    return config

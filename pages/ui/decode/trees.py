@@ -1,0 +1,108 @@
+"""Trees of runs of a session: each run with its request and its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from core.decoding.counting import counted
+from core.decoding.errors import TraceError
+from core.decoding.record.trace import Trace
+from core.decoding.record.tree import MAX_RUNS, RunTree
+from core.figures.base.labels import visible_token
+from pages.ui import registry
+from pages.ui.run.request import Fork, Request
+from pages.ui.run.view import Source
+
+# Of all runs of a tree; its file may be opened again then.
+MOST_TOKENS = 5_000
+NAME_LIMIT = 40
+_ROOT = {"example": "Example", "file": "File", "request": "Request"}
+
+
+def first_run(tree: RunTree) -> Trace:
+    """Return the first run of a tree that the Decode page shows.
+
+    Raises:
+        TraceError: it has none.
+    """
+    for branch in tree.branches:
+        if registry.page_of(branch.trace.config.method) is registry.PAGES[0]:
+            return branch.trace
+    raise TraceError("This tree has no run that the Decode page shows: open the run's own file.")
+
+
+@dataclass(eq=False)
+class SessionTree:
+    """A tree of runs.
+
+    Args:
+        asked: for each run, what it was asked for; None for a run that was not made here.
+        sources: for each run, where the page has it from.
+    """
+
+    tree: RunTree
+    asked: list[Request | None]
+    sources: list[Source]
+
+    @classmethod
+    def of(cls, trace: Trace, asked: Request | None, source: Source) -> Self:
+        """Return the tree of one run."""
+        return cls(RunTree.of(trace, _ROOT.get(source, "First run")), [asked], [source])
+
+    @classmethod
+    def of_file(cls, tree: RunTree) -> Self:
+        """Return the tree of a file, without what the file says about its proofs."""
+        branches = tuple(replace(b, trace=b.trace.with_checks(())) for b in tree.branches)
+        count = len(branches)
+        return cls(RunTree(branches), [None] * count, ["file"] * count)
+
+    def place(self, trace: Trace | None) -> int | None:
+        """Return the place of a run, whose proof may have been attached since; None of another."""
+        places = (
+            at for at, b in enumerate(self.tree.branches) if trace and b.trace.steps is trace.steps
+        )
+        return next(places, None)
+
+    def require_room(self, runs: int, length: int) -> None:
+        """Refuse more runs of so many tokens each where the tree can't hold them.
+
+        Raises:
+            TraceError: one sentence.
+        """
+        tokens = sum(len(branch.trace.token_ids) for branch in self.tree.branches)
+        if len(self.tree.branches) + runs > MAX_RUNS or tokens + runs * length > MOST_TOKENS:
+            raise TraceError(
+                f"This tree has no room for {counted(runs, 'run')} more: it holds "
+                f"{counted(MAX_RUNS, 'run')} and {counted(MOST_TOKENS, 'token')} at most. Remove a "
+                "branch first."
+            )
+
+    def grow(self, fork: Fork, trace: Trace, asked: Request | None) -> None:
+        """Add the run that went on from a run of the tree."""
+        parent = self.place(fork.trace)
+        if parent is not None and len(self.tree.branches) < MAX_RUNS:
+            at = min(fork.at_step, len(trace.token_ids))
+            self.tree = self.tree.grown(parent, at, trace, _name(fork, trace))
+            self.asked.append(asked)
+            self.sources.append("run")
+
+    def remove(self, place: int) -> int:
+        """Take a run out, and return the place of the run that it went on from."""
+        parent = self.tree.branches[place].parent
+        self.tree = self.tree.without(place)
+        del self.asked[place], self.sources[place]
+        return parent or 0
+
+    def rename(self, place: int, name: str) -> None:
+        """Give a run another name; an empty one is none."""
+        if name := " ".join(name.split())[:NAME_LIMIT]:
+            self.tree = self.tree.renamed(place, name)
+
+
+def _name(fork: Fork, trace: Trace) -> str:
+    """Name a run by the tokens that it was given, else by its seed."""
+    given = trace.token_steps[fork.at_step :][: len(fork.token_ids)]
+    text = fork.text or "".join(step.chosen.text for step in given)
+    text = text or f"seed {getattr(trace.config, 'seed', 0)}"
+    return visible_token(" ".join(text.split()) or text, NAME_LIMIT)

@@ -1,0 +1,29 @@
+"""From a token on any page to a run on Decode that begins with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from core.decoding.record.trace import Trace
+from pages.ui import registry
+
+
+def button(
+    trace: Trace, token_ids: Callable[[], Sequence[int]], *, key: str, may_load: bool
+) -> None:
+    """Draw the button.
+
+    Args:
+        trace: with the prompt and the settings.
+        token_ids: gives the tokens after the prompt, the chosen one last.
+        may_load: whether the trace's model may be loaded.
+    """
+    st.button(
+        "Go on from here in Decode",
+        key=key,
+        icon=":material/alt_route:",
+        disabled=not may_load,
+        on_click=lambda: registry.GO_ON(trace, token_ids()),
+    )
