@@ -76,7 +76,7 @@ class OpenTabs:
         self._page = ""
 
     def read(self, asked: ClientState) -> None:
-        """Read the open tabs from a request; where no press of a tab sent it, write them into it."""
+        """Read the open tabs from a request, or set them where no press of a tab sent it."""
         if self._page not in ("", asked.page_script_hash):
             self._rows.clear()
         self._page = asked.page_script_hash
