@@ -1,11 +1,11 @@
-"""The tab that a visitor opened last stays open, whatever an answer to an earlier press says."""
+"""What a visitor opened last stays open, whatever an answer to an earlier press says."""
 
 from __future__ import annotations
 
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from pages.ui.platform.open_tabs import OpenTabs
+from pages.ui.platform.containers import Opened
 
 TITLES = ["Uncertainty", "Time", "Prompt"]
 
@@ -14,7 +14,7 @@ class Browser:
     """A browser that opens the tab that an answer names, as Streamlit's does."""
 
     def __init__(self) -> None:
-        self.tabs, self.shown, self._named = OpenTabs(), "", -1
+        self.tabs, self.shown, self._named = Opened(), "", -1
 
     def get(self, title: str) -> None:
         """Get the answer of a run in which this tab was open."""
@@ -95,3 +95,27 @@ def test_a_page_that_is_left_forgets_a_press_that_nothing_has_answered() -> None
     browser.press("Prompt")
     browser.get("Prompt")
     assert browser.shown == "Prompt"
+
+
+def test_a_popover_that_is_opened_again_stays_open_and_one_that_was_closed_stays_closed() -> None:
+    opened = Opened()
+
+    def answer(is_open: bool) -> bool:
+        message = ForwardMsg()
+        message.delta.add_block.popover.id = "export"
+        message.delta.add_block.popover.open = is_open
+        opened.write(message)
+        return message.delta.add_block.popover.open
+
+    def ask(is_open: bool, *, auto: bool = False) -> bool:
+        asked = ClientState(page_script_hash="decode", is_auto_rerun=auto)
+        asked.widget_states.widgets.add(id="export", bool_value=is_open)
+        opened.read(asked)
+        return asked.widget_states.widgets[0].bool_value
+
+    assert not answer(is_open=False)
+    assert ask(is_open=True) and answer(is_open=True)
+    assert not ask(is_open=False) and ask(is_open=True)
+    # The press that closed it is answered after it was opened again.
+    assert answer(is_open=False) and ask(is_open=False, auto=True) and answer(is_open=True)
+    assert not ask(is_open=False) and not answer(is_open=False)
