@@ -97,7 +97,11 @@ def table(
 
 
 def _call(function: Callable[..., Any], values: Mapping[str, object], **more: object) -> Any:
-    """Call a function with the values that have its parameters' names."""
+    """Call a function with the values that have its parameters' names.
+
+    Args:
+        more: takes the place of values, such as the window of a table.
+    """
     known = {**values, **more}
     return function(
         **{name: known[name] for name in signature(function).parameters if name in known}
