@@ -96,7 +96,8 @@ def draw(view: DecodeView) -> None:
             key="save_tree",
             icon=":material/data_object:",
             on_click="ignore",
-            help="All runs in one file, which “Open a trace” and `core figure` read.",
+            help="All runs in one file, which “Open a trace” (5 MB at most) and `core figure` "
+            "read.",
         )
 
 

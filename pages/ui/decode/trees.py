@@ -14,7 +14,7 @@ from pages.ui import registry
 from pages.ui.run.request import Fork, Request
 from pages.ui.run.view import Source
 
-# Of all runs of a tree; its file may be opened again then.
+# Of all runs of a tree, which a session holds.
 MOST_TOKENS = 5_000
 NAME_LIMIT = 40
 _ROOT = {"example": "Example", "file": "File", "request": "Request"}

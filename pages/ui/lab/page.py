@@ -265,16 +265,23 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
             with st.container(key="notice"):
                 st.markdown(_NOTICE)
                 _about_order(settings)
-                go_on.button(
-                    step.trace,
-                    lambda: step.trace.token_ids,
-                    key="lab_go_on",
-                    may_load=lab.loadable,
-                )
+                _go_on_in_decode(lab, ref, step)
                 panel.made_by(lab_caption(step))
         with right:
             _flips(lab, ref, settings, step)
     return True
+
+
+def _go_on_in_decode(lab: Lab, ref: StepRef, step: LabStep) -> None:
+    """Begin a run with the tokens before the step that were generated, and the one drawn here."""
+    ids = step.trace.prompt_ids
+    prompt = max(len(ids) - ref.index, 1)
+    go_on.button(
+        replace(step.trace, prompt_ids=ids[:prompt]),
+        lambda: (*ids[prompt:], *step.trace.token_ids),
+        key="lab_go_on",
+        may_load=lab.loadable,
+    )
 
 
 def _stages(step: LabStep) -> Part:

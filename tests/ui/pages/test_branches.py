@@ -254,6 +254,24 @@ def test_the_likeliest_tokens_grow_into_branches_that_the_run_s_own_is_not_among
     assert link is not None and app.query_params["given"]
 
 
+def test_a_token_inside_a_character_goes_on(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = ["<end>", "the", " cat", b"\xe3\x81", b"\x82", b"\x84", " home", "."]
+    whole = {(): [0.0, 0.1, 0.3, 0.3, 0.1, 0.1, 0.1, 0.0], (3,): [0, 0, 0, 0, 0.9, 0.1, 0, 0]}
+    serve(monkeypatch, ScriptedModel(whole, tokens=tokens, model_id="embedded:target"))
+    app = first_run(open_app)
+    at = shown(app).token_ids.index(3) + 1
+    other = {4: 5, 5: 4}[shown(app).token_ids[at]]
+    view_of(app).select(at)
+    move(app.run(), "fork", True).run()
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_ids[at] == other and {4: "あ", 5: "い"}[other] in shown(app).text
+    assert all(outcome.passed for outcome in shown(app).checks)
+    name = tree_of(app).tree.branches[1].name
+    assert name and "\ufffd" not in name
+
+
 def test_a_full_tree_says_so(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trees, "MOST_TOKENS", 40)
     app = go_on(go_on(first_run(open_app), 2), 6)

@@ -62,11 +62,12 @@ def test_from_a_rejected_draft_token(open_app: Open) -> None:
 
 def test_from_a_step_of_the_lab(open_app: Open) -> None:
     app = open_app("sampling.py")
-    step = app.session_state["lab"].shown
+    step, run = app.session_state["lab"].shown, app.session_state["view"].trace
     app.button(key="lab_go_on").click().run()
-    made = run_of(app)
-    assert made.prompt_ids == step.trace.prompt_ids
-    assert made.token_ids[0] == step.step.token_id and len(made.token_ids) > 1
+    made, at = run_of(app), app.session_state["lab"].index
+    assert (made.prompt, made.prompt_ids) == (run.prompt, run.prompt_ids)
+    assert made.token_ids[:at] == step.trace.prompt_ids[len(run.prompt_ids) :]
+    assert made.token_ids[at] == step.step.token_id and len(made.token_ids) > at + 1
 
 
 @pytest.mark.parametrize("page", ["beam.py", "speculative.py"])
