@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures import LIGHT, printed, run_tree, run_tree_data
-from tests.figures.forks import make_tree
+from tests.figures.forks import make_fork, make_tree
 from tests.figures.looking import trace_named
 
 TRACE = Trace.load(Path(__file__).parents[2] / "assets/traces/decode.json")
@@ -31,6 +32,15 @@ def test_each_forced_token_has_a_frame_at_its_step() -> None:
     assert sorted(math.floor(frame.x0) for frame in frames) == [2, 5, 6]
     assert all(frame.line.color == LIGHT.accent for frame in frames)
     assert all(frame.x1 - frame.x0 < 1 for frame in frames)
+
+
+def test_what_a_branch_inherits_is_not_marked_in_it() -> None:
+    made = make_fork(TRACE, 6)
+    steps = list(made.steps)
+    steps[3] = replace(steps[3], origin="forced", forced_as="given", instead_of=0)
+    figure = run_tree(RunTree.of(TRACE).grown(0, 6, replace(made, steps=tuple(steps))))
+    frames = [shape for shape in figure.layout.shapes if shape.name == "forced"]
+    assert [math.floor(frame.x0) for frame in frames] == [6]
 
 
 def test_a_lane_names_its_run_with_the_sum_of_ln_p() -> None:

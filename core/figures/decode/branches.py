@@ -91,7 +91,8 @@ def _lane(place: int, branch: Branch, selected: int | None) -> Lane:
             RowToken(step.token_id, step.chosen.text, step.chosen.raw_prob, step.chosen.prob)
             for step in steps
         ),
-        {step.index for step in steps if step.forced_as is not None},
+        # The tokens before belong to the run that it went on from, under other dice too.
+        {step.index for step in steps[branch.at_step :] if step.forced_as is not None},
         place == selected,
         place,
     )
