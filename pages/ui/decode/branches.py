@@ -150,9 +150,6 @@ def _show(view: DecodeView, found: SessionTree, place: int) -> None:
     page = registry.page_of(trace.config.method)
     if page is not registry.PAGES[0]:
         save.turn_to(page, trace, source=from_)
-    elif from_ in ("file", "request"):
-        view.open(trace, from_)
-        page.load_controls(trace)
     else:
         history.show_again(view, trace, asked, from_, page)
     st.rerun()

@@ -104,7 +104,10 @@ def _back(view: View, labels: list[str], page: Page | None = None) -> None:
 def show_again(view: View, trace: Trace, asked: Request | None, source: Source, page: Page) -> None:
     """Show a run of the session again, with its controls."""
     view.request = asked
-    view.show(trace, source)
+    if source in ("file", "request"):
+        view.open(trace, source)
+    else:
+        view.show(trace, source)
     page.load_controls(trace)
     if asked is not None:
         control.load({"model": asked.model, **({"draft": asked.draft} if asked.draft else {})})
