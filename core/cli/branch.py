@@ -129,7 +129,8 @@ def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
             f"--rank and --top read a token's step, and the run has "
             f"{counted(len(steps), 'such step')}."
         )
-    return steps[args.at - 1].candidates
+    candidates: Sequence[Candidate] = steps[args.at - 1].candidates
+    return candidates
 
 
 def _go_on(args: Namespace, parent: Trace) -> Trace:
