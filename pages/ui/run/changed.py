@@ -109,7 +109,7 @@ def note(view: View, page: Page) -> str:
         rows = list(changed(page, said))
     except DecodingError:
         return ""  # The page says what is wrong with the controls.
-    labels = [row.label.partition(",")[0] for row in rows if row.key not in controls.acting]
+    labels = [row.name for row in rows if row.key not in controls.acting]
     if len(labels) > _MOST_NAMED:
         labels[_MOST_NAMED - 1 :] = [f"{len(labels) - _MOST_NAMED + 1} more"]
     if labels:

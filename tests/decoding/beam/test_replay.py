@@ -10,8 +10,9 @@ import pytest
 
 from core import BeamSearch, Greedy, collect, follow, guess_parents, rerank
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, float32, score_of
-from core.decoding.beam.replay import RANKED_ANEW, ranked_anew
+from core.decoding.beam.replay import ranked_anew
 from core.decoding.errors import ConfigError, TraceError
+from core.decoding.record.notes import RANKED_ANEW
 from core.models.scripted import ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.decoding.checks.forging import forge
@@ -182,4 +183,6 @@ def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:
         found.hypotheses[0].text,
     )
     assert found.steps == search.steps
-    assert found.notes == (f"{RANKED_ANEW}length penalty 1, early stopping false",)
+    ((key, words),) = found.notes
+    assert key == RANKED_ANEW
+    assert words == "ranked anew after a search with length penalty 1, early stopping false"

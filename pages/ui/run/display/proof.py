@@ -28,20 +28,20 @@ _list = st.components.v2.component(
     js=source("run/display/proof.js"),
 )
 
-_LOOKS: dict[Verdict, tuple[str, str]] = {
-    "Consistent": ("check_circle", "fair"),
-    "Proved by the model": ("verified", "good"),
-    "Not proved": ("error", "bad"),
+_LOOKS: dict[Verdict, tuple[str, str, str]] = {
+    "consistent": ("Consistent", "check_circle", "fair"),
+    "proved": ("Proved by the model", "verified", "good"),
+    "failed": ("Not proved", "error", "bad"),
 }
 _MEANINGS: dict[Verdict, str] = {
-    "Consistent": (
+    "consistent": (
         "Every number agrees with the others and with the settings. Whether they are the model's "
         "own, only the model can tell."
     ),
-    "Proved by the model": (
+    "proved": (
         "Every number agrees with the others and the settings, and the model gives them again."
     ),
-    "Not proved": "A check failed: something in this run is not what its settings make of it.",
+    "failed": "A check failed: something in this run is not what its settings make of it.",
 }
 _BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
 
@@ -74,9 +74,8 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
     passed = sum(check.passed for check in checks)
     if not total:
         return "Checking" if checking else "Not checked", ":material/pending:", "open"
-    found = verdict(checks)
-    icon, tone = _LOOKS[found]
-    return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
+    words, icon, tone = _LOOKS[verdict(checks)]
+    return f"{words}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
 def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
@@ -84,7 +83,7 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     if not checks:
         return
     found = verdict(checks)
-    st.markdown(f"**{found}.** {_MEANINGS[found]}")
+    st.markdown(f"**{_LOOKS[found][0]}.** {_MEANINGS[found]}")
     if left_open:
         st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
@@ -96,7 +95,7 @@ def _row(check: Check) -> dict[str, object]:
     sign = "≤" if check.passed else ">"
     return {
         "passed": check.passed,
-        "name": check.name,
+        "name": check.words,
         "numbers": f"{check.value:.2g} {sign} {check.tolerance:.2g}",
         "detail": check.detail,
     }

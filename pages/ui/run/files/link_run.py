@@ -106,7 +106,7 @@ def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control
 def _label(field: str, rows: dict[str, Control]) -> str:
     row = next((row for row in rows.values() if row.field == field), None)
     plain = field.removeprefix("shaping.")
-    return row.label.partition(",")[0] if row else plain.replace("_", " ")
+    return row.name if row else plain.replace("_", " ")
 
 
 def parameter(row: Control, held: Any) -> str | None:

@@ -65,6 +65,11 @@ class Control:
     from_field: Callable[[Any], Any] = _unchanged
     acts: Callable[[Read], bool] = _always
 
+    @property
+    def name(self) -> str:
+        """The label as sentences have it, without what follows a comma."""
+        return self.label.partition(",")[0]
+
     def cast(self, held: Any) -> Any:
         """The value in the control's type."""
         return held
@@ -318,13 +323,12 @@ def defaults(within: str = "") -> dict[str, Any]:
 
 def in_words(error: DecodingError) -> str:
     """An error as the page says it: a setting by its control's label, not by its class."""
-    if not isinstance(error, ConfigError) or error.plain == str(error):
+    if not isinstance(error, ConfigError):
         return str(error)
-    name, _, rest = error.plain.partition(" ")
+    name = error.setting
     fields = (name, f"shaping.{name}")
     row = next((row for row in _rows.values() if row.field in fields), None)
-    label = row.label.partition(",")[0] if row else name.replace("_", " ").capitalize()
-    return f"{label} {rest}"
+    return error.under(row.name if row else name.replace("_", " ").capitalize())
 
 
 def load(said: Mapping[str, Any]) -> None:

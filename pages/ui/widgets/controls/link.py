@@ -59,7 +59,7 @@ def check_address() -> None:
             used = row.in_address(row.default) or "nothing"
             taken_out |= session.drop_from_address(key)
         if reason:
-            tell(f"{row.label.partition(',')[0]}: {reason}: {used} is used.")
+            tell(f"{row.name}: {reason}: {used} is used.")
     if taken_out:
         st.rerun()
     say()
