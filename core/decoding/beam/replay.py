@@ -159,7 +159,7 @@ class Reranking:
     hypotheses: tuple[Hypothesis, ...]
     exact: bool
     differs_at: int | None = None
-    would: Literal["stop", "go on"] | None = None
+    would: Literal["stop", "go_on"] | None = None
 
 
 def rerank(
@@ -227,10 +227,10 @@ def _said(value: object) -> str:
 
 def _change(
     then: tuple[int, StopReason] | None, now: tuple[int, StopReason] | None
-) -> tuple[int, Literal["stop", "go on"]] | None:
+) -> tuple[int, Literal["stop", "go_on"]] | None:
     if now is not None and (then is None or now[0] < then[0]):
         return now[0], "stop"
-    return (then[0], "go on") if then is not None and now is None else None
+    return (then[0], "go_on") if then is not None and now is None else None
 
 
 class ParentGuess(NamedTuple):

@@ -178,7 +178,7 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
             f" The search would have ended after step {step}. This one took all "
             f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
         )
-    elif ranking.would == "go on":
+    elif ranking.would == "go_on":
         words += (
             f" The search would have gone on after step {step}, and might have found better paths."
         )

@@ -17,6 +17,7 @@ from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import address
 from pages.ui.run.display import later, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
 from pages.ui.widgets import ahead, play, style
 from pages.ui.widgets.controls import control, link
@@ -87,9 +88,9 @@ def _looks(view: BeamView) -> None:
     """The tabs, and the watch over what a press in them starts."""
     trace, ranking, asked = as_ranked(view)
     drawings = {
-        "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
-        "Against greedy": partial(compare.draw, view, trace, _redraw),
-        "Guess against truth": partial(compare.guesses, view, trace, _redraw),
+        "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, asked)),
+        "greedy": Tab("Against greedy", partial(compare.draw, view, trace, _redraw)),
+        "guesses": Tab("Guess against truth", partial(compare.guesses, view, trace, _redraw)),
     }
     panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)

@@ -19,6 +19,7 @@ from pages.ui.decode import controls, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.run.display import bar, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
@@ -29,7 +30,7 @@ from pages.ui.widgets.controls.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
-_READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
+_READY = ("uncertainty", "arithmetic", "prompt", "time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 
@@ -85,14 +86,15 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
     """
     _heatmap(view, trace, redraw)
     _notice(view, trace)
+    strategy = strategy_of(trace.config)
     drawings = {
-        "Uncertainty": partial(_uncertainty, view, trace, redraw),
-        "Arithmetic": partial(_arithmetic, view, trace),
-        "Reading the prompt": partial(_prompt, view, trace),
-        "Time": partial(_time, view, trace, redraw),
+        "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
+        "prompt": Tab("Reading the prompt", partial(_prompt, view, trace)),
+        "time": Tab("Time", partial(_time, view, trace, redraw)),
         **{
-            title: partial(_own, view, trace, part)
-            for title, part in strategy_of(trace.config).parts.items()
+            name: Tab(strategy.label, partial(_own, view, trace, part))
+            for name, part in strategy.parts.items()
         },
     }
     panel.tabs("look", drawings, linked=False, ready=_READY)

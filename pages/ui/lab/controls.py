@@ -30,7 +30,6 @@ from pages.ui.widgets.controls.slider import Slider
 
 # The parts of the page that these controls change, by the names that they can be drawn anew with.
 WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
-LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
@@ -40,7 +39,6 @@ _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
 )  # fmt: skip
-# The address holds the words on the right: that is how Streamlit binds options.
 declare(
     Segments(
         "at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}

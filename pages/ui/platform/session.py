@@ -73,6 +73,14 @@ def is_first(name: str) -> bool:
     return True
 
 
+def tell_address(name: str, word: str | None) -> None:
+    """Let the address say this under a name, or nothing; it isn't sent where it says so already."""
+    if word is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != word:
+        st.query_params[name] = word
+
+
 def set_in_address(name: str, word: str) -> bool:
     """Let the address say a word; False where the name belongs to a control that was drawn."""
     with suppress(StreamlitAPIException):

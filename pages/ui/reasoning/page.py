@@ -39,8 +39,8 @@ LIVE_SECONDS = 1.5
 ACCURACY, NOTE, LOOKS = "reason-accuracy", "reason-note", "reason-looks"
 
 
-class Tab(NamedTuple):
-    """A tab: what draws it, and what starts its work for a link that has the flag.
+class Look(NamedTuple):
+    """A tab: its title, what draws it, and what starts its work for a link that has the flag.
 
     Args:
         flag: in the address; the name of its job too.
@@ -48,6 +48,7 @@ class Tab(NamedTuple):
         button: says what else starts it.
     """
 
+    title: str
     draw: Callable[[ReasonView], None]
     flag: str = ""
     start: Callable[[ReasonView], None] | None = None
@@ -56,17 +57,29 @@ class Tab(NamedTuple):
 
 
 _TABS = {
-    "Many problems": Tab(
-        reason_many.draw, "sweep", reason_many.start, reason_many.tokens, "Run sweep"
+    "sweep": Look(
+        "Many problems",
+        reason_many.draw,
+        "sweep",
+        reason_many.start,
+        reason_many.tokens,
+        "Run sweep",
     ),
-    "Same bound, other ways": Tab(vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
-    "Best of N": Tab(best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
-    "What a level is": Tab(loop.draw),
-    "A calculator": Tab(
-        tools.draw, "tools", tools.start, tools.tokens, "Run this problem both ways"
+    "rivals": Look(
+        "Same bound, other ways", vote.draw, "rivals", vote.start, vote.tokens, "Compare"
+    ),
+    "best": Look("Best of N", best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
+    "level": Look("What a level is", loop.draw),
+    "tools": Look(
+        "A calculator",
+        tools.draw,
+        "tools",
+        tools.start,
+        tools.tokens,
+        "Run this problem both ways",
     ),
 }
-_READY = ("What a level is", "A calculator")
+_READY = ("level", "tools")
 _NOTICE = """
 ## What to notice
 
@@ -126,7 +139,9 @@ def _asked() -> tuple[Problem, Reasoning]:
 
 def _looks(view: ReasonView) -> None:
     """The tabs, and the watch over what a press in them starts."""
-    drawings = {name: partial(_tab, view, tab) for name, tab in _TABS.items()}
+    drawings = {
+        name: panel.Tab(look.title, partial(_tab, view, look)) for name, look in _TABS.items()
+    }
     panel.tabs("reason_look", drawings, ready=_READY)
     panel.watch(view)
 
@@ -275,7 +290,7 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
         st.rerun()
 
 
-def _tab(view: ReasonView, tab: Tab) -> None:
+def _tab(view: ReasonView, tab: Look) -> None:
     """Draw a tab, and measure again what a link asks for: a link alone loads built-in models only,
     and starts nothing that costs more than a bound.
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import streamlit as st
 
 from pages.ui import platform
+from pages.ui.platform import session
 from pages.ui.run import shared
 from pages.ui.widgets.controls import rail
 
@@ -18,19 +19,12 @@ from pages.ui.widgets.controls import rail
 _SHARED = {row.key for row in shared.ROWS}
 _ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
+tell = session.tell_address
 
 
 def keep(page: str) -> None:
     """Remember the address of the page, by its path, at the end of its run."""
     _kept()[page] = _part()
-
-
-def tell(name: str, said: str | None) -> None:
-    """Let the address say this under a name, or nothing; it isn't sent where it says so already."""
-    if said is None:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != said:
-        st.query_params[name] = said
 
 
 def forget(page: str) -> None:

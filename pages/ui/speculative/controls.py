@@ -32,10 +32,9 @@ from pages.ui.widgets.controls.control import (
 from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 
-LOOKUP = "prompt lookup"
+LOOKUP = "prompt_lookup"
 # In the session's state: the target that the draft was set for, and that lookup was set for one.
 _TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
-# The address holds the words on the right: that is how Streamlit binds options.
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
 NAMES = ("A", "B", "C")
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
@@ -75,14 +74,14 @@ def _samples(read: Read) -> bool:
 
 def _drafters() -> dict[str, str]:
     own = (name for name in models.options() if name != DEFAULT_DRAFT)
-    return {name: name for name in (DEFAULT_DRAFT, *own, LOOKUP)}
+    return {**{name: name for name in (DEFAULT_DRAFT, *own)}, LOOKUP: "prompt lookup"}
 
 
 ROWS = declare(
     Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
         field="drafter",
-        to_field=lambda chosen: "prompt_lookup" if chosen == LOOKUP else "model",
-        from_field=lambda drafter: LOOKUP if drafter == "prompt_lookup" else None,
+        to_field=lambda chosen: LOOKUP if chosen == LOOKUP else "model",
+        from_field=lambda drafter: LOOKUP if drafter == LOOKUP else None,
         help="The model that proposes; the target is the sidebar’s model. Both must have the "
         "same tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
         "earlier in the text."),

@@ -26,6 +26,7 @@ from core.figures.speculative.words import (
 from pages.ui import platform, registry
 from pages.ui.run import address
 from pages.ui.run.display import later, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
 from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
@@ -90,18 +91,14 @@ def _redraw() -> None:
 def _looks(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     drawings = {
-        "Where the time goes": time.draw,
-        "Acceptance and metrics": time.metrics,
-        "What is fed to the target": feed.draw,
-        "Losslessness": lossless.draw,
+        "time": Tab("Where the time goes", partial(time.draw, view, trace)),
+        "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
+        "feed": Tab("What is fed to the target", partial(feed.draw, view, trace)),
+        "lossless": Tab("Losslessness", partial(lossless.draw, view, trace)),
     }
     if server.is_there():
-        drawings["The server's speculation"] = server.draw
-    panel.tabs(
-        "spec-look",
-        {name: partial(d, view, trace) for name, d in drawings.items()},
-        ready=("Where the time goes", "Acceptance and metrics"),
-    )
+        drawings["server"] = Tab("The server's speculation", partial(server.draw, view, trace))
+    panel.tabs("spec-look", drawings, ready=("time", "metrics"))
     view.three = lossless.three_tokens()
     panel.watch(view)
 

@@ -53,7 +53,7 @@ def test_reranking_equals_searching_again_wherever_it_says_that_it_is_exact() ->
             inexact += 1
             assert found.differs_at is not None
             if config.num_beam_groups == 1:
-                assert found.would == "go on"
+                assert found.would == "go_on"
                 assert len(again.beam_steps) > len(trace.beam_steps)
     assert min(exact, differing, inexact) >= 3
 

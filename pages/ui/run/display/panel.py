@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from core.figures.base.labels import visible_token
 from pages.ui import platform
 from pages.ui.platform import guard
 from pages.ui.registry import Page
-from pages.ui.run import jobs
+from pages.ui.run import address, jobs
 from pages.ui.run.display import history, outside, plain_text, proof
 from pages.ui.run.files import save
 from pages.ui.run.jobs import Job
@@ -22,6 +22,7 @@ from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets import closed, words
 from pages.ui.widgets.ahead import Offer
 from pages.ui.widgets.controls.control import in_words, value
+from pages.ui.widgets.controls.old_labels import OLD_LABELS
 
 T = TypeVar("T")
 # The key of the menu that saves, of which a link and a file tell what the controls say.
@@ -181,33 +182,42 @@ def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
             st.button("Try again", key="try_again", type="tertiary", on_click=again)
 
 
+class Tab(NamedTuple):
+    """A tab of a page: its title and what draws it."""
+
+    title: str
+    draw: Callable[[], None]
+
+
 def tabs(
-    key: str,
-    drawings: Mapping[str, Callable[[], None]],
-    *,
-    linked: bool = True,
-    ready: Collection[str] = (),
+    key: str, drawings: Mapping[str, Tab], *, linked: bool = True, ready: Collection[str] = ()
 ) -> None:
-    """Tabs by their titles, of which only the open one is drawn.
+    """Tabs by their keys, of which only the open one is drawn.
 
     Args:
         linked: whether the address says which one is open.
-        ready: titles of those whose figures are made ready while they are closed, so that they are
+        ready: keys of those whose figures are made ready while they are closed, so that they are
             there as soon as one is opened; not while many others wait. They start no work by being
             drawn.
     """
     ready = ready if jobs.is_quiet() else ()
+    if linked and key not in st.session_state:
+        named = st.query_params.get(key, "")
+        if tab := drawings.get(OLD_LABELS[key].get(named, named)):
+            st.session_state[key] = tab.title
     with st.container(key="more"):
-        found = st.tabs(
-            list(drawings), key=key, on_change="rerun", bind="query-params" if linked else None
-        )
-        for tab, (title, draw_tab) in zip(found, drawings.items(), strict=True):
-            with tab:
-                if title in ready:
-                    with closed.tab(is_open=bool(tab.open)):
-                        draw_tab()
-                elif tab.open:
-                    draw_tab()
+        found = st.tabs([tab.title for tab in drawings.values()], key=key, on_change="rerun")
+        opened = dict(zip(drawings, found, strict=True))
+        if linked:
+            said = next(name for name in drawings if opened[name].open)
+            address.tell(key, None if said == next(iter(drawings)) else said)
+        for name, tab in drawings.items():
+            with opened[name]:
+                if name in ready:
+                    with closed.tab(is_open=bool(opened[name].open)):
+                        tab.draw()
+                elif opened[name].open:
+                    tab.draw()
 
 
 def watch(work: BackgroundWork) -> None:

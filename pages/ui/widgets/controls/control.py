@@ -16,6 +16,7 @@ import streamlit as st
 
 from core.decoding.errors import ConfigError, DecodingError
 from pages.ui.platform import session
+from pages.ui.widgets.controls.old_labels import OLD_LABELS
 
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
@@ -181,10 +182,60 @@ class Number(Control):
 
 
 @dataclass(frozen=True)
-class Segments(Control):
-    """Segments of which one is chosen: values with the words for them, which the address holds.
+class Choice(Control):
+    """One of several values: words for them on the page, keys in the address.
+
+    Streamlit would write the words into the address, so the control does it by itself.
+    """
+
+    @property
+    def words(self) -> Mapping[Any, str]:
+        """The values with their words."""
+        raise NotImplementedError
+
+    @property
+    def held(self) -> Any:
+        if self.key in st.session_state:
+            return st.session_state[self.key]
+        word = st.query_params.get(self.key)
+        return None if word is None else self.of_address(word)
+
+    def fit(self, held: Any) -> Any:
+        return held if held in self.words else None
+
+    def in_address(self, held: Any) -> str:
+        return str(held).lower() if isinstance(held, bool) else str(held)
+
+    def of_address(self, word: str) -> Any:
+        """The value of a key, or of the label that addresses held before."""
+        keys = {self.in_address(held): held for held in self.words}
+        return keys[word] if word in keys else OLD_LABELS.get(self.key, {}).get(word)
+
+    def takes(self, word: str) -> bool:
+        """Whether the address may name this."""
+        return self.of_address(word) is not None
+
+    def draw(self, *, on_change: Callable[..., None] = _redraw_around, **more: Any) -> None:
+        def changed(*args: Any) -> None:
+            self._tell_address()
+            on_change(*args)
+
+        super().draw(bind=None, on_change=changed, **more)
+
+    def _tell_address(self) -> None:
+        held = self.held
+        if held is not None and self.key not in st.session_state:
+            st.session_state[self.key] = held
+        same = held is None or held == self.default
+        session.tell_address(self.key, None if same else self.in_address(held))
+
+
+@dataclass(frozen=True)
+class Segments(Choice):
+    """Segments of which one is chosen.
 
     Args:
+        options: the values with their words.
         offers: whether a value is shown where it isn't chosen.
     """
 
@@ -192,14 +243,9 @@ class Segments(Control):
     _: KW_ONLY
     offers: Callable[[Any], bool] = _always
 
-    def fit(self, held: Any) -> Any:
-        return held if held in self.options else None
-
-    def in_address(self, held: Any) -> str:
-        return self.options[held]
-
-    def of_address(self, word: str) -> Any:
-        return next((held for held, said in self.options.items() if said == word), None)
+    @property
+    def words(self) -> Mapping[Any, str]:
+        return self.options
 
     def _widget(self, **arguments: Any) -> None:
         st.segmented_control(
@@ -212,36 +258,33 @@ class Segments(Control):
 
 
 @dataclass(frozen=True)
-class Menu(Control):
+class Menu(Choice):
     """A menu; the first option is the default.
 
     Args:
-        options: gives the values with the words for them, which the address holds.
+        options: gives the values with their words.
         free: whether other values may be typed.
     """
 
     options: Callable[[], Mapping[str, str]]
     free: Callable[[], bool] = _never
 
+    @property
+    def words(self) -> Mapping[str, str]:
+        return self.options()
+
     def fit(self, held: Any) -> Any:
-        return held if self.free() or held in self.options() else None
+        return held if self.free() else super().fit(held)
 
-    def in_address(self, held: Any) -> str:
-        return self.options().get(held, str(held))
-
-    def of_address(self, word: str) -> str | None:
-        named = (held for held, said in self.options().items() if said == word)
-        return next(named, word if self.free() else None)
-
-    def takes(self, word: str) -> bool:
-        """Whether the address may name this."""
-        return self.of_address(word) is not None
+    def of_address(self, word: str) -> Any:
+        found = super().of_address(word)
+        return word if found is None and self.free() else found
 
     def _widget(self, **arguments: Any) -> None:
-        options = self.options()
+        words = self.words
         st.selectbox(
-            options=list(options),
-            format_func=lambda one: options.get(one, one),
+            options=list(words),
+            format_func=lambda one: words.get(one, one),
             accept_new_options=self.free(),
             **arguments,
         )

@@ -12,10 +12,10 @@ import streamlit as st
 from pages.ui import platform
 from pages.ui.platform import session
 from pages.ui.widgets.controls.control import (
+    Choice,
     Control,
     Menu,
     Number,
-    Segments,
     Text,
     Toggle,
     row_of,
@@ -114,10 +114,9 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
     shown = f"{quoted(word)} in the link"
     if isinstance(row, Number | Slider):
         return _refused_number(row, word, shown)
-    if isinstance(row, Segments | Menu):
-        words = (row.options() if isinstance(row, Menu) else row.options).values()
-        taken = row.takes(word) if isinstance(row, Menu) else word in words
-        return ("" if taken else f"{shown} is none of {', '.join(words)}"), None
+    if isinstance(row, Choice):
+        keys = ", ".join(map(row.in_address, row.words))
+        return ("" if row.takes(word) else f"{shown} is none of {keys}"), None
     if isinstance(row, Toggle):
         return ("" if word.lower() in ("true", "false") else f"{shown} is not true or false"), None
     if isinstance(row, Text) and row.max_chars is not None and len(word) > row.max_chars:

@@ -130,10 +130,7 @@ def _take() -> None:
 
 def _keep_in_address(knob: Knob, value: float) -> None:
     """The address says what differs from the default; it isn't sent where it says so already."""
-    if value == knob.default:
-        st.query_params.pop(knob.key, None)
-    elif st.query_params.get(knob.key) != knob.write(value):
-        st.query_params[knob.key] = knob.write(value)
+    session.tell_address(knob.key, None if value == knob.default else knob.write(value))
 
 
 def _knobs_of() -> dict[str, tuple[Knob, ...]]:
