@@ -14,19 +14,10 @@ from pages.ui.decode import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Text,
-    Toggle,
-    declare,
-    draw,
-    load,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob import Knob, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import slider
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10

@@ -15,17 +15,9 @@ from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Toggle,
-    declare,
-    draw,
-    load,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import Slider
 
 # The parts of the page that these controls change, by the names that they can be drawn anew with.

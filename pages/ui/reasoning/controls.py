@@ -27,17 +27,9 @@ from pages.ui.run import shared
 from pages.ui.widgets import ahead, words
 from pages.ui.widgets.controls import knob_rows, rail
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Text,
-    Toggle,
-    declare,
-    draw,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, value
 from pages.ui.widgets.controls.knob import Knob
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import slider
 
 MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.platform import session
+from pages.ui.platform import session, slot
 from pages.ui.run import shared
 from pages.ui.widgets.controls import rail
 
@@ -19,12 +19,16 @@ from pages.ui.widgets.controls import rail
 _SHARED = {row.key for row in shared.ROWS}
 _ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
-tell = session.tell_address
 
 
 def keep(page: str) -> None:
     """Remember the address of the page, by its path, at the end of its run."""
     _kept()[page] = _part()
+
+
+def tell(name: str, said: str | None) -> None:
+    """Let the address say this under a name of the current slot, or nothing."""
+    session.tell_address(slot.key(name), said)
 
 
 def forget(page: str) -> None:

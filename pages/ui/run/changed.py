@@ -18,7 +18,8 @@ from pages.ui.registry import Page
 from pages.ui.run import address, shared
 from pages.ui.run.request import Request, RunControls
 from pages.ui.run.view import View
-from pages.ui.widgets.controls.control import Control, Menu, Read, row_of, value
+from pages.ui.widgets.controls.control import Control, Read, row_of, value
+from pages.ui.widgets.controls.options import Menu
 
 _MOST_NAMED = 4
 _SHOWN = 60

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.options import Menu
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -31,7 +32,7 @@ def prepare() -> None:
                 "window": style.window(),
                 "drawn": drawn_at(),
                 # Menus that take any text, and how long other texts may be.
-                "free": [row.key for row in control.rows(control.Menu) if row.free()],
+                "free": [row.key for row in control.rows(Menu) if row.free()],
                 "longest": {
                     row.key: row.max_chars for row in control.rows(control.Text) if row.max_chars
                 },

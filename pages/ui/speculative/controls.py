@@ -18,10 +18,8 @@ from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
-    Menu,
     Number,
     Read,
-    Segments,
     Toggle,
     declare,
     draw,
@@ -31,6 +29,7 @@ from pages.ui.widgets.controls.control import (
 )
 from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Menu, Segments
 
 LOOKUP = "prompt_lookup"
 # In the session's state: the target that the draft was set for, and that lookup was set for one.

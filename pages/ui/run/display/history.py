@@ -12,6 +12,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from pages.ui import registry
+from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run.request import Request
 from pages.ui.run.view import View
@@ -33,7 +34,7 @@ def menu(view: View, page: Page | None = None) -> None:
         "Runs",
         range(len(runs))[::-1],
         format_func=labels.__getitem__,
-        key="earlier_runs",
+        key=slot.key("earlier_runs"),
         icon=":material/history:",
         type="tertiary",
         on_click=_back,
@@ -94,7 +95,7 @@ def _words(name: str, held: Any, values: Sequence[Any]) -> str:
 
 def _back(view: View, page: Page | None = None) -> None:
     """Show a run again, with its controls."""
-    place = st.session_state.get("earlier_runs")
+    place = st.session_state.get(slot.key("earlier_runs"))
     if place is None or "decode" in view.jobs:
         return
     trace, asked = _all(view)[place]

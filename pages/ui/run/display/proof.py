@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import streamlit as st
 
@@ -13,6 +12,7 @@ from core.decoding.methods import method_of
 from core.decoding.record.trace import Check, Trace
 from core.decoding.unchecked import unchecked_words
 from pages.ui import platform
+from pages.ui.platform import slot
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
@@ -43,7 +43,7 @@ _MEANINGS: dict[Verdict, str] = {
     ),
     "failed": "A check failed: something in this run is not what its settings make of it.",
 }
-_BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
+_ICON = ":material/model_training:"
 
 
 def badge(view: View, trace: Trace) -> None:
@@ -63,8 +63,8 @@ def badge_of(key: str, checks: Sequence[Check], *, checking: bool) -> None:
 def _popover(key: str, checks: Sequence[Check], *, checking: bool) -> Iterator[None]:
     label, icon, tone = _outcome(checks, checking=checking)
     with (
-        st.container(key=f"{key}-{tone}", width="content"),
-        st.popover(label, icon=icon, type="tertiary", key=key),
+        st.container(key=slot.key(f"{key}-{tone}"), width="content"),
+        st.popover(label, icon=icon, type="tertiary", key=slot.key(key)),
     ):
         yield
 
@@ -88,7 +88,9 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
         st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
     rows = tuple(_row(check) for check in checks)
-    _list(key=key, data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()})
+    _list(
+        key=slot.key(key), data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()}
+    )
 
 
 def _row(check: Check) -> dict[str, object]:
@@ -110,7 +112,8 @@ def _against_model(view: View, trace: Trace) -> None:
             "Check against the model",
             disabled=not may_load,
             on_click=lambda: view.begin("check", jobs.check_trace(trace, with_model=True)),
-            **_BUTTON,
+            key=slot.key("check_model"),
+            icon=_ICON,
         )
     st.caption(
         method_of(trace.config).against_model
@@ -123,4 +126,4 @@ def _against_model(view: View, trace: Trace) -> None:
 
 def _under_way(job: Job) -> None:
     job.watch()
-    st.button(f"{job.stage}…", disabled=True, **_BUTTON)
+    st.button(f"{job.stage}…", disabled=True, key=slot.key("check_model"), icon=_ICON)

@@ -12,13 +12,15 @@ from core.figures.base.labels import settings_caption, visible_token
 from core.models.hub_id import pinned
 from core.server.settings import settings
 from pages.ui import registry
+from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run import shared
 from pages.ui.run.changed import changed, controls_of, differences, said_of
 from pages.ui.run.request import RunControls
 from pages.ui.run.view import View
 from pages.ui.widgets.controls import figure_choices
-from pages.ui.widgets.controls.control import Control, Menu, Text, row_of, value
+from pages.ui.widgets.controls.control import Control, Text, row_of, value
+from pages.ui.widgets.controls.options import Menu
 
 _SHOWN = 60
 
@@ -76,8 +78,9 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
             parameters[key] = pinned(name, revision)
     other = config is None or _is_changed(page, said)
     whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
-    whole = {key: said for key, said in whole.items() if said}
-    return RunLink(parameters, settings_caption(trace), words, other, whole)
+    named = {slot.key(key): said for key, said in parameters.items()}
+    whole = {slot.key(key): said for key, said in whole.items() if said}
+    return RunLink(named, settings_caption(trace), words, other, whole)
 
 
 def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:

@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import streamlit as st
 
 from core.decoding.errors import ConfigError, DecodingError
-from pages.ui.platform import session
-from pages.ui.widgets.controls.old_labels import OLD_LABELS
+from pages.ui.platform import session, slot
 
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
@@ -32,11 +31,7 @@ def _unchanged(held: Any) -> Any:
     return held
 
 
-def _never() -> bool:
-    return False
-
-
-def _always(_: Any) -> bool:
+def always(_: Any) -> bool:
     return True
 
 
@@ -64,7 +59,12 @@ class Control:
     field: str = ""
     to_field: Callable[[Any], Any] = _unchanged
     from_field: Callable[[Any], Any] = _unchanged
-    acts: Callable[[Read], bool] = _always
+    acts: Callable[[Read], bool] = always
+
+    @property
+    def state_key(self) -> str:
+        """The key with the prefix of the current slot."""
+        return slot.key(self.key)
 
     @property
     def name(self) -> str:
@@ -81,12 +81,12 @@ class Control:
 
     def set(self, held: Any) -> None:
         """Set the control before it is drawn."""
-        st.session_state[self.key] = held
+        st.session_state[self.state_key] = held
 
     @property
     def held(self) -> Any:
         """What it says now; None before it was drawn, or where it was emptied."""
-        return st.session_state.get(self.key)
+        return st.session_state.get(self.state_key)
 
     def in_address(self, held: Any) -> str:
         """A value as the address says it."""
@@ -106,12 +106,12 @@ class Control:
         self._widget(
             label=self.label,
             **{
-                "key": self.key,
+                "key": self.state_key,
                 "bind": "query-params",
                 "persist_state": "session",
                 "help": self.help,
                 "disabled": not self.acts(value),
-                "on_change": _redraw_around,
+                "on_change": redraw_around,
                 **({} if self.width is None else {"width": self.width}),
                 **more,
             },
@@ -120,18 +120,18 @@ class Control:
     def _tell_address(self) -> None:
         """Say in the address what Streamlit doesn't: what was set before the control was ever
         drawn, and what a browser dropped as it went back."""
-        held = st.session_state.get(self.key)
-        if held is None or held == self.default or self.key in st.query_params:
+        held = st.session_state.get(self.state_key)
+        if held is None or held == self.default or self.state_key in st.query_params:
             return
         # Where it was drawn before, Streamlit writes what code sets.
-        if not session.set_in_address(self.key, self.in_address(held)):
-            st.session_state[self.key] = held
+        if not session.set_in_address(self.state_key, self.in_address(held)):
+            st.session_state[self.state_key] = held
 
     def _widget(self, **arguments: Any) -> None:
         raise NotImplementedError
 
 
-def _redraw_around() -> None:
+def redraw_around() -> None:
     """Of a change that has no callback of its own: all around it is drawn anew.
 
     A callback says so also where another one, of the same moment, wants a part alone.
@@ -175,119 +175,10 @@ class Number(Control):
     def _widget(self, **arguments: Any) -> None:
         bounds: dict[str, Any] = {"min_value": self.low, "max_value": self.high, "step": self.step}
         if self.short:
-            with st.container(key=f"short-{self.key}", width="content"):
+            with st.container(key=slot.key(f"short-{self.key}"), width="content"):
                 st.number_input(value=self.default, **bounds, **arguments)
         else:
             st.number_input(value=self.default, **bounds, **arguments)
-
-
-@dataclass(frozen=True)
-class Choice(Control):
-    """One of several values: words for them on the page, keys in the address.
-
-    Streamlit would write the words into the address, so the control does it by itself.
-    """
-
-    @property
-    def words(self) -> Mapping[Any, str]:
-        """The values with their words."""
-        raise NotImplementedError
-
-    @property
-    def held(self) -> Any:
-        if self.key in st.session_state:
-            return st.session_state[self.key]
-        word = st.query_params.get(self.key)
-        return None if word is None else self.of_address(word)
-
-    def fit(self, held: Any) -> Any:
-        return held if held in self.words else None
-
-    def in_address(self, held: Any) -> str:
-        return str(held).lower() if isinstance(held, bool) else str(held)
-
-    def of_address(self, word: str) -> Any:
-        """The value of a key, or of the label that addresses held before."""
-        keys = {self.in_address(held): held for held in self.words}
-        return keys[word] if word in keys else OLD_LABELS.get(self.key, {}).get(word)
-
-    def takes(self, word: str) -> bool:
-        """Whether the address may name this."""
-        return self.of_address(word) is not None
-
-    def draw(self, *, on_change: Callable[..., None] = _redraw_around, **more: Any) -> None:
-        def changed(*args: Any) -> None:
-            self._tell_address()
-            on_change(*args)
-
-        super().draw(bind=None, on_change=changed, **more)
-
-    def _tell_address(self) -> None:
-        held = self.held
-        if held is not None and self.key not in st.session_state:
-            st.session_state[self.key] = held
-        same = held is None or held == self.default
-        session.tell_address(self.key, None if same else self.in_address(held))
-
-
-@dataclass(frozen=True)
-class Segments(Choice):
-    """Segments of which one is chosen.
-
-    Args:
-        options: the values with their words.
-        offers: whether a value is shown where it isn't chosen.
-    """
-
-    options: Mapping[Any, str]
-    _: KW_ONLY
-    offers: Callable[[Any], bool] = _always
-
-    @property
-    def words(self) -> Mapping[Any, str]:
-        return self.options
-
-    def _widget(self, **arguments: Any) -> None:
-        st.segmented_control(
-            options=[one for one in self.options if self.offers(one) or one == self.held],
-            format_func=self.options.__getitem__,
-            default=self.default,
-            required=True,
-            **arguments,
-        )
-
-
-@dataclass(frozen=True)
-class Menu(Choice):
-    """A menu; the first option is the default.
-
-    Args:
-        options: gives the values with their words.
-        free: whether other values may be typed.
-    """
-
-    options: Callable[[], Mapping[str, str]]
-    free: Callable[[], bool] = _never
-
-    @property
-    def words(self) -> Mapping[str, str]:
-        return self.options()
-
-    def fit(self, held: Any) -> Any:
-        return held if self.free() else super().fit(held)
-
-    def of_address(self, word: str) -> Any:
-        found = super().of_address(word)
-        return word if found is None and self.free() else found
-
-    def _widget(self, **arguments: Any) -> None:
-        words = self.words
-        st.selectbox(
-            options=list(words),
-            format_func=lambda one: words.get(one, one),
-            accept_new_options=self.free(),
-            **arguments,
-        )
 
 
 @dataclass(frozen=True)
@@ -331,7 +222,7 @@ def rows(kind: type[R]) -> Iterator[R]:
 
 def rows_in_address() -> dict[str, Control]:
     """The declared rows that the address names, by their keys."""
-    return {key: _rows[key] for key in st.query_params if key in _rows}
+    return {key: row for key, row in _rows.items() if row.state_key in st.query_params}
 
 
 def declare(*rows: R) -> tuple[R, ...]:
