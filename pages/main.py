@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.platform import fragments, guard, shutdown, slot
 from pages.ui.resources import models
 from pages.ui.run import address, changed, shared
@@ -63,7 +63,7 @@ boundary.run(row, page.run)
 for own in shared.slots(row.slots):
     with slot.use(own):
         changed.tell_address(row.view(), row)
-        st.session_state.pop(slot.key(shared.RUN_EXAMPLE), None)
+        st.session_state.pop(platform.key(shared.RUN_EXAMPLE), None)
 address.keep(page.url_path)
 link.say()
 models.warm_up()

@@ -15,7 +15,6 @@ from core.decoding.record.trace import Trace
 from pages.ui import platform, registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView
-from pages.ui.platform import slot
 from pages.ui.run import address, changed
 from pages.ui.run.display import bar, later, panel
 from pages.ui.run.figures import token_strip
@@ -50,10 +49,10 @@ def draw(view: DecodeView) -> None:
     )
     there = view.trace is not None and bool(view.steps)
     if there:
-        with st.container(key=slot.key("figures")):
+        with st.container(key=platform.key("figures")):
             platform.part(_step, key=STEP)(view)
             # On the first paint the step goes ahead of the other figures.
-            with st.container(key=slot.key("rest")):
+            with st.container(key=platform.key("rest")):
                 platform.part(_rest, key=REST)(view)
         if not view.painted:
             later.ask(partial(_painted, view))
@@ -110,7 +109,7 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         rested=partial(platform.rerun, REST),
     )
     with st.container(
-        key=slot.key("strip-foot"), horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("strip-foot"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         controls.color()
         if live:

@@ -12,7 +12,6 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.opening import most_open_step
 from pages.ui import platform
-from pages.ui.platform import slot
 from pages.ui.run import address
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import link
@@ -63,15 +62,15 @@ class DecodeView(View):
     def initial(cls) -> Self:
         """The example, at the step that the address names, else at the most uncertain one."""
         found = super().initial()
-        found.linked = st.query_params.get(slot.key(_STEP), "")
-        if st.query_params.get(slot.key("run")) != "1":
+        found.linked = st.query_params.get(platform.key(_STEP), "")
+        if st.query_params.get(platform.key("run")) != "1":
             follow_link(found, _OTHERWISE)
         return found
 
     @classmethod
     def elsewhere(cls) -> Self:
         """This session's view, seen from a page whose address names a step of its own."""
-        platform.keep(slot.key(cls.key), super().initial)
+        platform.keep(platform.key(cls.key), super().initial)
         return cls.current()
 
     def show(self, trace: Trace, source: Source) -> None:

@@ -44,12 +44,12 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     chart = partial(figure.chart, depends=depends, ahead=offer)
     first, second = _step_parts(view, shaped)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
-    with st.container(key=slot.key("step"), gap="small"):
+    with st.container(key=platform.key("step"), gap="small"):
         _step_head(view, trace, shaped)
-        with st.container(key=slot.key("pair")):
-            with st.container(key=slot.key("pair-first")):
+        with st.container(key=platform.key("pair")):
+            with st.container(key=platform.key("pair-first")):
                 chart(first)
-            with st.container(key=slot.key("pair-second")):
+            with st.container(key=platform.key("pair-second")):
                 if view.painted:
                     chart(second)
 
@@ -137,19 +137,19 @@ def _notice(view: DecodeView, trace: Trace) -> None:
     if view.step is None:
         return
     shaped = work.selected(view, trace, view.step)
-    with st.container(key=slot.key("notice")):
+    with st.container(key=platform.key("notice")):
         st.markdown(notice.words(shaped.trace, shaped.step))
         with st.container(horizontal=True, gap="small"):
             st.button(
                 "Open this step in the lab",
-                key=slot.key("open_in_lab"),
+                key=platform.key("open_in_lab"),
                 icon=":material/science:",
                 on_click=_open_in_lab,
                 args=(view,),
             )
             st.button(
                 "Open this step inside",
-                key=slot.key("open_inside"),
+                key=platform.key("open_inside"),
                 icon=":material/account_tree:",
                 on_click=_open_inside,
                 args=(view,),
@@ -173,7 +173,7 @@ def _open_inside(view: DecodeView) -> None:
 
 def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
     with st.container(
-        key=slot.key("step-head"), horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("step-head"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         marked = tuple(state.uncertain_steps(trace))
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
@@ -237,11 +237,11 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
     job = view.active("compare")
     may_load = view.may_load(str(value("model")))
     with st.container(
-        key=slot.key("compare"), horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("compare"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.button(
             "Time the cache on and off in turns",
-            key=slot.key("compare_cache"),
+            key=platform.key("compare_cache"),
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,
             on_click=start,

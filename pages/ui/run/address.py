@@ -11,7 +11,7 @@ from typing import TypeAlias
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.platform import session, slot
+from pages.ui.platform import session
 from pages.ui.run import shared
 from pages.ui.widgets.controls import rail
 
@@ -28,7 +28,7 @@ def keep(page: str) -> None:
 
 def tell(name: str, said: str | None) -> None:
     """Let the address say this under a name of the current slot, or nothing."""
-    session.tell_address(slot.key(name), said)
+    session.tell_address(platform.key(name), said)
 
 
 def forget(page: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from pages.ui.platform import slot
+from pages.ui import platform
 from pages.ui.platform.slot import Slot
 from pages.ui.resources import models, prompts
 from pages.ui.widgets.controls import figure_choices
@@ -69,5 +69,5 @@ def said_by(trace: Trace) -> dict[str, Any]:
 
 def use_example(example: prompts.Example) -> None:
     """In a callback: set the prompt to an example, which the page then runs."""
-    st.session_state[slot.key(RUN_EXAMPLE)] = models.is_at_hand(model())
+    st.session_state[platform.key(RUN_EXAMPLE)] = models.is_at_hand(model())
     load({key: getattr(example, key) for key in ("prompt", "chat", "system")})

@@ -13,7 +13,6 @@ from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
 from pages.ui import platform
-from pages.ui.platform import slot
 from pages.ui.resources import examples, models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
@@ -58,7 +57,7 @@ class PageView(BackgroundWork):
     @classmethod
     def current(cls) -> Self:
         """This session's view of the page."""
-        return platform.keep(slot.key(cls.key), cls.initial)
+        return platform.keep(platform.key(cls.key), cls.initial)
 
     @classmethod
     def initial(cls) -> Self:

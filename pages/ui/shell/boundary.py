@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.platform import guard, slot
 from pages.ui.registry import Page
 from pages.ui.run import address, shared
@@ -41,7 +42,7 @@ def _start_afresh(page: Page) -> None:
     own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
     for place in shared.slots(page.slots):
         with slot.use(place):
-            if (view := st.session_state.pop(slot.key(kind.key), None)) is not None:
+            if (view := st.session_state.pop(platform.key(kind.key), None)) is not None:
                 for job in view.jobs.values():
                     job.stop()
             named = control.rows_in_address().keys() - {row.key for row in shared.ROWS}

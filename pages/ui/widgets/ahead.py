@@ -117,9 +117,9 @@ def offer(
         name: of the offer on the page.
         inputs: their present values and what reads others, by the names of the inputs.
     """
-    at = {slot.key(name): present for name, (present, _) in inputs.items()}
-    readers = {slot.key(name): read for name, (_, read) in inputs.items()}
-    offered, name = _offered(), slot.key(name)
+    at = {platform.key(name): present for name, (present, _) in inputs.items()}
+    readers = {platform.key(name): read for name, (_, read) in inputs.items()}
+    offered, name = _offered(), platform.key(name)
     found = offered.get(name)
     if found is None or found.depends != depends or found.readers.keys() != readers.keys():
         turns = platform.keep(_TURNS, Turns)
@@ -131,8 +131,8 @@ def offer(
 
 def _named(build: Callable[[Inputs], Shown], names: Iterable[str], inputs: Inputs) -> Shown:
     """What `build` makes, under the names of the current slot."""
-    made = build({name: inputs[slot.key(name)] for name in names})
-    return {slot.key(name): part for name, part in made.items()}
+    made = build({name: inputs[platform.key(name)] for name in names})
+    return {platform.key(name): part for name, part in made.items()}
 
 
 def withdraw() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.figures.base.theme import Theme
-from pages.ui.platform import slot
+from pages.ui import platform
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -51,7 +51,7 @@ def draw(
         turn: moves the window to a step.
         word: what a column of the chart is.
     """
-    key = slot.key(f"play-{name}")
+    key = platform.key(f"play-{name}")
     area = drawn.words
 
     def turned() -> None:
@@ -62,7 +62,7 @@ def draw(
     _component(
         key=key,
         data={
-            "chart": f"st-key-{slot.key(f'figure-{name}')}",
+            "chart": f"st-key-{platform.key(f'figure-{name}')}",
             "ends": tuple(area["ends"]),
             "rows": area.get("rows"),
             "first": area["first"],

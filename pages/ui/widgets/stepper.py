@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.platform import slot
+from pages.ui import platform
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -37,12 +37,12 @@ def draw(strip: str, at: int, count: int, marked: tuple[int, ...]) -> None:
         marked: steps that "next uncertain" goes to.
     """
     # It shows what is chosen by itself: there is nothing to fetch.
-    strip, ahead = slot.key(strip), {"address": "", "at": {slot.key(strip): at}}
+    strip, ahead = platform.key(strip), {"address": "", "at": {platform.key(strip): at}}
     told = {
-        "name": slot.key("stepper"),
+        "name": platform.key("stepper"),
         "strip": strip,
         "ahead": ahead,
         "count": count,
         "marked": marked,
     }
-    _component(key=slot.key("stepper"), data={**told, "drawn": drawn_at()})
+    _component(key=platform.key("stepper"), data={**told, "drawn": drawn_at()})

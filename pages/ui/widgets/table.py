@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from pages.ui.platform import slot
+from pages.ui import platform
 from pages.ui.widgets import closed
 
 
@@ -35,7 +35,7 @@ def draw(
         on_pick: gets the place of a row that was clicked.
     """
 
-    key = slot.key(key)
+    key = platform.key(key)
 
     def picked() -> None:
         state = st.session_state.get(key)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.decoding.errors import DecodingError
 from pages.ui import platform
-from pages.ui.platform import slot
 from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.jobs import Job
@@ -39,9 +38,9 @@ def draw(view: View, ask: Ask) -> None:
         ask: gives what a run is asked for, by the controls of the page.
     """
     with platform.critical():
-        if st.session_state.pop(slot.key(shared.RUN_EXAMPLE), False):
+        if st.session_state.pop(platform.key(shared.RUN_EXAMPLE), False):
             start(view, ask)
-    with st.container(key=slot.key("run-side"), width="content"):
+    with st.container(key=platform.key("run-side"), width="content"):
         button(
             view,
             "decode",
@@ -55,7 +54,7 @@ def draw(view: View, ask: Ask) -> None:
         if "decode" in view.jobs:  # Out of sight: the shortcut alone presses it.
             st.button(
                 "Run with the controls as they are",
-                key=slot.key("start_over"),
+                key=platform.key("start_over"),
                 shortcut=_SHORTCUT,
                 on_click=_whole_page,
                 args=(partial(_start_over, view, ask),),
@@ -84,7 +83,7 @@ def button(
     if job is None:
         st.button(
             label,
-            key=slot.key(key),
+            key=platform.key(key),
             icon=f":material/{icon}:",
             type=type,
             disabled=disabled,
@@ -95,7 +94,7 @@ def button(
         return
     st.button(
         "Stopping" if job.stopping.is_set() else "Stop",
-        key=slot.key(stop_key or key),
+        key=platform.key(stop_key or key),
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,
@@ -132,7 +131,9 @@ def measure(
     start_or_stop = partial(
         button, work, name, label, start, key=key, stop_key=stop_key, icon=icon, disabled=disabled
     )
-    with st.container(key=slot.key(row), horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key(row), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         control.draw(*options)
         if job := work.active(name):
             platform.poll(_under_way, poll_seconds)(job, start_or_stop, progress)
@@ -192,7 +193,7 @@ def restore(view: View, ask: Ask) -> None:
 
 def _restore(view: View, ask: Ask) -> None:
     view.restored = True
-    if st.query_params.get(slot.key("run")) != "1":
+    if st.query_params.get(platform.key("run")) != "1":
         return
     try:
         wanted = ask(link.opened_with)

@@ -11,8 +11,7 @@ import streamlit as st
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from pages.ui import registry
-from pages.ui.platform import slot
+from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run.request import Request
 from pages.ui.run.view import View
@@ -34,7 +33,7 @@ def menu(view: View, page: Page | None = None) -> None:
         "Runs",
         range(len(runs))[::-1],
         format_func=labels.__getitem__,
-        key=slot.key("earlier_runs"),
+        key=platform.key("earlier_runs"),
         icon=":material/history:",
         type="tertiary",
         on_click=_back,
@@ -95,7 +94,7 @@ def _words(name: str, held: Any, values: Sequence[Any]) -> str:
 
 def _back(view: View, page: Page | None = None) -> None:
     """Show a run again, with its controls."""
-    place = st.session_state.get(slot.key("earlier_runs"))
+    place = st.session_state.get(platform.key("earlier_runs"))
     if place is None or "decode" in view.jobs:
         return
     trace, asked = _all(view)[place]

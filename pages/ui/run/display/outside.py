@@ -9,8 +9,7 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED, is_installed
-from pages.ui import registry
-from pages.ui.platform import slot
+from pages.ui import platform, registry
 from pages.ui.resources import models, prompts
 from pages.ui.run import shared
 from pages.ui.run.display import install_model
@@ -52,12 +51,12 @@ def draw(view: View, trace: Trace) -> None:
     if registry.page_of(trace.config.method).own_prompt or not is_outside(trace):
         return
     with st.container(
-        key=slot.key("outside"), horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("outside"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.text(_WORDS, width="stretch")
         st.button(
             "Show an example",
-            key=slot.key("outside_example"),
+            key=platform.key("outside_example"),
             type="tertiary",
             on_click=partial(shared.use_example, prompts.examples(trace.model_id)[0]),
         )
@@ -65,7 +64,7 @@ def draw(view: View, trace: Trace) -> None:
             if is_installed(name):
                 st.button(
                     f"Try {name}",
-                    key=slot.key(f"outside_{name}"),
+                    key=platform.key(f"outside_{name}"),
                     type="tertiary",
                     on_click=partial(_use_model, name),
                 )
@@ -75,4 +74,4 @@ def draw(view: View, trace: Trace) -> None:
 
 def _use_model(name: str) -> None:
     control.load({"model": name})
-    st.session_state[slot.key(shared.RUN_EXAMPLE)] = True
+    st.session_state[platform.key(shared.RUN_EXAMPLE)] = True

@@ -11,7 +11,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
 from pages.ui import platform
-from pages.ui.platform import guard, slot
+from pages.ui.platform import guard
 from pages.ui.registry import Page
 from pages.ui.run import address, jobs
 from pages.ui.run.display import history, outside, plain_text, proof
@@ -77,7 +77,7 @@ def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
 
 def box() -> st.delta_generator.DeltaGenerator:
     """Where a run's text stands."""
-    return st.container(key=slot.key("text-panel"), border=True, gap="small")
+    return st.container(key=platform.key("text-panel"), border=True, gap="small")
 
 
 def running(job: Job, made: str) -> None:
@@ -123,17 +123,20 @@ def head(
         proof.badge(view, trace)
         history.menu(view, page)
         if trace.text.strip():
-            with st.container(key=slot.key("text-side"), width="content"):
+            with st.container(key=platform.key("text-side"), width="content"):
                 platform.part(plain_text.menu, key="text-menu")(trace)
         with st.container(
-            key=slot.key("save-side"), width="content"
+            key=platform.key("save-side"), width="content"
         ):  # A fragment would take half the row.
             platform.part(menu, key=SAVE)()
 
 
 def _head(state: str) -> st.delta_generator.DeltaGenerator:
     return st.container(
-        key=slot.key(f"status-{state}"), horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key(f"status-{state}"),
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
     )
 
 
@@ -144,7 +147,7 @@ def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "no
         key: of its container, before the ending of its kind.
         offer: has what it says under other inputs, as `note`.
     """
-    with st.container(key=slot.key(f"{key}-{'changed' if changed else 'plain'}")):
+    with st.container(key=platform.key(f"{key}-{'changed' if changed else 'plain'}")):
         if offer is None:
             st.text(changed or plain, width="stretch")
         else:
@@ -153,7 +156,7 @@ def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "no
 
 def made_by(*captions: str) -> None:
     """What made the figures of the page, said once; each carries it where it is exported."""
-    with st.container(key=slot.key("made-by")):
+    with st.container(key=platform.key("made-by")):
         for caption in captions:
             st.text(caption, width="stretch")
 
@@ -177,11 +180,11 @@ def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
     """
     if not sentence:
         return
-    with st.container(key=slot.key("failure"), horizontal=True, wrap=False, gap="small"):
+    with st.container(key=platform.key("failure"), horizontal=True, wrap=False, gap="small"):
         st.markdown(":material/error:", width="content")
         st.text(sentence, width="stretch")
         if again is not None:
-            st.button("Try again", key=slot.key("try_again"), type="tertiary", on_click=again)
+            st.button("Try again", key=platform.key("try_again"), type="tertiary", on_click=again)
 
 
 class Tab(NamedTuple):
@@ -203,12 +206,12 @@ def tabs(
             drawn.
     """
     ready = ready if jobs.is_quiet() else ()
-    name = slot.key(key)
+    name = platform.key(key)
     if linked and name not in st.session_state:
         named = st.query_params.get(name, "")
         if tab := drawings.get(OLD_LABELS[key].get(named, named)):
             st.session_state[name] = tab.title
-    with st.container(key=slot.key("more")):
+    with st.container(key=platform.key("more")):
         found = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")
         opened = dict(zip(drawings, found, strict=True))
         if linked:

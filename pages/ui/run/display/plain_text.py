@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from pages.ui.platform import slot
+from pages.ui import platform
 
 # A longer text scrolls, px.
 _HEIGHT = 420
@@ -17,7 +17,7 @@ def menu(trace: Trace) -> None:
         "Text",
         icon=":material/notes:",
         type="tertiary",
-        key=slot.key("plain_text"),
+        key=platform.key("plain_text"),
         on_change="rerun",
     )
     if not popover.open:
@@ -25,6 +25,8 @@ def menu(trace: Trace) -> None:
     text = (trace.rendered_prompt or trace.prompt) + trace.text
     with (
         popover,
-        st.container(key=slot.key("plain-text"), height=_HEIGHT if len(text) > 900 else "content"),
+        st.container(
+            key=platform.key("plain-text"), height=_HEIGHT if len(text) > 900 else "content"
+        ),
     ):
         st.code(text, language=None, wrap_lines=True)

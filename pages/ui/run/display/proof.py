@@ -12,7 +12,6 @@ from core.decoding.methods import method_of
 from core.decoding.record.trace import Check, Trace
 from core.decoding.unchecked import unchecked_words
 from pages.ui import platform
-from pages.ui.platform import slot
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
@@ -63,8 +62,8 @@ def badge_of(key: str, checks: Sequence[Check], *, checking: bool) -> None:
 def _popover(key: str, checks: Sequence[Check], *, checking: bool) -> Iterator[None]:
     label, icon, tone = _outcome(checks, checking=checking)
     with (
-        st.container(key=slot.key(f"{key}-{tone}"), width="content"),
-        st.popover(label, icon=icon, type="tertiary", key=slot.key(key)),
+        st.container(key=platform.key(f"{key}-{tone}"), width="content"),
+        st.popover(label, icon=icon, type="tertiary", key=platform.key(key)),
     ):
         yield
 
@@ -89,7 +88,8 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
     rows = tuple(_row(check) for check in checks)
     _list(
-        key=slot.key(key), data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()}
+        key=platform.key(key),
+        data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()},
     )
 
 
@@ -112,7 +112,7 @@ def _against_model(view: View, trace: Trace) -> None:
             "Check against the model",
             disabled=not may_load,
             on_click=lambda: view.begin("check", jobs.check_trace(trace, with_model=True)),
-            key=slot.key("check_model"),
+            key=platform.key("check_model"),
             icon=_ICON,
         )
     st.caption(
@@ -126,4 +126,4 @@ def _against_model(view: View, trace: Trace) -> None:
 
 def _under_way(job: Job) -> None:
     job.watch()
-    st.button(f"{job.stage}…", disabled=True, key=slot.key("check_model"), icon=_ICON)
+    st.button(f"{job.stage}…", disabled=True, key=platform.key("check_model"), icon=_ICON)

@@ -17,7 +17,6 @@ import streamlit as st
 
 from core.decoding.errors import DecodingError
 from pages.ui import platform
-from pages.ui.platform import slot
 from pages.ui.widgets.controls import figure_choices
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -68,7 +67,7 @@ class Desk:
     @staticmethod
     def of(name: str) -> Desk:
         """This session's desk of a name."""
-        return platform.keep("export_desks", dict[str, Desk]).setdefault(slot.key(name), Desk())
+        return platform.keep("export_desks", dict[str, Desk]).setdefault(platform.key(name), Desk())
 
     def data(self) -> dict[str, object]:
         """What the component is told."""

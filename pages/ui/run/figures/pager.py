@@ -8,7 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from core.decoding.counting import span_of
-from pages.ui.platform import slot
+from pages.ui import platform
 from pages.ui.run.view import View
 from pages.ui.widgets.chart import Drawing
 
@@ -41,7 +41,7 @@ def draw(view: View, field: str, window: Window, what: str) -> None:
     if window.first == 0 and window.last == window.total:
         return
     with st.container(
-        key=slot.key(f"pager-{what}"),
+        key=platform.key(f"pager-{what}"),
         horizontal=True,
         vertical_alignment="center",
         gap="small",
@@ -62,7 +62,7 @@ def _turn(
 ) -> None:
     st.button(
         f"{way.capitalize()} {what}",
-        key=slot.key(f"{way}-{what}"),
+        key=platform.key(f"{way}-{what}"),
         icon=f":material/chevron_{side}:",
         type="tertiary",
         disabled=disabled,

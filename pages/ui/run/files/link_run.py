@@ -11,8 +11,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
 from core.models.hub_id import pinned
 from core.server.settings import settings
-from pages.ui import registry
-from pages.ui.platform import slot
+from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run import shared
 from pages.ui.run.changed import changed, controls_of, differences, said_of
@@ -78,8 +77,8 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
             parameters[key] = pinned(name, revision)
     other = config is None or _is_changed(page, said)
     whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
-    named = {slot.key(key): said for key, said in parameters.items()}
-    whole = {slot.key(key): said for key, said in whole.items() if said}
+    named = {platform.key(key): said for key, said in parameters.items()}
+    whole = {platform.key(key): said for key, said in whole.items() if said}
     return RunLink(named, settings_caption(trace), words, other, whole)
 
 

@@ -17,8 +17,8 @@ from core.export.part import Part, stem
 from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui import registry
-from pages.ui.platform import session, slot
+from pages.ui import platform, registry
+from pages.ui.platform import session
 from pages.ui.platform.uploaded import content_of
 from pages.ui.registry import Page
 from pages.ui.run import address
@@ -88,7 +88,7 @@ def save(
         "Save",
         icon=":material/ios_share:",
         type="tertiary",
-        key=slot.key("save"),
+        key=platform.key("save"),
         on_change="rerun",
     )
     if not popover.open:
@@ -99,7 +99,7 @@ def save(
             file,
             f"{shelf.name}.json",
             "application/json",
-            key=slot.key("save_trace"),
+            key=platform.key("save_trace"),
             icon=":material/data_object:",
             on_click="ignore",
             width="stretch",
@@ -109,7 +109,7 @@ def save(
             page,
             f"{shelf.name}.html",
             "text/html",
-            key=slot.key("save_page"),
+            key=platform.key("save_page"),
             icon=":material/web:",
             on_click="ignore",
             width="stretch",
@@ -117,8 +117,8 @@ def save(
         archive.button(shelf)
         link = shelf.link
         _link(
-            key=slot.key("copy_link"),
-            data={"run": slot.key("run") if run else "", **(asdict(link) if link else {})},
+            key=platform.key("copy_link"),
+            data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},
         )
 
 

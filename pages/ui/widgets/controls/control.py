@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import streamlit as st
 
 from core.decoding.errors import ConfigError, DecodingError
-from pages.ui.platform import session, slot
+from pages.ui import platform
+from pages.ui.platform import session
 
 Read: TypeAlias = Callable[[str], Any]
 """Gives a control's value by its key."""
@@ -64,7 +65,7 @@ class Control:
     @property
     def state_key(self) -> str:
         """The key with the prefix of the current slot."""
-        return slot.key(self.key)
+        return platform.key(self.key)
 
     @property
     def name(self) -> str:
@@ -124,7 +125,7 @@ class Control:
         if held is None or held == self.default or self.state_key in st.query_params:
             return
         # Where it was drawn before, Streamlit writes what code sets.
-        if not session.set_in_address(self.state_key, self.in_address(held)):
+        if not session.tell_address(self.state_key, self.in_address(held)):
             st.session_state[self.state_key] = held
 
     def _widget(self, **arguments: Any) -> None:
@@ -175,7 +176,7 @@ class Number(Control):
     def _widget(self, **arguments: Any) -> None:
         bounds: dict[str, Any] = {"min_value": self.low, "max_value": self.high, "step": self.step}
         if self.short:
-            with st.container(key=slot.key(f"short-{self.key}"), width="content"):
+            with st.container(key=platform.key(f"short-{self.key}"), width="content"):
                 st.number_input(value=self.default, **bounds, **arguments)
         else:
             st.number_input(value=self.default, **bounds, **arguments)

@@ -51,7 +51,7 @@ def check_address() -> None:
         )
         if reason and used is None:
             used = row.in_address(row.default) or "nothing"
-            taken_out |= session.drop_from_address(row.state_key)
+            taken_out |= session.tell_address(row.state_key, None)
         if reason:
             tell(f"{row.name}: {reason}: {used} is used.")
     if taken_out:

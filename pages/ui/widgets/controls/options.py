@@ -18,12 +18,17 @@ class Options(Control):
     """One of several values: words for them on the page, keys in the address.
 
     Streamlit would write the words into the address, so the control does it by itself.
+
+    Args:
+        options: the values with their words, or what gives them.
     """
+
+    options: Mapping[Any, str] | Callable[[], Mapping[Any, str]]
 
     @property
     def words(self) -> Mapping[Any, str]:
         """The values with their words."""
-        raise NotImplementedError
+        return self.options if isinstance(self.options, Mapping) else self.options()
 
     @property
     def held(self) -> Any:
@@ -67,22 +72,16 @@ class Segments(Options):
     """Segments of which one is chosen.
 
     Args:
-        options: the values with their words.
         offers: whether a value is shown where it isn't chosen.
     """
 
-    options: Mapping[Any, str]
     _: KW_ONLY
     offers: Callable[[Any], bool] = always
 
-    @property
-    def words(self) -> Mapping[Any, str]:
-        return self.options
-
     def _widget(self, **arguments: Any) -> None:
         st.segmented_control(
-            options=[one for one in self.options if self.offers(one) or one == self.held],
-            format_func=self.options.__getitem__,
+            options=[one for one in self.words if self.offers(one) or one == self.held],
+            format_func=self.words.__getitem__,
             default=self.default,
             required=True,
             **arguments,
@@ -94,16 +93,10 @@ class Menu(Options):
     """A menu; the first option is the default.
 
     Args:
-        options: gives the values with their words.
         free: whether other values may be typed.
     """
 
-    options: Callable[[], Mapping[str, str]]
     free: Callable[[], bool] = lambda: False
-
-    @property
-    def words(self) -> Mapping[str, str]:
-        return self.options()
 
     def fit(self, held: Any) -> Any:
         return held if self.free() else super().fit(held)

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.platform import session, slot
+from pages.ui.platform import session
 from pages.ui.widgets.controls.knob import Knob
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -48,7 +48,7 @@ def draw(
         then: ends the callback of a change; nothing by default, which draws the whole page anew.
     """
     _take()
-    drawn, key = {slot.key(row[0].key): row for row in knobs}, slot.key(key)
+    drawn, key = {platform.key(row[0].key): row for row in knobs}, platform.key(key)
     for name, (knob, _) in drawn.items():
         _keep_in_address(name, knob, held(knob))
     _knobs_of()[key] = {name: knob for name, (knob, _) in drawn.items()}
@@ -84,7 +84,7 @@ def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
 def held(knob: Knob) -> float:
     """What the knob says; before it was drawn, what the address says for it, or its default."""
     _take()
-    name = slot.key(knob.key)
+    name = platform.key(knob.key)
     if name not in st.session_state:
         found = knob.read(st.query_params.get(name, ""))
         if found is None:
@@ -97,7 +97,7 @@ def held(knob: Knob) -> float:
 def put(knob: Knob, value: float) -> None:
     """Set a knob from elsewhere."""
     _take()
-    st.session_state[slot.key(knob.key)] = knob.cast(value)
+    st.session_state[platform.key(knob.key)] = knob.cast(value)
 
 
 def known() -> set[str]:
