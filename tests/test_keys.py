@@ -105,6 +105,28 @@ def test_no_script_of_a_page_decides_by_an_english_text() -> None:
         assert not decides.search(path.read_text(encoding="utf-8")), path
 
 
+def test_each_name_on_a_page_of_runs_has_its_slot_s_prefix() -> None:
+    """What a tab or a menu holds too, which is drawn once it is opened."""
+    seen, bare = 0, list[str]()
+    rooms = ("widgets", "run", "decode", "beam", "speculative", "inside", "lab", "reasoning")
+    for path in (path for room in rooms for path in (ROOT / "pages/ui" / room).rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and re.match(
+                r"st\.|_\w*component$", ast.unparse(call.func)
+            ):
+                keys = [word.value for word in call.keywords if word.arg == "key"]
+                seen += len(keys)
+                bare += [ast.unparse(key) for key in keys if not isinstance(key, ast.Call)]
+    # Of the frame around all pages, and names that were given their prefix before.
+    assert seen > 120 and set(bare) <= {
+        "'figure-choices'",
+        "'trace_file'",
+        "key",
+        "name",
+        "self.state_key",
+    }
+
+
 def test_the_address_holds_keys_and_old_links_their_labels() -> None:
     for page in registry.PAGES:
         page.load_controls.find()

@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, place_words
+from pages.ui import platform
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import parts, work
 from pages.ui.beam.state import BeamView
@@ -83,7 +84,7 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
             else "This search has made no step."
         )
     else:
-        with st.container(key="against-greedy", gap="small"):
+        with st.container(key=platform.key("against-greedy"), gap="small"):
             st.text(_left(trace, greedy))
             _go(view, trace, greedy, redraw)
             if greedy.parted_at is not None and winner is not None:
@@ -133,7 +134,7 @@ def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Callable[[], N
         for key, words, step, candidate in places:
             st.button(
                 words,
-                key=f"show-where-{key}",
+                key=platform.key(f"show-where-{key}"),
                 icon=":material/my_location:",
                 on_click=_bring,
                 args=(view, (step, steps[step].candidates.index(candidate)), redraw),
@@ -242,5 +243,5 @@ def _picked(view: BeamView, trace: Trace, redraw: Callable[[], None], row: int) 
         chosen = wrong[row]
         kept = trace.beam_steps[chosen.step].kept[chosen.row]
         place = trace.beam_steps[chosen.step].candidates.index(kept)
-        st.session_state["guesses"] = True
+        st.session_state[platform.key("guesses")] = True
         _bring(view, (chosen.step, place), redraw)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.record.trace import Trace
+from pages.ui import platform
 from pages.ui.decode import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
@@ -136,7 +137,9 @@ def ranking(then: Callable[[], None]) -> None:
     Args:
         then: ends the callback of a change.
     """
-    with st.container(key="ranking", horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(
+        key=platform.key("ranking"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
         draw("length_penalty", then=then)
         draw("early", "returned", on_change=then)
 

@@ -60,11 +60,11 @@ def _live(view: BeamView, job: Job) -> None:
     _draw_live(view, job)
     with panel.box():
         panel.running(job, counted(job.tokens, "step"))
-        with st.container(key="beam-text"):
+        with st.container(key=platform.key("beam-text")):
             asked = view.request.prompt if view.request else ""
             st.text(ending(asked, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
     if view.live is not None:
-        with st.container(key="figure-beam-live", gap=None):
+        with st.container(key=platform.key("figure-beam-live"), gap=None):
             chart.draw("beam-live", view.live.tree)
 
 
@@ -107,7 +107,7 @@ def _words(view: BeamView, trace: Trace) -> None:
     ranked, ranking, asked = tabs.as_ranked(view)
     other = changed.note(view, registry.page_of("beam"))
     said, offer = _said(trace, ranked, ranking, asked, other), _offer(view, trace, other)
-    with st.container(key="beam-text"):
+    with st.container(key=platform.key("beam-text")):
         words.draw("beam-text", said["beam-text"], offer)
     is_other = bool(other) or state.ranks_anew(trace, asked)
     panel.note(said["note"] if is_other else "", said["note"], offer)

@@ -40,7 +40,7 @@ TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 
 def draw(view: BeamView) -> None:
     """The tree, the selected candidate, and three more figures in tabs."""
-    with st.container(key="figures"):
+    with st.container(key=platform.key("figures")):
         platform.part(_tree, key=TREE)(view)
         if later.waits(view):
             panel.watch(view)
@@ -98,9 +98,9 @@ def _looks(view: BeamView) -> None:
 
 def _tree(view: BeamView) -> None:
     trace, *_ = as_ranked(view)
-    with st.container(key="beam-tree", gap="small"):
+    with st.container(key=platform.key("beam-tree"), gap="small"):
         bar = st.container(
-            key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
+            key=platform.key("tree-bar"), horizontal=True, vertical_alignment="center", gap="medium"
         )
         with bar:
             control.draw("pruned", "guesses", "span")
@@ -146,7 +146,7 @@ def _click(view: BeamView, custom: list[object]) -> None:
 def _one_step(view: BeamView, trace: Trace) -> None:
     step, place = view.node or (0, 0)
     offer = _offer(view, trace)
-    with st.container(key="step", gap="small"):
+    with st.container(key=platform.key("step"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
@@ -158,7 +158,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
             )
         with right:
             node.draw(view, trace, _redraw, offer)
-            with st.container(key="notice"):
+            with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE.format(winner=winner_words(trace)))
                 panel.made_by(beam_caption(trace))
 

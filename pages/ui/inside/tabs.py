@@ -14,6 +14,7 @@ from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.traces.data_path.steps import prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
+from pages.ui import platform
 from pages.ui.inside import save, work
 from pages.ui.inside.state import InsideView
 from pages.ui.run.display import panel, proof
@@ -34,7 +35,7 @@ def draw(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
         redraw: ends a callback that selects another step.
     """
     head = st.container(
-        key="inside-head", horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("inside-head"), horizontal=True, vertical_alignment="center", gap="small"
     )
     figure.of_step(view.selected)
     panel.tabs(

@@ -97,7 +97,7 @@ def acting_knobs() -> list[Slider]:
 
 def knobs() -> None:
     """The numbers that shape the step."""
-    with st.container(key="knobs"):
+    with st.container(key=platform.key("knobs")):
         draw_rail("lab-rail", KNOB_ROWS, then=redraw, idle=lacking())
 
 
@@ -121,14 +121,18 @@ def roll() -> None:
 def _roll() -> None:
     # Uninterrupted: a number that is taken over and not yet drawn would be lost.
     # Not in the callback: only what is set in the run that draws the field reaches the address.
-    if "rolled" in st.session_state:
-        st.session_state["roll"] = st.session_state.pop("rolled")
+    if platform.key("rolled") in st.session_state:
+        st.session_state[platform.key("roll")] = st.session_state.pop(platform.key("rolled"))
     with st.container(
-        key="roll-row", horizontal=True, wrap=False, vertical_alignment="center", width="content"
+        key=platform.key("roll-row"),
+        horizontal=True,
+        wrap=False,
+        vertical_alignment="center",
+        width="content",
     ):
         st.button(
             "Roll again",
-            key="roll_again",
+            key=platform.key("roll_again"),
             type="primary",
             icon=":material/casino:",
             on_click=_roll_again,
@@ -138,5 +142,5 @@ def _roll() -> None:
 
 
 def _roll_again() -> None:
-    st.session_state["rolled"] = min(int(value("roll")) + 1, MAX_ROLL)
+    st.session_state[platform.key("rolled")] = min(int(value("roll")) + 1, MAX_ROLL)
     redraw(ROLL)

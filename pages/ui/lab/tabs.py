@@ -69,7 +69,7 @@ def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerat
     The container's own name stays: under another one the browser would draw the chart anew.
     """
     figure.said_before(lab_caption(found.step))
-    place = st.container(key=f"measured-{name}", gap=None)
+    place = st.container(key=platform.key(f"measured-{name}"), gap=None)
     place.html("<i hidden></i>" if found.ready else '<i hidden class="de-before"></i>')
     return place
 
@@ -90,7 +90,9 @@ def _changed(grown: Continuations, settings: LabSettings) -> bool:
 
 
 def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
-    with st.container(key="grow-row", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("grow-row"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         control.draw("ways", "length")
         _restore(lab, ref, settings)
         bar.button(
@@ -160,7 +162,7 @@ def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
         _dice_words(ref),
     )
     fold = bool(value("fold"))
-    with st.container(key="tree-wide"):
+    with st.container(key=platform.key("tree-wide")):
         figure.chart(of_figure("tree", figures.lab_tree, grown, fold=fold), (grown, fold))
     table.draw(
         "grown-rows",

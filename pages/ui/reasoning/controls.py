@@ -175,13 +175,15 @@ def budget(then: Callable[[], None]) -> None:
 
 
 def _budget(then: Callable[[], None]) -> None:
-    with st.container(key="budget-row", horizontal=True, vertical_alignment="center", gap="medium"):
-        st.session_state["level"] = _level()
+    with st.container(
+        key=platform.key("budget-row"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
+        st.session_state[platform.key("level")] = _level()
         st.segmented_control(
             "Level",
             list(LEVELS),
             format_func=str.capitalize,
-            key="level",
+            key=platform.key("level"),
             on_change=_take_level,
             args=(then,),
             help="A level is a name for a budget: "
@@ -196,7 +198,7 @@ def _budget(then: Callable[[], None]) -> None:
         return {"whole": _whole_words((said | inputs).__getitem__)}
 
     inputs = knob_rows.inputs([_THINKING])
-    with st.container(key="whole-words"):
+    with st.container(key=platform.key("whole-words")):
         offer = ahead.offer("budget", tuple(said.values()), inputs, build)
         words.draw("whole", _whole_words(value), offer)
 
@@ -217,7 +219,7 @@ def _level() -> str | None:
 
 
 def _take_level(then: Callable[[], None]) -> None:
-    chosen = st.session_state.get("level")
+    chosen = st.session_state.get(platform.key("level"))
     if chosen in LEVELS:
         rail.put(BUDGET, LEVELS[chosen])
     then()

@@ -99,7 +99,7 @@ def draw(view: ReasonView) -> None:
     else:
         found = panel.read_controls(view, _asked)
     figure.said(*_captions(view))
-    with st.container(key="reason-first", gap="small"):
+    with st.container(key=platform.key("reason-first"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             panel.draw(
@@ -112,7 +112,7 @@ def draw(view: ReasonView) -> None:
         waits = view.trace is not None and view.strip is not None and later.waits(view)
         with right:
             platform.part(_accuracy, key=ACCURACY)(view, waits=waits)
-            with st.container(key="notice"):
+            with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE)
                 panel.made_by(*_captions(view))
     if waits:
@@ -207,7 +207,7 @@ def _knew(view: ReasonView) -> None:
     if strip is None:
         _ask_where(view, trace)
         return
-    with st.container(key="figures"):
+    with st.container(key=platform.key("figures")):
         figure.chart(STOPS.part(view, trace), (view.number, view.version("stops")))
 
 
@@ -220,7 +220,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
     if job is None and own and thinks and not error:
         start_stops(view)
         job = view.active("stops")
-    with st.container(key="ask-stops", border=True, gap="small"):
+    with st.container(key=platform.key("ask-stops"), border=True, gap="small"):
         st.markdown("**Where did it know?**")
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
@@ -229,7 +229,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         else:
             st.button(
                 "Stop the thinking at each step",
-                key="find_stops",
+                key=platform.key("find_stops"),
                 icon=":material/pause_circle:",
                 disabled=not may_load or "decode" in view.jobs,
                 on_click=start_stops,
@@ -265,7 +265,7 @@ def _accuracy(view: ReasonView, *, waits: bool) -> None:
 def _curve(view: ReasonView) -> None:
     sweep = reason_many.shown(view)
     if sweep is None:
-        with st.container(key="ask-sweep", border=True):
+        with st.container(key=platform.key("ask-sweep"), border=True):
             st.markdown("**Accuracy against the budget**")
             st.text("No sweep has run yet: start one under Many problems.")
         return
@@ -286,7 +286,7 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
         rail.put(reason_controls.BUDGET, int(custom[0]))
         redraw()
     else:
-        st.session_state["whole"] = max(1, int(custom[0]))
+        st.session_state[platform.key("whole")] = max(1, int(custom[0]))
         st.rerun()
 
 
@@ -300,7 +300,7 @@ def _tab(view: ReasonView, tab: Look) -> None:
     if closed.state() == "closed":
         return
     first, view.looked = not view.looked, True
-    asked = tab.start is not None and st.query_params.get(tab.flag) == "1"
+    asked = tab.start is not None and st.query_params.get(platform.key(tab.flag)) == "1"
     if first and asked and tab.start and models.is_embedded(str(value("model"))):
         try:
             awaits_press = cost.awaited(tab.tokens(view), tab.button)

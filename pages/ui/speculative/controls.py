@@ -13,6 +13,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
+from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
@@ -158,22 +159,20 @@ def request(read: Read = value) -> Request:
 def begin_with_a_draft_that_fits() -> None:
     """Set the draft when another target is chosen: prompt lookup where no embedded model fits."""
     target, session = shared.model(), st.session_state
-    if session.get(_TARGET) == target:
+    if session.get(platform.key(_TARGET)) == target:
         return
-    session[_TARGET] = target
-    fits = models.may_have_embedded_tokens(target)
-    # What the address says stands in the session's state once the menu was drawn.
-    chosen = session.get("draft") or st.query_params.get("draft", DEFAULT_DRAFT)
-    if fits and session.pop(_LOOKUP_BEGUN, False) and chosen == LOOKUP:
+    session[platform.key(_TARGET)] = target
+    fits, chosen = models.may_have_embedded_tokens(target), str(value("draft"))
+    if fits and session.pop(platform.key(_LOOKUP_BEGUN), False) and chosen == LOOKUP:
         load({"draft": DEFAULT_DRAFT})
     elif not fits and models.is_embedded(chosen):
-        session[_LOOKUP_BEGUN] = True
+        session[platform.key(_LOOKUP_BEGUN)] = True
         load({"draft": LOOKUP})
 
 
 def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
-    if st.session_state.get(_LOOKUP_BEGUN) and _looks_up(value):
+    if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and _looks_up(value):
         words = (
             "The embedded models draft for targets with their own tokens; for "
             f"{visible_token(shared.model(), 60)} prompt lookup does, which needs no model."
@@ -191,7 +190,9 @@ def pair() -> None:
 def rule() -> None:
     """The temperature, and what decides over a drafted token, with what that does to the text."""
     _why_lookup()
-    with st.container(key="spec-rule", horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(
+        key=platform.key("spec-rule"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
         draw("temperature", width=210)
         draw("rule")
         with st.container():
@@ -231,7 +232,7 @@ def three_tokens() -> None:
     """The probabilities of three tokens in both models."""
     for model in _WEIGHTS:
         with st.container(
-            key=f"three-{model}",
+            key=platform.key(f"three-{model}"),
             horizontal=True,
             wrap=False,
             vertical_alignment="center",

@@ -12,20 +12,23 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from core.models.scripted import ScriptedModel
+from pages.ui import registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.widgets import ahead
 from tests.figures.traces import make_trace
 from tests.ui import seen
-from tests.ui.conftest import serve
+from tests.ui.conftest import ROOT, serve
 from tests.ui.knobs import report, shown_knobs
 from tests.ui.seen import SECONDS, data_of
 
 LEFT, RIGHT = "a-", "b-"
+DECODE = str(ROOT / "pages/decode.py")
 
 
-def two_runs() -> None:
-    """A page of two runs."""
-    from pages.ui.decode import page
+def two_runs(script: str) -> None:
+    """A page of two runs, each as the page of this script draws one."""
+    import runpy
+
     from pages.ui.platform import fragments, guard, slot
     from pages.ui.run import shared
     from pages.ui.widgets.controls import control, link
@@ -36,7 +39,7 @@ def two_runs() -> None:
         with slot.use(own):
             link.check_address()
             control.draw("prompt")
-            page.show()
+            runpy.run_path(script)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +55,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
 
 def opened(**parameters: str) -> AppTest:
     """The page of two runs, with these parameters in the address."""
-    app = AppTest.from_function(two_runs, default_timeout=SECONDS)
+    app = AppTest.from_function(two_runs, args=(DECODE,), default_timeout=SECONDS)
     app.query_params.update(parameters)
     example = make_trace()
     for slot in (LEFT, RIGHT):
@@ -95,13 +98,18 @@ def shown(app: AppTest, strip: str) -> int:
     return int(told["selected"])
 
 
-def test_two_runs_on_one_page_share_no_name() -> None:
-    keys = keys_of(opened())
-    assert len(keys) > 80 and max(Counter(keys).values()) == 1
-    assert {key[:2] for key in keys} == {LEFT, RIGHT}
-    assert {key[2:] for key in keys if key[:2] == LEFT} == {
-        key[2:] for key in keys if key[:2] == RIGHT
-    }
+@pytest.mark.parametrize(
+    "script",
+    [page.script for page in registry.PAGES if page.run_controls and page.path != "requests"],
+)
+def test_two_runs_on_one_page_share_no_name(script: str) -> None:
+    path = str(ROOT / "pages" / script)
+    app = AppTest.from_function(two_runs, args=(path,), default_timeout=SECONDS).run()
+    assert not app.exception
+    keys = keys_of(app)
+    assert len(keys) > 60 and max(Counter(keys).values()) == 1
+    left, right = ({key[2:] for key in keys if key[:2] == slot} for slot in (LEFT, RIGHT))
+    assert left == right and len(left) + len(right) == len(keys)
 
 
 def test_each_slot_runs_its_own_prompt_under_its_own_settings() -> None:
