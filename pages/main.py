@@ -39,7 +39,7 @@ style.use(row.slots)
 link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # Not before the browser knows the page, or a rerun that these ask for would be of the first one.
-browser.prepare()
+browser.prepare(row.slots)
 glossary.offer()
 # Not before the page is known, or beginning again would lead to the first one.
 for own in shared.slots(row.slots):
@@ -64,7 +64,7 @@ for own in shared.slots(row.slots):
     with slot.use(own):
         changed.tell_address(row.view(), row)
         st.session_state.pop(platform.key(shared.RUN_EXAMPLE), None)
-address.keep(page.url_path)
+address.keep()
 link.say()
 models.warm_up()
 shutdown.watch()

@@ -12,7 +12,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words
-from pages.ui import platform, registry
+from pages.ui import platform
 from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import address
@@ -130,7 +130,7 @@ def _tree(view: BeamView) -> None:
                 turn=lambda step: view.turn_to(step, span, pruned),
             )
     state.keep_in_address(view)
-    address.keep(registry.page_of("beam").path)
+    address.keep()
 
 
 def _click(view: BeamView, custom: list[object]) -> None:

@@ -126,7 +126,7 @@ def _legend(view: DecodeView, by: str) -> None:
     else:
         token_strip.draw_legend(by, style.theme())
     changed.tell_address(view, page)
-    address.keep(page.path)
+    address.keep()
 
 
 def _step(view: DecodeView) -> None:
@@ -135,7 +135,7 @@ def _step(view: DecodeView) -> None:
         return
     tabs.draw_step(view, view.trace, view.step)
     state.tell_step(view)
-    address.keep(registry.PAGES[0].path)
+    address.keep()
 
 
 def _rest(view: DecodeView) -> None:

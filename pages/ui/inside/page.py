@@ -112,7 +112,7 @@ def _way(view: InsideView) -> None:
         partial(_show_source, view),
     )
     state.tell_step(view)
-    address.keep(registry.INSIDE.path)
+    address.keep()
 
 
 def _show_source(view: InsideView, row: str) -> None:

@@ -16,7 +16,7 @@ from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.panels import FEW_PANELS
 from core.figures.lab.words import lab_caption
-from pages.ui import platform, registry
+from pages.ui import platform
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, step_picker, tabs, work
 from pages.ui.lab import state as lab_state
@@ -240,7 +240,7 @@ def _looks(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None
 def _go_on(lab: Lab) -> None:
     """Start and watch the work that what was just drawn waits for; keep the address it is at."""
     panel.watch(lab)
-    address.keep(registry.page_of("lab").path)
+    address.keep()
 
 
 def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> bool:

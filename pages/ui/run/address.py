@@ -21,9 +21,9 @@ _ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
 
 
-def keep(page: str) -> None:
-    """Remember the address of the page, by its path, at the end of its run."""
-    _kept()[page] = _part()
+def keep() -> None:
+    """Remember the address of the page at the end of its run."""
+    _kept()[str(st.session_state.get("page_before", ""))] = _part()
 
 
 def tell(name: str, said: str | None) -> None:

@@ -5,6 +5,8 @@ A history of pages, numbers in their range, menus that take any text, the theme,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.ui.platform.chart_script import SCRIPT
@@ -22,8 +24,12 @@ _component = st.components.v2.component(
 )
 
 
-def prepare() -> None:
-    """Tell the browser, once a run; nothing is shown."""
+def prepare(slots: Sequence[str]) -> None:
+    """Tell the browser, once a run; nothing is shown.
+
+    Args:
+        slots: prefixes of the keys of the page's runs.
+    """
     with st.container(key="browser"):
         _component(
             key="prepared",
@@ -37,6 +43,7 @@ def prepare() -> None:
                     row.key: row.max_chars for row in control.rows(control.Text) if row.max_chars
                 },
                 "script": SCRIPT,
+                "slots": ("", *slots),
             },
             # The run that either starts draws everything in the other theme, or at the other width.
             on_theme_change=lambda: None,

@@ -23,7 +23,7 @@ from core.figures.speculative.words import (
     verification_words,
     where_words,
 )
-from pages.ui import platform, registry
+from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.display import later, panel
 from pages.ui.run.display.panel import Tab
@@ -106,7 +106,7 @@ def _looks(view: SpecView, trace: Trace) -> None:
 def _timeline(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     state.keep_token(view)
-    address.keep(registry.page_of("speculative").path)
+    address.keep()
     shown = state.shown_rounds(trace)
     window = {"first": view.first, "columns": shown}
     with st.container(key=platform.key("spec-timeline"), gap="small"):

@@ -71,6 +71,7 @@ def draw(
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
             "run": number,
+            "slot": platform.key(""),
             "drawn": drawn_at(),
         },
         on_turn_change=turned,

@@ -109,6 +109,7 @@ def draw_tokens(
             "live": live,
             "keys": keys,
             "run": view.number,
+            "slot": platform.key(""),
             "rests": on_rested is not None,
             "marked": tuple(marked),
             "mark": theme.accent,
