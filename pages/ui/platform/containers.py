@@ -111,10 +111,10 @@ class Opened:
                 tabs = self._tabs[path] = self._of(row.id, row.default_tab_index)
                 row.default_tab_index = tabs.answer(row.default_tab_index)
         elif kind == "tab":
-            tabs = self._tabs.get(path[:-1])
             # The titles are part of the identifier.
-            if tabs and len(tabs.titles) == path[-1]:
-                tabs.titles.append(block.tab.label)
+            known = self._tabs.get(path[:-1])
+            if known and len(known.titles) == path[-1]:
+                known.titles.append(block.tab.label)
         elif kind == "popover" and block.popover.id:
             popover = self._of(block.popover.id, block.popover.open)
             block.popover.open = bool(popover.answer(block.popover.open))
