@@ -74,5 +74,6 @@ def use(slots: Sequence[str] = ("",)) -> None:
     }
     variables = "".join(f"--de-{name}:{color};" for name, color in colors.items())
     st.logo(str(ASSETS / "icons" / f"wordmark-{look.name}.svg"), size="large")
-    rules = "\n".join(_css().replace("st-key-", f"st-key-{prefix}") for prefix in sorted({"", *slots}))
+    prefixes = sorted({"", *slots})
+    rules = "\n".join(_css().replace("st-key-", f"st-key-{prefix}") for prefix in prefixes)
     st.html(f"<style>:root{{{variables}}}\n{rules}</style>")
