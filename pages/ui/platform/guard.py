@@ -110,12 +110,13 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
 
     register = SessionState._set_widget_metadata
 
-    def register_bound(self: SessionState, metadata: WidgetMetadata[Any]) -> None:
+    def register_bound(self: SessionState, widget_metadata: WidgetMetadata[Any]) -> None:
         if slot.current().prefix:
-            one, several = metadata.callback, metadata.callbacks
-            more = several and {event: slot.bound(call) for event, call in several.items()}
-            metadata = replace(metadata, callback=one and slot.bound(one), callbacks=more)
-        register(self, metadata)
+            one, several = widget_metadata.callback, widget_metadata.callbacks
+            bound = several and {event: slot.bound(call) for event, call in several.items()}
+            bound_one = one and slot.bound(one)
+            widget_metadata = replace(widget_metadata, callback=bound_one, callbacks=bound)
+        register(self, widget_metadata)
 
     SessionState._set_widget_metadata = register_bound  # type: ignore[method-assign]
     SafeSessionState.on_script_will_rerun = take_over  # type: ignore[method-assign]
