@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 from PIL import Image
@@ -37,25 +38,23 @@ def show(page: Page, url: str, width: int, theme: str, path: str) -> None:
 
 def main(folder: Path | None) -> None:
     """Write the pictures."""
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
-        with running_app(Path(scratch) / "log.txt") as url:
-            context = launch(playwright, Path(scratch) / "profile")
-            page = context.pages[0]
-            for row in PAGES:
-                name = row.path or "decode"
-                if folder is None:
-                    show(page, url, 1280, "light", row.path)
-                    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-                    height = picture.height * README_WIDTH // picture.width
-                    small = picture.resize((README_WIDTH, height), Image.Resampling.LANCZOS)
-                    target = ROOT / "docs/pages" / f"{name}.png"
-                    small.quantize(128).save(target, optimize=True)
-                    continue
-                for width in WIDTHS:
-                    for theme in ("light", "dark"):
-                        show(page, url, width, theme, row.path)
-                        page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
-            context.close()
+    scratch = Path(tempfile.mkdtemp())
+    with running_app(scratch / "log.txt") as url, sync_playwright() as playwright:
+        context = launch(playwright, scratch / "profile")
+        page = context.pages[0]
+        for row in PAGES:
+            name = row.path or "decode"
+            if folder is None:
+                show(page, url, 1280, "light", row.path)
+                picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+                height = picture.height * README_WIDTH // picture.width
+                small = picture.resize((README_WIDTH, height), Image.Resampling.LANCZOS)
+                small.quantize(128).save(ROOT / "docs/pages" / f"{name}.png", optimize=True)
+                continue
+            for width, theme in product(WIDTHS, ("light", "dark")):
+                show(page, url, width, theme, row.path)
+                page.screenshot(path=folder / f"{name}-{width}-{theme}.png")
+        context.close()
 
 
 if __name__ == "__main__":
