@@ -176,17 +176,15 @@ def test_cache_sizes_lengths_and_texts_that_are_made_up_are_found() -> None:
     trace = run("greedy")
     first = trace.rounds[0]
     sizes = first.target_cache._replace(after=first.target_cache.after + 1)
-    assert any(n == "cache_sizes" for n in _failed(_with_step(trace, 1, target_cache=sizes)))
-    assert any(n == "cache_sizes" for n in _failed(_with_step(trace, 1, draft_cache=None)))
-    assert any(
-        "caches" in n for n in _failed(_with_step(trace, 1, draft_cache=CacheSizes(0, 0, 0)))
-    )
-    assert any("goes as far" in n for n in _failed(_with_step(trace, 1, draft_length=9)))
+    for cache in ({"target_cache": sizes}, {"draft_cache": None}):
+        assert "cache_sizes" in _failed(_with_step(trace, 1, **cache))
+    assert "cache_sizes" in _failed(_with_step(trace, 1, draft_cache=CacheSizes(0, 0, 0)))
+    assert "draft_lengths" in _failed(_with_step(trace, 1, draft_length=9))
     texts = ("x", *first.texts[1:])
-    assert any("make up" in n for n in _failed(_with_step(trace, 1, texts=texts)))
-    assert any("make up" in n for n in _failed(_with_step(trace, 1, start=1)))
-    assert any("finish" in n for n in _failed(replace(trace, finish_reason="eos")))
-    assert any("finish" in n for n in _failed(_with_step(trace, 1, finish_reason="stop")))
+    assert "rounds_make_text" in _failed(_with_step(trace, 1, texts=texts))
+    assert "rounds_make_text" in _failed(_with_step(trace, 1, start=1))
+    assert "finish_reason" in _failed(replace(trace, finish_reason="eos"))
+    assert "finish_reason" in _failed(_with_step(trace, 1, finish_reason="stop"))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
