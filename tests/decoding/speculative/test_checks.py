@@ -176,8 +176,8 @@ def test_cache_sizes_lengths_and_texts_that_are_made_up_are_found() -> None:
     trace = run("greedy")
     first = trace.rounds[0]
     sizes = first.target_cache._replace(after=first.target_cache.after + 1)
-    for cache in ({"target_cache": sizes}, {"draft_cache": None}):
-        assert "cache_sizes" in _failed(_with_step(trace, 1, **cache))
+    for forged in ({"target_cache": sizes}, {"draft_cache": None}):
+        assert "cache_sizes" in _failed(_with_step(trace, 1, **forged))
     assert "cache_sizes" in _failed(_with_step(trace, 1, draft_cache=CacheSizes(0, 0, 0)))
     assert "draft_lengths" in _failed(_with_step(trace, 1, draft_length=9))
     texts = ("x", *first.texts[1:])
