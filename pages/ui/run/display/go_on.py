@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from pages.ui import registry
+from pages.ui import platform, registry
+from pages.ui.platform import slot
 
 
 def button(
@@ -22,8 +23,15 @@ def button(
     """
     st.button(
         "Go on from here in Decode",
-        key=key,
+        key=platform.key(key),
         icon=":material/alt_route:",
         disabled=not may_load,
-        on_click=lambda: registry.GO_ON(trace, token_ids()),
+        on_click=_go_on,
+        args=(trace, token_ids),
     )
+
+
+def _go_on(trace: Trace, token_ids: Callable[[], Sequence[int]]) -> None:
+    with slot.use(slot.PAGE):
+        registry.GO_ON(trace, token_ids())
+    st.rerun()
