@@ -48,6 +48,28 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     )
     if not popover.open:
         return
+    with popover:
+        # Not in a label, which would take a token's text for markup.
+        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
+        fork, seed = _fork(view, trace, step)
+        drawn = drawn_by(trace.config)
+        other = drawn is not None and seed != min(drawn.seed, shared.MAX_SEED)
+        may_load = view.may_load(str(value("model")))
+        bar.button(
+            view,
+            "decode",
+            "Go on from here",
+            partial(_go_on, view, fork, seed),
+            key="go_on",
+            icon="alt_route",
+            type="primary",
+            disabled=not (fork.text or fork.token_ids or other) or not may_load,
+        )
+        _draw_growth(view, trace, step, may_load=may_load)
+
+
+def _fork(view: DecodeView, trace: Trace, step: TokenStep) -> tuple[Fork, int | None]:
+    """Draw the fields of another token and another seed, and return what they say."""
     drawn = drawn_by(trace.config)
     labels = {
         c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
@@ -56,64 +78,54 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     }
     if drawn:
         labels[NONE] = "none: another seed from here on"
-    with popover:
-        # Not in a label, which would take a token's text for markup.
-        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
-        token = st.selectbox(
-            "Candidate",
-            list(labels),
-            format_func=labels.__getitem__,
-            key=_key_of(view, step, "token"),
+    token = st.selectbox(
+        "Candidate",
+        list(labels),
+        format_func=labels.__getitem__,
+        key=_key_of(view, step, "token"),
+    )
+    text = st.text_input(
+        "or type a text",
+        key=_key_of(view, step, "text"),
+        max_chars=_LONGEST_TEXT,
+        help="A text of several tokens is given whole. A word after another one begins with a "
+        "space.",
+    )
+    seed = None
+    if drawn:
+        seed = st.number_input(
+            "Seed of the steps after it",
+            0,
+            shared.MAX_SEED,
+            min(drawn.seed, shared.MAX_SEED),
+            key=_key_of(view, step, "seed"),
+            help="The run's own seed throws the same dice at each step as the run itself.",
         )
-        text = st.text_input(
-            "or type a text",
-            key=_key_of(view, step, "text"),
-            max_chars=_LONGEST_TEXT,
-            help="A text of several tokens is given whole. A word after another one begins with a "
-            "space.",
+    ids = () if text or token in (None, NONE) else (token,)
+    return Fork(trace, step.index, ids, text), seed
+
+
+def _draw_growth(view: DecodeView, trace: Trace, step: TokenStep, *, may_load: bool) -> None:
+    """The number of the likeliest tokens, and the button that goes on with each of them."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        count = st.number_input(
+            "Or each of the likeliest",
+            2,
+            MOST_GROWN,
+            4,
+            key=platform.key("fork_top"),
+            help="They go on in one batch, each with the run's own settings and dice. The run's "
+            "own token, and those that the tree has there, are left out.",
         )
-        seed = own = None
-        if drawn:
-            own = min(drawn.seed, shared.MAX_SEED)
-            seed = st.number_input(
-                "Seed of the steps after it",
-                0,
-                shared.MAX_SEED,
-                own,
-                key=_key_of(view, step, "seed"),
-                help="The run's own seed throws the same dice at each step as the run itself.",
-            )
-        ids = () if text or token in (None, NONE) else (token,)
-        may_load = view.may_load(str(value("model")))
         bar.button(
             view,
-            "decode",
-            "Go on from here",
-            partial(_go_on, view, Fork(trace, step.index, ids, text), seed),
-            key="go_on",
-            icon="alt_route",
-            type="primary",
-            disabled=not (text or ids or seed != own) or not may_load,
+            "grow",
+            "Grow",
+            partial(_grow, view, trace, step, int(count)),
+            key="grow",
+            icon="account_tree",
+            disabled=not may_load or "decode" in view.jobs,
         )
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            count = st.number_input(
-                "Or each of the likeliest",
-                2,
-                MOST_GROWN,
-                4,
-                key=platform.key("fork_top"),
-                help="They go on in one batch, each with the run's own settings and dice. The "
-                "run's own token, and those that the tree has there, are left out.",
-            )
-            bar.button(
-                view,
-                "grow",
-                "Grow",
-                partial(_grow, view, trace, step, int(count)),
-                key="grow",
-                icon="account_tree",
-                disabled=not may_load or "decode" in view.jobs,
-            )
 
 
 def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:

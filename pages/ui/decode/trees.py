@@ -9,7 +9,7 @@ from core.decoding.counting import counted
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import MAX_RUNS, RunTree
-from core.figures.base.labels import visible_token
+from core.figures.base.labels import plain_name
 from pages.ui import registry
 from pages.ui.run.request import Fork, Request
 from pages.ui.run.view import Source
@@ -105,4 +105,4 @@ def _name(fork: Fork, trace: Trace) -> str:
     given = trace.token_steps[fork.at_step :][: len(fork.token_ids)]
     text = fork.text or "".join(step.chosen.text for step in given)
     text = text or f"seed {getattr(trace.config, 'seed', 0)}"
-    return visible_token(" ".join(text.split()) or text, NAME_LIMIT)
+    return plain_name(" ".join(text.split()) or text, NAME_LIMIT)
