@@ -14,7 +14,7 @@ from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
-from core.decoding.record.steps import Candidate
+from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.validation import brief
@@ -129,7 +129,8 @@ def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
             f"--rank and --top read a token's step, and the run has "
             f"{counted(len(steps), 'such step')}."
         )
-    return steps[args.at - 1].candidates
+    step: TokenStep = steps[args.at - 1]
+    return step.candidates
 
 
 def _go_on(args: Namespace, parent: Trace) -> Trace:

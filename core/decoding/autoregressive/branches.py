@@ -55,7 +55,8 @@ def branch(
     _require_step(model, trace, at_step, token_ids, config)
     kept = trace.token_ids[:at_step]
     if _copies(model, trace, config):
-        steps, copied = _go_on(model, trace, kept, token_ids), trace.steps[: 1 + at_step]
+        steps: Iterator[Step] = _go_on(model, trace, kept, token_ids)
+        copied = trace.steps[: 1 + at_step]
     else:
         ids = encode_prompt(model, trace.prompt_ids)
         steps, copied = steps_of(model, ids, config, given=(*kept, *token_ids)), ()

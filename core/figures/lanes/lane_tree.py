@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.figures.base.axes import named_axis, top_axis
 from core.figures.base.grid import probability_bar
 from core.figures.base.labels import NBSP, escaped, percent, show_token, visible_token
@@ -51,7 +51,7 @@ def lane_tree(
     across = _steps_across(layout.steps, paper, left)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
-    shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
+    shown = ShownPart("step", 0, layout.steps, layout.all_steps)
     part = "" if shown.whole else f" {shown.words}."
     pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = Sheet(
@@ -59,6 +59,7 @@ def lane_tree(
         paper,
         subtitle=subtitle + part,
         alt=alt,
+        meta={} if shown.whole else {"shown": [span_key("step", 0, layout.steps)]},
         plot_height=round(34 * height),
         left=left,
         right=EDGE,

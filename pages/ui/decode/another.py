@@ -40,7 +40,11 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         platform.poll(_growing, bar.poll_seconds)(job)
         return
     popover = st.popover(
-        "Another token", icon=":material/alt_route:", type="tertiary", key=MENU, on_change="rerun"
+        "Another token",
+        icon=":material/alt_route:",
+        type="tertiary",
+        key=platform.key(MENU),
+        on_change="rerun",
     )
     if not popover.open:
         return
@@ -97,7 +101,7 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                 2,
                 MOST_GROWN,
                 4,
-                key="fork_top",
+                key=platform.key("fork_top"),
                 help="They go on in one batch, each with the run's own settings and dice. The "
                 "run's own token, and those that the tree has there, are left out.",
             )
@@ -117,18 +121,18 @@ def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:
     token_id = custom[1] if len(custom) > 1 else None
     ids = [c.token_id for c in step.candidates if c.token_id != step.token_id]
     if token_id in ids:
-        st.session_state[MENU] = True
+        st.session_state[platform.key(MENU)] = True
         st.session_state[_key_of(view, step, "token")] = token_id
         st.session_state[_key_of(view, step, "text")] = ""
 
 
 def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
     """The key of a field of the menu; another step has other fields."""
-    return f"{MENU}_{name}_{view.number}_{step.index}"
+    return platform.key(f"{MENU}_{name}_{view.number}_{step.index}")
 
 
 def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
-    st.session_state[MENU] = False
+    st.session_state[platform.key(MENU)] = False
 
     def ask(_: Read) -> Request:
         request = _request(view, fork, seed)
@@ -167,7 +171,7 @@ def _request(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
 
 def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
-    st.session_state[MENU] = False
+    st.session_state[platform.key(MENU)] = False
     tree, at = view.rooted(trace), step.index
     kept = trace.token_ids[:at]
     taken = {
@@ -194,7 +198,7 @@ def _growing(job: Job) -> None:
     done, total = job.counts
     st.button(
         f"Stop · {done} of {total}",
-        key="stop_grow",
+        key=platform.key("stop_grow"),
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,

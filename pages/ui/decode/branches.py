@@ -14,7 +14,7 @@ from core.decoding.record.tree import RunTree
 from core.export.part import stem
 from core.figures.base.labels import percent, visible_token
 from core.traces.tree_file import tree_json
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.trees import NAME_LIMIT, SessionTree
 from pages.ui.run.display import history
@@ -50,7 +50,7 @@ def shown_tree(view: DecodeView) -> SessionTree | None:
 
 def _of(view: DecodeView, trace: Trace) -> dict[str, Any] | None:
     found = shown_tree(view)
-    return found and {"tree": found.tree, "selected": found.place(trace)}
+    return {"tree": found.tree, "selected": found.place(trace)} if found else None
 
 
 TREE = PagePart("branches", figures.run_tree, _of)
@@ -70,9 +70,9 @@ def draw(view: DecodeView) -> None:
     )
     _draw_list(view, found, shown)
     with st.container(
-        key="branch-tools", horizontal=True, vertical_alignment="bottom", gap="small"
+        key=platform.key("branch-tools"), horizontal=True, vertical_alignment="bottom", gap="small"
     ):
-        key = f"branch_name_{view.number}"
+        key = platform.key(f"branch_name_{view.number}")
         st.text_input(
             "Name of the shown run",
             found.tree.branches[shown].name,
@@ -82,7 +82,7 @@ def draw(view: DecodeView) -> None:
         )
         st.button(
             "Remove it",
-            key="branch_remove",
+            key=platform.key("branch_remove"),
             icon=":material/delete:",
             disabled=not shown or "decode" in view.jobs,
             on_click=partial(_remove, view, found, shown),
@@ -93,7 +93,7 @@ def draw(view: DecodeView) -> None:
             lambda: tree_json(found.tree).encode(),
             f"{stem('tree', view.trace.config)}.json",
             "application/json",
-            key="save_tree",
+            key=platform.key("save_tree"),
             icon=":material/data_object:",
             on_click="ignore",
             help="All runs in one file, which “Open a trace” (5 MB at most) and `core figure` "
@@ -103,10 +103,10 @@ def draw(view: DecodeView) -> None:
 
 def _draw_list(view: DecodeView, found: SessionTree, shown: int) -> None:
     def picked() -> None:
-        _choose(view, found, (st.session_state.get(_KEY) or {}).get("picked"))
+        _choose(view, found, (st.session_state.get(platform.key(_KEY)) or {}).get("picked"))
 
     _list(
-        key=_KEY,
+        key=platform.key(_KEY),
         data={"rows": _rows(found.tree), "chosen": str(shown), "drawn": drawn_at()},
         on_picked_change=picked,
     )

@@ -12,6 +12,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.opening import most_open_step
+from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
 from pages.ui.run import address
 from pages.ui.run.request import Request, given_tokens
@@ -71,18 +72,18 @@ class DecodeView(View):
     def initial(cls) -> Self:
         """The example, at the step that the address names, else at the most uncertain one."""
         found = super().initial()
-        found.linked = st.query_params.get(_STEP, "")
-        if st.query_params.get("run") != "1":
+        found.linked = st.query_params.get(platform.key(_STEP), "")
+        if st.query_params.get(platform.key("run")) != "1":
             follow_link(found, _OTHERWISE)
         else:  # For Run, where the link's run waits for it.
-            st.session_state[_GIVEN] = st.query_params.get(_GIVEN, "")
+            given = platform.key(_GIVEN)
+            st.session_state[given] = st.query_params.get(given, "")
         return found
 
     @classmethod
     def elsewhere(cls) -> Self:
         """This session's view, seen from a page whose address names a step of its own."""
-        if cls.key not in st.session_state:
-            st.session_state[cls.key] = super().initial()
+        platform.keep(platform.key(cls.key), super().initial)
         return cls.current()
 
     def show(self, trace: Trace, source: Source) -> None:
@@ -93,7 +94,7 @@ class DecodeView(View):
         own = len(given) - 1 if given else most_open_step(trace)
         self.select(own if fork is None else fork.at_step)
         if source == "run":
-            st.session_state.pop(_GIVEN, None)
+            st.session_state.pop(platform.key(_GIVEN), None)
             follow_link(self, _OTHERWISE)
 
     def open(self, content: Trace | RunTree, source: Source = "file") -> None:
@@ -129,7 +130,7 @@ class DecodeView(View):
         if fork and tree:
             tree.grow(fork, trace, asked)
             if len(tree.tree.branches) == 2:
-                st.session_state[LOOK] = BRANCHES
+                st.session_state[platform.key(LOOK)] = BRANCHES
         else:
             super().keep(trace, asked)
 
@@ -146,6 +147,13 @@ class DecodeView(View):
         tree = self.tree_of(trace)
         place = tree.place(trace) if tree else None
         return super().source_of(trace) if tree is None or place is None else tree.sources[place]
+
+    def follow(self, other: DecodeView) -> None:
+        """Look at the run and the step of another slot."""
+        if other is not self and other.trace is not None:
+            self.show(other.trace, other.source)
+            self.asked = other.asked
+            self.select(other.selected)
 
     @property
     def untouched(self) -> bool:
@@ -182,14 +190,14 @@ def tell_step(view: DecodeView) -> None:
 
 def tell_given(view: DecodeView) -> None:
     """Let the address name the tokens that the shown run was given."""
-    waits = st.session_state.get(_GIVEN) or "decode" in view.jobs
+    waits = st.session_state.get(platform.key(_GIVEN)) or "decode" in view.jobs
     if view.trace is not None and not waits:
         words = given_tokens(view.trace) if view.source == "run" else ""
         address.tell(_GIVEN, words if 0 < len(words) <= MAX_GIVEN else None)
 
 
 def uncertain_steps(trace: Trace) -> list[int]:
-    """Steps whose entropy lies above the run's mean."""
+    """Steps with more entropy than the run's mean; a fixed bound would mark all steps or none."""
     entropies = [step.entropy for step in trace.token_steps]
     mean = sum(entropies) / max(len(entropies), 1)
     return [at for at, entropy in enumerate(entropies) if entropy > mean]

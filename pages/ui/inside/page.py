@@ -38,7 +38,7 @@ def draw(view: InsideView) -> None:
     if view.trace is not None and view.step is not None and "decode" not in view.jobs:
         if may_record(view, view.trace):
             platform.part(_way, key=WAY)(view)
-            with st.container(key="rest"):
+            with st.container(key=platform.key("rest")):
                 platform.part(_readings, key=READINGS)(view)
             platform.mark_ready()
             return
@@ -104,19 +104,19 @@ def _way(view: InsideView) -> None:
     waiting = error or ("" if fresh else "The run is being recorded…")
     drawn = boxes.picture(trace, step, found if fresh else None, waiting)
     view.places = drawn.places
-    shown = drawn.places.get(view.source_of)
+    shown = drawn.places.get(view.opened_source)
     way.draw(
         drawn,
-        view.source_of,
+        view.opened_source,
         source_of(*shown) if shown else "",
         partial(_show_source, view),
     )
     state.tell_step(view)
-    address.keep(registry.INSIDE.path)
+    address.keep()
 
 
 def _show_source(view: InsideView, row: str) -> None:
-    view.source_of = "" if view.source_of == row else row
+    view.opened_source = "" if view.opened_source == row else row
     platform.rerun(WAY)
 
 

@@ -111,7 +111,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     saved = inside_save.web_page(view, view.trace).decode()
     assert saved.count("<figure") >= 5 and "Once upon a time" in saved
     # The source of a function opens.
-    view.source_of = "shaping.1"
+    view.opened_source = "shaping.1"
     app.run()
     assert picture(app)["code"].startswith("def shape(")
     assert view.places["shaping.1"][0] == "core/decoding/shaping/stages.py"

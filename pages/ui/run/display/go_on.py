@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from core.decoding.record.trace import Trace
-from pages.ui import registry
+from pages.ui import platform, registry
 
 
 def button(
@@ -22,7 +22,7 @@ def button(
     """
     st.button(
         "Go on from here in Decode",
-        key=key,
+        key=platform.key(key),
         icon=":material/alt_route:",
         disabled=not may_load,
         on_click=lambda: registry.GO_ON(trace, token_ids()),
