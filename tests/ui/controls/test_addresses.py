@@ -106,9 +106,10 @@ def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None
 
 
 def test_an_old_link_s_labels_open_and_become_keys(open_app: Open) -> None:
-    app = open_app(method="By the engine", color="Entropy")
-    assert app.session_state["color"] == "entropy"
-    assert app.query_params == {"method": "engine", "color": "entropy"} and not app.toast
+    app = open_app(method="Greedy", draw="Gumbel")
+    assert app.segmented_control(key="method").value == "greedy"
+    assert app.selectbox(key="draw").value == "gumbel"
+    assert app.query_params == {"method": "greedy", "draw": "gumbel"} and not app.toast
 
 
 def test_a_link_s_word_is_no_markup() -> None:
