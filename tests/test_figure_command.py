@@ -12,6 +12,7 @@ import pytest
 
 from core.cli.main import main
 from core.decoding.errors import TraceError
+from core.decoding.record.trace import Trace
 from core.evaluation.plan.files import EVALUATIONS
 from core.evaluation.row_file import encoded_line
 from core.evaluation.sweep.files import SWEEPS
@@ -20,13 +21,16 @@ from core.export.stored import read_stored
 from core.traces.data_path.export import as_chrome, as_json
 from core.traces.data_path.reading import path_of
 from core.traces.data_path.types import DataPath
+from core.traces.tree_file import tree_json
 from tests.export.drawings import raw
+from tests.figures.forks import make_tree
 from tests.figures.gallery import long_rounds
 from tests.figures.insides import make_calls
 from tests.figures.reasons import make_sweep
 from tests.figures.traces import make_trace
 
 ASSETS = Path(__file__).parents[1] / "assets"
+DECODE = ASSETS / "traces/decode.json"
 PATH = DataPath(make_calls(), 7.0, 2, 1)
 
 
@@ -36,7 +40,8 @@ def _sweep() -> bytes:
 
 
 KINDS: dict[str, tuple[Callable[[], bytes], set[str]]] = {
-    "trace": ((ASSETS / "traces/decode.json").read_bytes, {"heatmap", "prompt", "time"}),
+    "trace": (DECODE.read_bytes, {"heatmap", "prompt", "time"}),
+    "runs": (lambda: tree_json(make_tree(Trace.load(DECODE))).encode(), {"tree"}),
     "search": ((ASSETS / "traces/beam.json").read_bytes, {"tree", "step"}),
     "rounds": ((ASSETS / "traces/speculative.json").read_bytes, {"timeline", "feed"}),
     "lab": ((ASSETS / "traces/lab.json").read_bytes, {"stages", "rolls", "tree"}),

@@ -11,6 +11,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
@@ -25,7 +26,9 @@ from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.traces.data_path.steps import prompt_call, step_call, steps_in
 from core.traces.data_path.types import DataPath
 
-StoredContent = Trace | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
+StoredContent = (
+    Trace | RunTree | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
+)
 # So many steps of a search are in a window of its tree, as on the page.
 _SPAN = 20
 
@@ -64,6 +67,8 @@ def entries_of(content: StoredContent) -> list[Entry]:
     """The figures of stored content by their names, the main one first."""
     if isinstance(content, Trace):
         return list(_of_trace(content))
+    if isinstance(content, RunTree):
+        return [_all("tree", of_figure("tree", figures.run_tree, content))]
     if isinstance(content, DataPath):
         return list(_of_calls(content))
     if isinstance(content, LabExample):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.decoding.version import VERSION
 from core.evaluation.example import SCHEMA as REASONING
 from core.evaluation.example import example_from_dict
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from core.export.tables import Table
 
 _DRAWN = (
-    "figures are drawn of traces, lab steps, budget sweeps, evaluations, the reasoning example and "
-    "data paths (the JSON of `core path`)."
+    "figures are drawn of traces, trees of runs, lab steps, budget sweeps, evaluations, the "
+    "reasoning example and data paths (the JSON of `core path`)."
 )
 
 
@@ -86,6 +87,7 @@ def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
     """The reader of a kind of file; None for no such kind."""
     kinds = {
         Trace.schema: _trace,
+        RunTree.schema: _tree,
         LabExample.schema: _lab,
         REASONING: _reasoning,
         DATA_PATH: _data_path,
@@ -104,6 +106,20 @@ def _trace(data: Any, raw: bytes) -> StoredFile:
 
     trace = trace_of(data)
     return StoredFile(trace, partial(Subject.of_trace, trace, raw), partial(tables_of, trace))
+
+
+def _tree(data: Any, raw: bytes) -> StoredFile:
+    from core.traces.tree_file import tree_of
+
+    tree = tree_of(data)
+
+    def subject() -> Subject:
+        first = Subject.of_trace(tree.branches[0].trace, raw)
+        return replace(first, files={"tree.json": raw})
+
+    return StoredFile(
+        tree, subject, lambda: [("Every token of every run.", figures.run_tree_data(tree))]
+    )
 
 
 def _lab(data: Any, raw: bytes) -> StoredFile:

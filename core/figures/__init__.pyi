@@ -19,6 +19,8 @@ from .beam.tree import beam_tree as beam_tree
 from .beam.words import beam_tree_data as beam_tree_data
 from .decode.arithmetic import softmax_row as softmax_row
 from .decode.arithmetic import softmax_row_data as softmax_row_data
+from .decode.branches import run_tree as run_tree
+from .decode.branches import run_tree_data as run_tree_data
 from .decode.candidates import candidate_bars as candidate_bars
 from .decode.candidates import candidate_bars_data as candidate_bars_data
 from .decode.contrast import contrast_bars as contrast_bars

@@ -1,17 +1,37 @@
-"""Several continuations merged into one tree of tokens, laid out in lanes."""
+"""Several runs of one text merged into one tree of tokens, laid out in lanes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 import networkx as nx
 
-from core.decoding.lab.types import Continuation, RowToken
+from core.decoding.lab.types import RowToken
 
 # All that the lab grows at once: 12 continuations and the greedy one, of 40 tokens each.
 MOST_NODES = 13 * 40
+
+
+class Lane(NamedTuple):
+    """A run in the tree.
+
+    Args:
+        framed: its steps that are framed.
+        strong: its name stands out.
+        place: that a click on its cells hands over.
+    """
+
+    name: str
+    tokens: tuple[RowToken, ...]
+    framed: Set[int] = frozenset()
+    strong: bool = False
+    place: int = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(token.text for token in self.tokens)
 
 
 class TreeCell(NamedTuple):
@@ -21,7 +41,6 @@ class TreeCell(NamedTuple):
         depth: step of its first token, from 0.
         lane: the first of the `lanes` rows that go through it.
         tokens: one, or a run of several without a branch.
-        greedy: the greedy row goes through it.
         parent: place of the cell before it; None at the root.
     """
 
@@ -29,7 +48,6 @@ class TreeCell(NamedTuple):
     lane: int
     lanes: int
     tokens: tuple[RowToken, ...]
-    greedy: bool
     parent: int | None
 
     @property
@@ -49,12 +67,12 @@ class TreeLayout(NamedTuple):
     """Cells by depth, the rows by lane, and how many steps are drawn of how many."""
 
     cells: tuple[TreeCell, ...]
-    lanes: tuple[Continuation, ...]
+    lanes: tuple[Lane, ...]
     steps: int
     all_steps: int
 
 
-def merged(rows: Sequence[Continuation]) -> nx.DiGraph:
+def merged(rows: Sequence[Lane]) -> nx.DiGraph:
     """Merge the rows into a tree: node 0 is the root (no token), and each edge adds one token.
 
     Each node has its `token`, `depth` (of the token, from 0) and `rows` (indices of the rows that
@@ -82,7 +100,7 @@ def _child(tree: nx.DiGraph, node: int, token_id: int) -> int | None:
     return next(after, None)
 
 
-def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> TreeLayout:
+def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True) -> TreeLayout:
     """Lanes for the rows so that those that share a beginning lie together, and a cell a node.
 
     Args:
@@ -93,8 +111,7 @@ def lay_out_tree(rows: Sequence[Continuation], *, fold: bool = True) -> TreeLayo
     steps = _drawn_steps(tree, longest)
     lanes = _lanes(tree)
     cells: list[TreeCell] = []
-    greedy = {place for place, row in enumerate(rows) if row.seed is None}
-    _add_cells(tree, 0, None, lanes, steps, fold, greedy, cells)
+    _add_cells(tree, 0, None, lanes, steps, fold, cells)
     order = sorted(range(len(rows)), key=lanes.__getitem__)
     return TreeLayout(tuple(cells), tuple(rows[place] for place in order), steps, longest)
 
@@ -136,7 +153,6 @@ def _add_cells(
     lanes: dict[int, int],
     steps: int,
     fold: bool,
-    greedy: set[int],
     cells: list[TreeCell],
 ) -> None:
     """Append the cells of a node's children, and theirs."""
@@ -156,11 +172,10 @@ def _add_cells(
                 min(lanes[place] for place in node_data["rows"]),
                 len(node_data["rows"]),
                 tuple(run),
-                bool(greedy & set(node_data["rows"])),
                 parent,
             )
         )
-        _add_cells(tree, last, len(cells) - 1, lanes, steps, fold, greedy, cells)
+        _add_cells(tree, last, len(cells) - 1, lanes, steps, fold, cells)
 
 
 def _only_child(tree: nx.DiGraph, node: int) -> int | None:

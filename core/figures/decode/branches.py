@@ -1,0 +1,109 @@
+"""Runs that went on from each other as one tree: what they share is drawn once."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from core.decoding.counting import counted, nth
+from core.decoding.lab.types import RowToken
+from core.decoding.record.tree import Branch, RunTree
+from core.figures.base.axes import key_entry
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import plain_name, settings_caption, table_text, visible_token
+from core.figures.base.measure import text_width
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.base.window import numbered
+from core.figures.lanes.lane_tree import lane_tree
+from core.figures.lanes.token_tree import Lane, lay_out_tree
+
+_NAME_LIMIT, _NAME_SIZE = 14, 11
+
+
+@table("run name parent from_step step token_id token raw_prob sum_ln_p forced", whole="parent")
+def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) -> TableRows:
+    """Every token of every run; runs and steps count from 1, the first run has no parent.
+
+    Args:
+        first: the first step.
+        columns: so many steps at most; all of them by default.
+    """
+    for place, branch in enumerate(tree.branches):
+        sums = [*accumulate(-step.surprisal for step in branch.trace.token_steps)]
+        parent = None if branch.parent is None else nth(branch.parent)
+        for at, step in numbered(branch.trace.token_steps, first, columns):
+            yield (
+                nth(place),
+                table_text(branch.name),
+                parent,
+                nth(branch.at_step),
+                nth(at),
+                step.token_id,
+                table_text(step.chosen.text),
+                step.chosen.raw_prob,
+                sums[at],
+                step.forced_as is not None,
+            )
+
+
+def _caption(tree: RunTree, paper: Paper = SCREEN) -> str:
+    settings = settings_caption(tree.branches[0].trace, paper)
+    return f"{settings} · {counted(len(tree.branches), 'run')}"
+
+
+@figure("The tree of runs", _caption, run_tree_data)
+def run_tree(
+    tree: RunTree, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
+) -> Sheet | str:
+    """Steps across, a lane for each run; colour for the model's own probability.
+
+    Args:
+        selected: place of the run whose name stands out.
+
+    A click on a cell hands over `customdata = [place of a run]`.
+    """
+    shown = selected if paper.selection else None
+    lanes = [_lane(place, branch, shown) for place, branch in enumerate(tree.branches)]
+    layout = lay_out_tree(lanes)
+    if not layout.cells:
+        return "No run of this tree has a token."
+    names = max(text_width(lane.name, _NAME_SIZE, "sans bold") for lane in lanes)
+    return lane_tree(
+        layout,
+        theme,
+        paper,
+        subtitle="Runs share a cell up to their first different token. Behind a name: the sum of "
+        "ln p of its tokens, nats.",
+        alt=_alt(tree),
+        key=[key_entry(theme.accent, "forced token", "<b>□</b>")],
+        frame=("forced", theme.accent),
+        left=round(names) + 18,
+    )
+
+
+def _lane(place: int, branch: Branch, selected: int | None) -> Lane:
+    steps = branch.trace.token_steps
+    return Lane(
+        f"{plain_name(branch.name, _NAME_LIMIT)} {_nats(branch)}",
+        tuple(
+            RowToken(step.token_id, step.chosen.text, step.chosen.raw_prob, step.chosen.prob)
+            for step in steps
+        ),
+        {step.index for step in steps if step.forced_as is not None},
+        place == selected,
+        place,
+    )
+
+
+def _nats(branch: Branch) -> str:
+    return f"{branch.logprob:.1f}".replace("-", "−")
+
+
+def _alt(tree: RunTree) -> str:
+    runs = "; ".join(
+        f"{plain_name(branch.name, _NAME_LIMIT)}, {_nats(branch)} nats: "
+        f"{visible_token(branch.trace.text, 60)}"
+        for branch in tree.branches[:4]
+    )
+    return f"Tree of {counted(len(tree.branches), 'run')} with the probabilities of tokens. {runs}."
