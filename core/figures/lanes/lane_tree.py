@@ -7,9 +7,9 @@ from itertools import groupby
 
 from core.decoding.counting import nth
 from core.figures.base.axes import named_axis, top_axis
-from core.figures.base.grid import probability_bar
-from core.figures.base.labels import escaped, percent, show_token, visible_token
-from core.figures.base.marks import add_frame, add_note, cell_bars, hover_texts, overlaid
+from core.figures.base.grid import probability_cells
+from core.figures.base.labels import escaped, lines, percent, show_token, visible_token
+from core.figures.base.marks import add_frame, add_note, overlaid, token_cells
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -31,8 +31,6 @@ def lane_tree(
     paper: Paper,
     *,
     subtitle: str,
-    alt: str,
-    key: Sequence[str],
     frame: tuple[str, str],
     left: int = _LEFT,
 ) -> Sheet:
@@ -48,23 +46,23 @@ def lane_tree(
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
     shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
-    part = "" if shown.whole else f" {shown.words}."
     pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = Sheet(
         theme,
         paper,
-        subtitle=subtitle + part,
-        alt=alt,
+        subtitle=(subtitle, not shown.whole and f"{shown.words}."),
+        facts={"layout": layout},
         plot_height=round(34 * height),
         left=left,
         right=EDGE,
         above=22,
         below=40,
-        key=key,
         layout=overlaid(SMALL),
     )
     room = sheet.room if paper.printed else _WIDTH
-    sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room / across)]
+    # Out of sight, for the colour bar alone.
+    scale = probability_cells(sheet, [-9], [[0]], left=60, y=[-9], hoverinfo="skip")
+    sheet.traces = [scale, _cells(pieces, layout, theme, across, room / across)]
     for cell in pieces:
         x, y = _place(cell, across, lanes)
         for first, last in _framed(cell, layout):
@@ -123,91 +121,63 @@ def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float) -> N
     sheet.layout["xaxis"] = top_axis(
         theme, [0, across], [step + 0.5 for step in ticks[0]], [str(nth(step)) for step in ticks[0]]
     )
-    sheet.layout["yaxis"] = _lane_axis(
-        layout, theme, [lanes * at for at in range(len(rows))], height
-    )
-    for at, shown in enumerate(ticks[1:], start=1):
-        for step in shown:
-            where = {"yanchor": "bottom", "yshift": -1}
-            name, x = str(nth(step)), step % across + 0.5
-            add_note(sheet, "step", name, x, lanes * at, size=SMALL, color=theme.muted, **where)
-
-
-def _lane_axis(
-    layout: TreeLayout, theme: Theme, tops: Sequence[float], height: float
-) -> Properties:
-    """The lanes' names, from the top of each row of steps on."""
     names = [
         f'<b><span style="color:{theme.ink}">{escaped(lane.name)}</span></b> '
         if lane.strong
         else f"{escaped(lane.name)} "
         for lane in layout.lanes
     ]
-    return named_axis(
+    sheet.layout["yaxis"] = named_axis(
         theme,
-        names * len(tops),
+        names * len(rows),
         range=[height, 0.0],
         tickfont={"size": 11, "color": theme.muted},
         showline=False,
-        tickvals=[top + lane + 0.5 for top in tops for lane in range(len(names))],
+        tickvals=[lanes * at + lane + 0.5 for at in range(len(rows)) for lane in range(len(names))],
     )
-
-
-def _scale(sheet: Sheet) -> Properties:
-    """A heatmap out of sight that brings the colour bar."""
-    return {
-        "type": "heatmap",
-        "name": "probability",
-        "x": [-9],
-        "y": [-9],
-        "z": [[0]],
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": sheet.theme.colorscale(),
-        "hoverinfo": "skip",
-        "showscale": True,
-        "colorbar": probability_bar(sheet, left=60),
-    }
+    for at, shown in enumerate(ticks[1:], start=1):
+        for step in shown:
+            where: Properties = {
+                "yanchor": "bottom",
+                "yshift": -1,
+                "size": SMALL,
+                "color": theme.muted,
+            }
+            add_note(sheet, "step", str(nth(step)), step % across + 0.5, lanes * at, **where)
 
 
 def _cells(
     cells: Sequence[TreeCell], layout: TreeLayout, theme: Theme, across: int, room: float
 ) -> Properties:
     """The cells of all rows of steps; `room` is that of a step, px."""
-    lanes = len(layout.lanes) + _APART
     colors = [theme.probability_color(cell.prob) for cell in cells]
-    corners = [
-        (x + len(c.tokens) / 2, y)
-        for c, (x, y) in zip(cells, [_place(cell, across, lanes) for cell in cells], strict=True)
-    ]
-    return {
-        **cell_bars(corners, [len(cell.tokens) for cell in cells], [cell.lanes for cell in cells]),
-        "name": "tokens",
-        "customdata": [[layout.lanes[cell.lane].place] for cell in cells],
-        "text": [_text(cell, room) for cell in cells],
-        "textangle": 0,
-        "textfont": {
-            "family": theme.mono,
-            "size": 12,
-            "color": [theme.text_on(color) for color in colors],
-        },
-        **hover_texts([_hover(cell, layout) for cell in cells]),
-        "marker": {"color": colors, "line": {"color": theme.paper, "width": 1.5}},
-    }
-
-
-def _text(cell: TreeCell, room: float) -> str:
-    """Part of a cell's text that fits, where a step has `room` px."""
-    room, whole = len(cell.tokens) * room - _PADDING, visible_token(cell.text)
-    shown = fitted(whole, room, 12, "mono")
-    return escaped(shown) if shown == whole or len(shown) > 2 else ""
-
-
-def _hover(cell: TreeCell, layout: TreeLayout) -> str:
-    lanes = layout.lanes[cell.lane : cell.lane + cell.lanes]
-    names = escaped(", ".join(lane.name for lane in lanes))
-    count = len(cell.tokens)
-    mean = "geometric mean " if count > 1 else ""
-    first = nth(cell.depth)
-    span = f"steps {first} to {cell.depth + count}" if count > 1 else f"step {first}"
-    return f"<b>{show_token(cell.text, 48)}</b><br>{span}<br>{mean}{percent(cell.prob)}<br>{names}"
+    places = [_place(cell, across, len(layout.lanes) + _APART) for cell in cells]
+    corners = [(x + len(c.tokens) / 2, y) for c, (x, y) in zip(cells, places, strict=True)]
+    texts, hovers = [], []
+    for cell in cells:
+        count, whole = len(cell.tokens), visible_token(cell.text)
+        shown = fitted(whole, count * room - _PADDING, 12, "mono")
+        texts.append(escaped(shown) if shown == whole or len(shown) > 2 else "")
+        names = ", ".join(lane.name for lane in layout.lanes[cell.lane : cell.lane + cell.lanes])
+        many, last = count > 1, cell.depth + count
+        hovers.append(
+            lines(
+                f"<b>{show_token(cell.text, 48)}</b>",
+                f"steps {nth(cell.depth)} to {last}" if many else f"step {last}",
+                f"{'geometric mean ' if many else ''}{percent(cell.prob)}",
+                escaped(names),
+            )
+        )
+    return token_cells(
+        theme,
+        "tokens",
+        corners,
+        texts,
+        hovers,
+        colors,
+        [theme.text_on(color) for color in colors],
+        width=[len(cell.tokens) for cell in cells],
+        heights=[cell.lanes for cell in cells],
+        textangle=0,
+        customdata=[[layout.lanes[cell.lane].place] for cell in cells],
+    )
