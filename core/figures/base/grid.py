@@ -251,36 +251,16 @@ def probability_cells(
     offset: int = 12,
     **properties: object,
 ) -> Properties:
-    """A heatmap of probabilities over a row of places, with its colour bar.
+    """A heatmap of probabilities with a slim level colour bar beside the key.
 
     Args:
+        x: places of the columns, or their edges.
         z: row by row, from the top; None leaves the paper.
-        left, offset: of `probability_bar`.
-    """
-    return {
-        "type": "heatmap",
-        "name": "probability",
-        "x": list(x),
-        "y": list(range(len(z))),
-        "z": z,
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": sheet.theme.colorscale(),
-        "showscale": True,
-        "colorbar": probability_bar(sheet, left, offset),
-        **properties,
-    }
-
-
-def probability_bar(sheet: Sheet, left: int, offset: int) -> Properties:
-    """A slim level colour bar beside the key, where a phone shows it without scrolling.
-
-    Args:
-        left: px from the left edge of the plotting area, less where it would not fit.
-        offset: px below its lower edge.
+        left: of the bar, px from the left edge of the plotting area, less where it would not fit.
+        offset: of the bar, px below the plotting area.
     """
     left = min(left, max(int(sheet.room) - _BAR - 4, 0))
-    return {
+    bar = {
         "orientation": "h",
         "thickness": 9,
         "lenmode": "pixels",
@@ -300,4 +280,17 @@ def probability_bar(sheet: Sheet, left: int, offset: int) -> Properties:
         "ticktext": ["0", "probability", f"100{NBSP}%"],
         "ticklabeloverflow": "allow",
         "tickfont": {"size": SMALL, "color": sheet.theme.muted},
+    }
+    return {
+        "type": "heatmap",
+        "name": "probability",
+        "x": list(x),
+        "y": list(range(len(z))),
+        "z": z,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": sheet.theme.colorscale(),
+        "showscale": True,
+        "colorbar": bar,
+        **properties,
     }
