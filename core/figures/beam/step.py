@@ -25,8 +25,9 @@ _LIMIT = 10
 # A number behind a bar takes so many px.
 _NUMBER = 40
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
-# Outcomes of a candidate, in the order of the key; their bars lie on each other the other way.
+# Outcomes of a candidate, in the order of the key, and as their bars lie on each other.
 _KINDS = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
+_LAYERS = ("pruned", "kept", "finished", "best")
 _HOVER = (
     "<b>%{customdata[2]}</b><br>log-prob %{customdata[3]} · sum %{customdata[4]}"
     "<br>%{customdata[5]}<extra></extra>"
@@ -63,9 +64,7 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
         )
         + ".",
     ),
-    key=lambda theme: [
-        [(color, words) for color, words in zip(_colors(theme), _KINDS.values(), strict=True)]
-    ],
+    key=lambda theme: [[(color, _KINDS[kind]) for kind, color in _colors(theme).items()]],
 )
 def beam_step(
     trace: Trace,
@@ -168,9 +167,10 @@ def _labels(trace: Trace, index: int, shown: Sequence[int], theme: Theme) -> lis
     ]
 
 
-def _colors(theme: Theme) -> tuple[str, ...]:
+def _colors(theme: Theme) -> dict[str, str]:
     """The colours of `_KINDS`."""
-    return theme.first, blend(theme.first, theme.paper, 0.6), theme.ink, theme.rest
+    kept = blend(theme.first, theme.paper, 0.6)
+    return {"best": theme.first, "kept": kept, "finished": theme.ink, "pruned": theme.rest}
 
 
 def _bars(
@@ -188,7 +188,7 @@ def _bars(
     if winner is not None and index < len(winner.token_ids):
         best = step.candidates.index(winner_candidates(trace.beam_steps, winner)[index])
     told = [_told(step, index, place) for place in shown]
-    shared = {"type": "bar", "orientation": "h", "hovertemplate": _HOVER}
+    shared, colors = {"type": "bar", "orientation": "h", "hovertemplate": _HOVER}, _colors(theme)
     traces = [
         {
             **shared,
@@ -202,7 +202,7 @@ def _bars(
         }
     ]
     kinds = ["best" if p == best else c.fate for p, c in zip(shown, candidates, strict=True)]
-    for name, color in reversed([*zip(_KINDS, _colors(theme), strict=True)]):
+    for name in _LAYERS:
         rows = [at for at, kind in enumerate(kinds) if kind == name]
         traces.append(
             {
@@ -215,7 +215,7 @@ def _bars(
                 "textfont": {"size": 11, "color": theme.muted},
                 "cliponaxis": False,
                 # A margin of 0 still shows as a stroke.
-                "marker": {"color": color, "line": {"color": color, "width": 2}},
+                "marker": {"color": colors[name], "line": {"color": colors[name], "width": 2}},
                 "customdata": [told[at] for at in rows],
             }
         )
