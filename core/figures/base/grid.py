@@ -254,10 +254,9 @@ def probability_cells(
     """A heatmap of probabilities with a slim level colour bar beside the key.
 
     Args:
-        x: places of the columns, or their edges.
-        z: row by row, from the top; None leaves the paper.
-        left: of the bar, px from the left edge of the plotting area, less where it would not fit.
-        offset: of the bar, px below the plotting area.
+        x, z: places or edges of the columns; row by row, from the top, None leaves the paper.
+        left, offset: of the bar, px from the plotting area's left edge, less where it would not
+            fit, and below it.
     """
     left = min(left, max(int(sheet.room) - _BAR - 4, 0))
     bar = {
