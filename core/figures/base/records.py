@@ -25,16 +25,31 @@ LABEL_LIMIT = 12
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by"
 
 
+def shaped_words(prob: str) -> str:
+    """The probability that the settings left a candidate."""
+    return f"after shaping {prob}"
+
+
+def removed_words(stage: str) -> str:
+    """The stage that removed a candidate; escaped Plotly text."""
+    return f"removed by {escaped(stage_name(stage))}"
+
+
+def state_line(step: TokenStep, candidate: Candidate) -> int:
+    """Index of the line of `candidate_hover` that the settings decide."""
+    return 3 + (candidate.token_id == step.token_id)
+
+
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     """The hover text of a candidate; escaped Plotly text."""
-    out = candidate.removed_by and f"removed by {escaped(stage_name(candidate.removed_by))}"
+    out = candidate.removed_by and removed_words(candidate.removed_by)
     return lines(
         f"<b>{show_token(candidate.text, 40)}</b>",
         candidate.token_id == step.token_id and "chosen",
         f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",
         f"model {percent(candidate.raw_prob)}",
         # What a server drew from is not known.
-        step.origin != "server" and (out or f"after shaping {percent(candidate.prob)}"),
+        step.origin != "server" and (out or shaped_words(percent(candidate.prob))),
         f"logit {candidate.logit:.3f}",
     )
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamStep
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, named_axis
 from core.figures.base.color import blend
@@ -94,6 +94,7 @@ def beam_step(
         paper,
         title=f"Candidates at step {nth(index)}",
         facts={"step": step, "shown": shown, "margins": margins},
+        meta={"shown": [span_key("step", index)]},
         plot_height=22 * len(shown),
         left=left,
         right=18,

@@ -115,7 +115,7 @@ def beam_tree(
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
     text = partial(node_text, trace, tree)
     bands = bands_of(tree, drawn, text, paper.width - 2 * EDGE, **look)  # type: ignore[arg-type]
-    shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
+    shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
     facts = {"shown": shown, "shared": shared, "drawn": drawn, "whole": whole, "tree": tree}
     sheet = _sheet(bands, facts | {"path": path, "strong": strong}, theme, paper)
     rows = place_nodes(trace, tree, bands, strong, stem)

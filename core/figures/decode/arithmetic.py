@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES
@@ -152,6 +152,7 @@ def softmax_row(
         theme,
         paper,
         facts={"worked": worked},
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=(37 if two_lines else 30) * (rows + _HEAD),
         left=EDGE + round(widest(names, face="sans bold")),
         layout={

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
-    escaped,
     percent,
     percent_ticks,
     settings_caption,
-    stage_name,
     visible_token,
 )
 from core.figures.base.marks import FRAME, token_bars
@@ -26,6 +24,9 @@ from core.figures.base.records import (
     candidate_hover,
     candidate_record,
     ranked_labels,
+    removed_words,
+    shaped_words,
+    state_line,
     widest,
 )
 from core.figures.base.sheet import Properties, Sheet
@@ -118,6 +119,7 @@ def candidate_bars(
         paper,
         title=f"Candidates at step {nth(step.index)}",
         facts={"shown": shown},
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=27 * len(shown),
         left=52
         + round(7.2 * widest((c.text for c in shown), LABEL_LIMIT))
@@ -140,6 +142,9 @@ def candidate_bars(
             "knobs": knobs,
             "labels": list(zip(names(()), names(shown), strict=True)),
             "shaped": "Upper bar: the model's own. Lower: under the settings above.",
+            "states": [state_line(step, candidate) for candidate in shown],
+            "removed": {name: removed_words(name) for name in ("argmax", "top_k", "top_p")},
+            "remaining": shaped_words("{}"),
         }
     return sheet
 
@@ -196,7 +201,7 @@ def _bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> list[Pro
         hovers,
         [theme.token_color(candidate.rank) for candidate in shown],
         texts=[
-            f"removed by {escaped(stage_name(c.removed_by or ''))}"
+            removed_words(c.removed_by or "")
             if _marked(c)
             else ""
             if c.removed_by

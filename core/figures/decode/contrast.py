@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.compared import Compared
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
@@ -93,6 +93,7 @@ def contrast_bars(
     sheet = Sheet(
         theme,
         paper,
+        meta={"shown": [span_key("step", step.index)]},
         facts={"alpha": trace.config.penalty_alpha},
         plot_height=44 * len(shown),
         left=left,

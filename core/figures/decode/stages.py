@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, Stage, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import bare_axis
@@ -28,6 +28,7 @@ from core.figures.base.marks import (
     mono,
 )
 from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.records import removed_words
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
@@ -107,6 +108,7 @@ def step_stages(
         theme,
         paper,
         facts={"stages": stages},
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=upper + lower,
         left=_SIDE,
         right=_SIDE + 6,
@@ -183,7 +185,7 @@ def _add_bars(
             f"<b>{show_token(candidate.text, 40)}</b>",
             f"rank {candidate.rank:,} · id {candidate.token_id}",
             f"{escaped(stage_name(names[segment.row]))} {percent(segment.share)}",
-            out and f"removed by {escaped(stage_name(out))}",
+            out and removed_words(out),
         )
 
     def hover_others(segment: Segment) -> str:

@@ -101,7 +101,7 @@ def attention_map(
     held = attention_columns(paper.window)
     first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
     places = range(first, min(first + count, len(attention.texts)))
-    part = ShownPart("Positions", places.start, places.stop, len(attention.texts))
+    part = ShownPart("position", places.start, places.stop, len(attention.texts))
     means = bool(lines) and lines[0].head is None
     average = _means([line.weights for line in lines])
     sheet = Sheet(

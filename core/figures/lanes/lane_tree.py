@@ -45,7 +45,7 @@ def lane_tree(
     across = _steps_across(layout.steps, paper, left)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
-    shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
+    shown = ShownPart("step", 0, layout.steps, layout.all_steps)
     pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = Sheet(
         theme,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
 from core.figures.base.axes import axis, named_axis
@@ -145,6 +145,7 @@ def spec_verification(
     if verified is None:
         return no_selection(paper, "token", "one in the timeline")
     shown = shown_candidates(verified, count)
+    place_key = "own-token" if place == EXTRA else span_key("position", place)
     height = _STRIP + _GAP + _ROW * len(shown)
     names, columns = _names(verified, shown, theme)
     left = 24 + round(7.4 * columns)
@@ -153,6 +154,7 @@ def spec_verification(
         paper,
         title=f"Round {nth(at)}, {where_words(place)}",
         facts={"verified": verified, "shown": shown},
+        meta={"shown": [span_key("round", at), place_key]},
         plot_height=height,
         left=left,
         right=_RIGHT,
