@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from core.decoding.record.trace import Trace
@@ -14,9 +15,20 @@ def make_fork(trace: Trace, at: int) -> Trace:
     for place in range(at + 1, len(steps)):
         step = trace.token_steps[place - 1]
         other = next(c for c in step.candidates if c.token_id != step.token_id)
-        forced = {"origin": "forced", "forced_as": "given", "instead_of": step.token_id}
+        probs = tuple(float(c is other) for c in step.candidates)
+        final = step.stages[-1]._replace(probs=probs, tail_mass=0.0, kept=1)
+        forced = {
+            "origin": "forced",
+            "forced_as": "given",
+            "instead_of": step.token_id,
+            "stages": (*step.stages[:-1], final._replace(name="forced"), final),
+        }
         steps[place] = replace(
-            step, token_id=other.token_id, text=other.text, **(forced if place == at + 1 else {})
+            step,
+            token_id=other.token_id,
+            text=other.text,
+            surprisal=-math.log(other.raw_prob),
+            **(forced if place == at + 1 else {}),
         )
     ids = tuple(step.token_id for step in steps[1:])
     return replace(

@@ -47,7 +47,7 @@ def test_the_table_has_every_token_of_every_run() -> None:
     assert table.groupby("run").sum_ln_p.last().tolist() == pytest.approx(
         [branch.logprob for branch in TREE.branches]
     )
-    assert table[table.forced].step.tolist() == [3, 6, 7]
+    assert table[table.forced].step.tolist() == [3, 6, 3, 7]
     assert table.groupby("run").parent.first().tolist()[1:] == [1, 1, 2]
     assert table.name[len(TRACE.token_ids)] == "<b>boy</b>"
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.base.sheet import KeyLine, Sheet, Text, sentence
+from core.figures.base.sheet import KeyLine, Sentences, Sheet, sentence
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -75,8 +75,8 @@ def figure(
     caption: Callable[..., str],
     data: Callable[..., pd.DataFrame],
     *,
-    alt: Text | Callable[..., Text] = "",
-    subtitle: Text | Callable[..., Text] = "",
+    alt: Sentences | Callable[..., Sentences] = "",
+    subtitle: Sentences | Callable[..., Sentences] = "",
     key: Sequence[KeyLine] | Callable[..., Sequence[KeyLine]] = (),
     blank: int = 120,
 ) -> Callable[[Callable[P, Sheet | str]], Figure[P]]:

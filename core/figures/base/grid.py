@@ -255,8 +255,7 @@ def probability_cells(
 
     Args:
         x, z: places or edges of the columns; row by row, from the top, None leaves the paper.
-        left, offset: of the bar, px from the plotting area's left edge, less where it would not
-            fit, and below it.
+        left, offset: of the bar, px from the plotting area's left edge at most, and below it.
     """
     left = min(left, max(int(sheet.room) - _BAR - 4, 0))
     bar = {

@@ -19,7 +19,7 @@ from core.figures.journal.style import restyle
 
 Properties: TypeAlias = dict[str, Any]
 # A text, or its sentences; those that are false are left out.
-Text: TypeAlias = str | Iterable[str | bool | None]
+Sentences: TypeAlias = str | Iterable[str | bool | None]
 # Plotly text, or the arguments of `key_entry`; those that are false are left out.
 KeyEntry: TypeAlias = tuple[str, str] | tuple[str, str, str]
 KeyLine: TypeAlias = str | Iterable[KeyEntry | bool | None]
@@ -79,8 +79,8 @@ class Sheet:
 
     theme: Theme
     paper: Paper
-    alt: Text = ""
-    subtitle: Text = ""
+    alt: Sentences = ""
+    subtitle: Sentences = ""
     facts: Properties = field(default_factory=dict)
     title: str = ""
     plot_height: int = 300
@@ -229,7 +229,7 @@ class Sheet:
         }
 
 
-def joined(text: Text) -> str:
+def joined(text: Sentences) -> str:
     """Return a text of its sentences."""
     return text if isinstance(text, str) else " ".join(str(part) for part in text if part)
 

@@ -18,7 +18,7 @@ from core.figures.base.labels import plain_name, visible_token
 from core.figures.base.marks import overlaid
 from core.figures.base.measure import wrapped
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, Text
+from core.figures.base.sheet import EDGE, Properties, Sentences, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
@@ -41,7 +41,9 @@ _STEM, _STEM_LINES = 150.0, 6
 _BOX = "<b>□</b>"
 
 
-def _alt(trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node]) -> Text:
+def _alt(
+    trace: Trace, drawn: tuple[int, int], whole: nx.DiGraph, strong: Sequence[Node]
+) -> Sentences:
     kinds = [kind for _, kind in whole.nodes(data="kind")]
     best = "".join(visible_token(whole.nodes[n]["candidate"].text, 16) for n in strong[1:13])
     return (

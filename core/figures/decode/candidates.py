@@ -138,15 +138,19 @@ def candidate_bars(
         },
     )
     if paper.live and (knobs := knobs_of(step, trace, _LABEL_SHARE)) is not None:
-        sheet.meta |= {
-            "knobs": knobs,
-            "labels": list(zip(names(()), names(shown), strict=True)),
-            "shaped": "Upper bar: the model's own. Lower: under the settings above.",
-            "states": [state_line(step, candidate) for candidate in shown],
-            "removed": {name: removed_words(name) for name in ("argmax", "top_k", "top_p")},
-            "remaining": shaped_words("{}"),
-        }
+        labels = list(zip(names(()), names(shown), strict=True))
+        sheet.meta |= {"knobs": knobs, "labels": labels, **_live_words(step, shown)}
     return sheet
+
+
+def _live_words(step: TokenStep, shown: Sequence[Candidate]) -> Properties:
+    """Texts by which a reader's browser tells of a step that it shapes anew."""
+    return {
+        "shaped": "Upper bar: the model's own. Lower: under the settings above.",
+        "states": [state_line(step, candidate) for candidate in shown],
+        "removed": {name: removed_words(name) for name in ("argmax", "top_k", "top_p")},
+        "remaining": shaped_words("{}"),
+    }
 
 
 def _quiet(candidate: Candidate) -> bool:

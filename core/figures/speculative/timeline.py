@@ -13,7 +13,7 @@ from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet, Text
+from core.figures.base.sheet import EDGE, Properties, Sentences, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, cut_window, numbered, window_of
 from core.figures.speculative.timeline_cells import (
@@ -90,7 +90,7 @@ def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = No
             )
 
 
-def _alt(rounds: Sequence[DraftRound], shown: ShownPart) -> Text:
+def _alt(rounds: Sequence[DraftRound], shown: ShownPart) -> Sentences:
     drafted = [token for step in rounds for token in step.drafted]
     return (
         f"Timeline of rounds {nth(shown.first)} to {shown.last}: "

@@ -22,7 +22,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import token_bars
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, Text, no_selection
+from core.figures.base.sheet import Properties, Sentences, Sheet, no_selection
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
 from core.figures.speculative.verification_strip import add_strip
@@ -72,7 +72,7 @@ def spec_verification_data(trace: Trace, at: int, place: int) -> TableRows:
         )
 
 
-def _alt(verified: VerifiedPosition, shown: Sequence[PairCandidate]) -> Text:
+def _alt(verified: VerifiedPosition, shown: Sequence[PairCandidate]) -> Sentences:
     drafted, own = verified.drafted, verified.place == EXTRA or verified.drafted is None
     token = verified.extra if own else drafted
     kind = extra_kind(verified.step) if own or drafted is None else drafted.outcome
