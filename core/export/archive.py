@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import plotly.graph_objects as go
+from pandas import isna
 
 from core.decoding.version import VERSION
 from core.export import latex
@@ -179,6 +180,6 @@ def _markdown_table(frame: DataFrame) -> str:
 
 
 def _shown(value: object) -> str:
-    if value is None or value != value:
+    if value is None or isna(value):
         return ""
     return f"{value:.4g}" if isinstance(value, float) else _plain(str(value))
