@@ -79,15 +79,7 @@ def entries_of(content: StoredContent) -> list[Entry]:
         parts = evaluation_parts(content)
     else:
         parts = reasoning_parts(content)
-    return [
-        Entry(part.name.partition("-step-")[0], partial(_always, part))
-        for part in parts
-        if part.draw is not None
-    ]
-
-
-def _always(part: Part, _at: int, _paper: Paper) -> Part:
-    return part
+    return [_all(part.name.partition("-step-")[0], part) for part in parts if part.draw is not None]
 
 
 def _of_trace(trace: Trace) -> Iterator[Entry]:
@@ -99,7 +91,8 @@ def _of_trace(trace: Trace) -> Iterator[Entry]:
 
 
 def _all(name: str, part: Part) -> Entry:
-    return Entry(name, partial(_always, part))
+    """A figure that has one part."""
+    return Entry(name, lambda _at, _paper: part)
 
 
 def _of_tokens(trace: Trace) -> Iterator[Entry]:

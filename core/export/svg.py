@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree as Tree
 
@@ -142,7 +141,8 @@ def _set_properties(element: Tree.Element) -> None:
     link = attributes.get(f"{{{XLINK}}}href") or attributes.get("href")
     if link and link.startswith(PNG):
         element.set(f"{{{XLINK}}}href", without_dark_gaps(link))
-    properties = dict(_declarations(attributes.pop("style", "")))
+    declarations = (part.partition(":") for part in attributes.pop("style", "").split(";"))
+    properties = {key.strip(): value.strip() for key, colon, value in declarations if colon}
     if properties.get("white-space") == "pre":
         element.set(_SPACE, "preserve")
     if properties.get("display") == "none" or properties.get("visibility") == "hidden":
@@ -152,13 +152,6 @@ def _set_properties(element: Tree.Element) -> None:
         harmless = "url(" not in _REFERENCE.sub("", value)
         if key in _ATTRIBUTES and _USUAL.get(key) != value and harmless:
             element.set(key, value)
-
-
-def _declarations(style: str) -> Iterator[tuple[str, str]]:
-    for declaration in style.split(";"):
-        key, colon, value = declaration.partition(":")
-        if colon:
-            yield key.strip(), value.strip()
 
 
 def _number_ids(root: Tree.Element, name: str) -> None:

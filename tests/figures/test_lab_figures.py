@@ -37,8 +37,9 @@ from core.figures import (
     rows_data,
 )
 from core.figures.base.paper import Paper
+from core.figures.decode.stage_bars import shown_stages
 from core.figures.lab.stages import shown_rows
-from core.figures.lab.words import number, number_within, shown_stages
+from core.figures.lab.words import number, number_within
 from tests.figures.labs import make_lab
 from tests.figures.looking import annotations, assert_sound, shapes_named, trace_named
 
@@ -96,7 +97,7 @@ def test_every_figure_is_sound_and_says_what_made_it(found) -> None:
 
 
 def test_a_panel_a_stage_with_its_own_probabilities(lab) -> None:
-    figure, stages = lab_stages(lab.step), shown_stages(lab.step)
+    figure, stages = lab_stages(lab.step), shown_stages(lab.step.step)
     assert [stage.name for stage in stages] == ["raw", "temperature", "top_k", "top_p", "min_p"]
     shown = shown_rows(lab.step, 12)
     for place, stage in enumerate(stages):
@@ -115,7 +116,7 @@ def test_on_a_phone_many_panels_stand_in_rows_with_the_tokens_beside_each(lab) -
     upper, lower = figure.layout.yaxis, figure.layout.yaxis2
     assert upper.ticktext == lower.ticktext and upper.range == lower.range
     assert lower.domain[0] == 0 and lower.domain[1] < upper.domain[0] and upper.domain[1] == 1
-    drawn = [trace_named(figure, stage.name) for stage in shown_stages(lab.step)]
+    drawn = [trace_named(figure, stage.name) for stage in shown_stages(lab.step.step)]
     assert [one.yaxis for one in drawn] == ["y", "y", "y", "y2", "y2"]
     (line,) = shapes_named(figure, "crossing")
     assert line.yref == "y2"
@@ -126,7 +127,7 @@ def test_on_a_phone_many_panels_stand_in_rows_with_the_tokens_beside_each(lab) -
 
 def test_a_removed_token_keeps_its_row_with_what_it_had() -> None:
     step = make_lab(Shaping(temperature=0.8, top_p=0.5)).step
-    figure, stages = lab_stages(step, rows=60), shown_stages(step)
+    figure, stages = lab_stages(step, rows=60), shown_stages(step.step)
     shown = shown_rows(step, 60)
     gone = [row for row in shown if row.candidate.removed_by == "top_p"]
     assert gone
