@@ -1,4 +1,4 @@
-"""`python -m core branch`: go on from a step of a stored run with another token."""
+"""`python -m core branch`: continue a stored run with another token at one step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.decoding.validation import brief
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument("file", help="a trace file, or a file of --tree")
     parser.add_argument(
         "--at", type=int, required=True, metavar="STEP", help="of the other token, from 1"
@@ -45,7 +45,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Stream the text of the run that goes on, and write its trace or the tree."""
+    """Stream the text of the new run, and write its trace or the tree."""
     for path, option in ((args.json, "--json"), (args.tree, "--tree")):
         if path is not None:
             require_writable(path, option)
@@ -73,7 +73,7 @@ def run(args: Namespace) -> int:
 
 
 def _read(file: str) -> RunTree:
-    """The runs of a file; a trace is a tree of one."""
+    """Return the runs in a file; a trace becomes a tree with one run."""
     from core.traces.file import parsed, trace_of
     from core.traces.tree_file import tree_of
 
@@ -120,7 +120,7 @@ def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
 
 
 def _model_of(args: Namespace, parent: Trace) -> str:
-    """The model's name; a stranger's file may not choose what is loaded."""
+    """Return the model's name; an untrusted file may only choose an embedded model."""
     if args.model is None and not parent.model_id.startswith("embedded:"):
         raise ConfigError(
             f"The file names the model {brief(parent.model_id)}; name it with --model to load it."
@@ -129,7 +129,7 @@ def _model_of(args: Namespace, parent: Trace) -> str:
 
 
 def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
-    """The ids of the tokens that stand at the step; empty where only the seed is another."""
+    """Return the ids of the tokens to put at the step; empty if only the seed changes."""
     if args.token_id is not None:
         return list(args.token_id)
     if args.text is not None:

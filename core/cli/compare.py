@@ -1,4 +1,4 @@
-"""`python -m core compare`: where two runs part, and why."""
+"""`python -m core compare`: find the first difference of two runs and its cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.decoding.counting import counted, nth
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument("left", help="a trace file")
     parser.add_argument("right", help="the trace file to compare it with")
     parser.add_argument(
@@ -21,7 +21,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print the settings that differ, the first different token and the cause; 1 if one differs."""
+    """Print different settings, the first different token and the cause; return 1 if any."""
     from core import read_trace
     from core.decoding.comparison.parting import StepAgain, compare
 
