@@ -56,8 +56,7 @@ _OPTIONS = ("[", "*")
 _LATIN_1 = 0xFF
 # Floats on a page; LaTeX defers at most 18.
 _FLOATS = 8
-# Characters in a line of a table, in the longest one-line text, and the paragraph's width as a
-# share.
+# Characters on a table's line and of a text that needs a paragraph; the paragraph's share.
 _LINE, _LONG, _PARAGRAPH = 88, 40, 0.45
 _PREAMBLE = r"""\documentclass{article}
 \usepackage{iftex}
