@@ -23,23 +23,23 @@ def add(parser: ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("file", help="a trace file, or a file of --tree")
     parser.add_argument(
-        "--at", type=int, required=True, metavar="STEP", help="of the other token, from 1"
+        "--at", type=int, required=True, metavar="STEP", help="step of the new token, from 1"
     )
     other = parser.add_mutually_exclusive_group()
-    other.add_argument("--text", help="what stands there")
-    other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="ids of the tokens")
+    other.add_argument("--text", help="text of the new token or tokens")
+    other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="the new tokens' ids")
     other.add_argument("--rank", type=int, metavar="INT", help="the step's candidate of this rank")
-    parser.add_argument("--seed", type=int, metavar="INT", help="of other dice; default: the run's")
+    parser.add_argument("--seed", type=int, metavar="INT", help="another seed; default: the run's")
     parser.add_argument(
         "--run",
         dest="number",
         type=int,
         metavar="INT",
-        help="of a tree: the run, from 1 (default: the last)",
+        help="number of the run in a tree, from 1 (default: the last)",
     )
     parser.add_argument("--model", help="default: the file's, if it is embedded")
-    parser.add_argument("--dtype", help="of the model's weights; default: what the file says")
-    parser.add_argument("--device", help="of the model, as in decode")
+    parser.add_argument("--dtype", help="number type of the weights; default: the file's")
+    parser.add_argument("--device", help="device of the model, as in decode")
     parser.add_argument("--json", metavar="FILE", help="write the run's trace file; - is stdout")
     parser.add_argument("--tree", metavar="FILE", help="write the file of all the runs")
 
@@ -129,7 +129,7 @@ def _model_of(args: Namespace, parent: Trace) -> str:
 
 
 def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
-    """Return the ids of the tokens to put at the step; empty if only the seed changes."""
+    """Return the ids of the new tokens to put at the step; empty if only the seed changes."""
     if args.token_id is not None:
         return list(args.token_id)
     if args.text is not None:

@@ -18,8 +18,8 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("file", help="a trace file")
     parser.add_argument("--model", help="also check against this model (as in decode)")
     parser.add_argument("--draft", help="the second model of a speculative run, with --model")
-    parser.add_argument("--dtype", help="of the model's weights; default: what the file says")
-    parser.add_argument("--device", help="of the model, as in decode")
+    parser.add_argument("--dtype", help="number type of the weights; default: the file's")
+    parser.add_argument("--device", help="device of the model, as in decode")
 
 
 def run(args: Namespace) -> int:

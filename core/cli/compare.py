@@ -16,12 +16,12 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model", help="the left run's model, to exchange one setting at a time (as in decode)"
     )
-    parser.add_argument("--dtype", help="of the model's weights; default: what the left file says")
-    parser.add_argument("--device", help="of the model, as in decode")
+    parser.add_argument("--dtype", help="number type of the weights; default: the left file's")
+    parser.add_argument("--device", help="device of the model, as in decode")
 
 
 def run(args: Namespace) -> int:
-    """Print different settings, the first different token and the cause; return 1 if any."""
+    """Print the differences of two runs and their cause; return 1 if the tokens differ."""
     from core import read_trace
     from core.decoding.comparison.parting import StepAgain, compare
 

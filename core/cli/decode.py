@@ -154,7 +154,7 @@ def interrupted_by_user() -> Iterator[Callable[[], bool]]:
 
 
 def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequence[int]:
-    """Return the prompt as text, or as chat ids, with the instruction `told` added."""
+    """Return the prompt as text, or as token ids of a chat, with the instruction `told` added."""
     if not args.chat:
         return f"{told}\n\n{text}\n" if told else text
     system = "\n\n".join(part for part in (args.system, told) if part)

@@ -22,7 +22,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--device", help="as in decode")
     add_workers(parser)
     parser.add_argument(
-        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+        "--out", required=True, metavar="FILE", help="file for the rows, resumable; - is stdout"
     )
 
 

@@ -21,14 +21,14 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=list(BY_NAME),
-        help="default: the one that an option asks for which acts in it alone, else greedy",
+        help="default: the only method that has one of the options, else greedy",
     )
     group = parser.add_argument_group("the run")
     whole = partial(group.add_argument, type=int, metavar="INT")
     plain = Greedy()
     standard = f"{plain.max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
-    whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
-    whole("--min-new-tokens", default=plain.min_new_tokens, help="hold the end back so long")
+    whole("--max-new-tokens", help=f"limit on new tokens (default: {standard})")
+    whole("--min-new-tokens", default=plain.min_new_tokens, help="fewest new tokens before the end")
     group.add_argument(
         "--stop",
         dest="stop_strings",
@@ -40,13 +40,13 @@ def add_options(parser: ArgumentParser) -> None:
     whole(
         "--top-candidates",
         default=plain.top_candidates,
-        help="candidates kept a step (default: %(default)s)",
+        help="candidates recorded at each step (default: %(default)s)",
     )
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
     shaping = parser.add_argument_group("shaping and the draw")
     add_shaping(shaping)
     shaping.add_argument(
-        "--seed", type=int, default=SUPPRESS, metavar="INT", help="of the draws (default: 0)"
+        "--seed", type=int, default=SUPPRESS, metavar="INT", help="seed of the draws (default: 0)"
     )
     for method in reversed(METHODS):
         add_method(parser, method, _own(method))

@@ -37,10 +37,10 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cut",
         action="store_true",
-        help="bound the whole loop instead: the close is not forced, runs are cut off",
+        help="limit all tokens instead: the close is not forced, runs are truncated",
     )
     whole = partial(parser.add_argument, type=int, metavar="INT")
-    whole("--problems", default=SUPPRESS, help=f"how many (default: {_MADE['problems']})")
+    whole("--problems", default=SUPPRESS, help=f"number of problems (default: {_MADE['problems']})")
     parser.add_argument(
         "--steps",
         default=SUPPRESS,
@@ -55,18 +55,18 @@ def add(parser: ArgumentParser) -> None:
     whole(
         "--problem-seed",
         default=SUPPRESS,
-        help=f"of the generated problems (default: {_MADE['problem_seed']})",
+        help=f"seed of the generated problems (default: {_MADE['problem_seed']})",
     )
-    whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
+    whole("--samples", default=1, help="runs per problem and budget, drawn if more than 1")
     parser.add_argument(
-        "--temperature", type=float, metavar="T", help="of drawn runs (default: 1.0)"
+        "--temperature", type=float, metavar="T", help="temperature of drawn runs (default: 1.0)"
     )
-    whole("--seed", help="of drawn runs (default: 0)")
+    whole("--seed", help="seed of drawn runs (default: 0)")
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
     add_workers(parser)
     parser.add_argument(
-        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+        "--out", required=True, metavar="FILE", help="file for the rows, resumable; - is stdout"
     )
 
 

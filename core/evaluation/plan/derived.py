@@ -15,7 +15,7 @@ from core.evaluation.strict_json import rounded
 
 # Pattern of special tokens, which a text contains and a reply doesn't.
 _SPECIAL = re.compile(r"(<[^<>\n]{1,80}>|\[/?[A-Za-z_]{2,30}\]|◁[^◁▷\n]{1,40}▷)")
-# Characters to ignore: invalid bytes are decoded one by one in a text, together in a reply.
+# Characters to ignore: text and reply may replace invalid bytes differently, each or together.
 _LOOSE = re.compile(r"[\s\ufffd]+")
 
 

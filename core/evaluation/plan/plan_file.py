@@ -5,10 +5,10 @@ count: 40                      # number of questions; all by default
 metrics: [exact, number, contains]
 reward: embedded:reward        # scores every reply; none by default
 ways:
-- name: greedy
-  use_chat_template: [true, false]       # a list gives a way for each value
-  system: ["", "Answer with one word."]
-  config: {method: greedy, max_new_tokens: 40}
+  - name: greedy
+    use_chat_template: [true, false]       # a list gives a way for each value
+    system: ["", "Answer with one word."]
+    config: {method: greedy, max_new_tokens: 40}
 """
 
 from __future__ import annotations

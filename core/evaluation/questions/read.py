@@ -82,7 +82,7 @@ def _rows(text: str, name: str) -> Iterator[QuestionRow]:
 
 
 def _is_one_value(text: str) -> bool:
-    """Return True for a JSON list, or a JSON object that is more than its first line."""
+    """Return True for one JSON value: a list, or an object that isn't just a line of JSONL."""
     start = text.lstrip()
     first, _, others = start.partition("\n")
     return (

@@ -30,7 +30,7 @@ def free_bytes() -> int:
 
 
 def _of_address_space() -> Iterator[int]:
-    """Yield half of the memory left under `ulimit -v`: the weights' file is mapped besides."""
+    """Yield half of the memory left under `ulimit -v`, since the weights' file is mapped too."""
     with suppress(ImportError, OSError, ValueError):  # Not on Windows; no /proc on macOS.
         import resource
 

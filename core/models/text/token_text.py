@@ -149,7 +149,7 @@ class TokenTexts:
 
     @cached_property
     def _ordinary(self) -> list[int]:
-        """List of the id of one token that is a word or a part of one; empty if there is none."""
+        """One token id of a word or a part of one, as a list; empty if there is none."""
         words = (at for at in range(len(self._tokenizer)) if self.bytes_of(at).strip().isalnum())
         return list(islice(words, 1))
 
