@@ -31,7 +31,8 @@ def csv_file(frame: DataFrame, made_by: str = "") -> bytes:
     """Return the CSV as a file, with a byte order mark so that spreadsheets detect UTF-8.
 
     Args:
-        made_by: text for the first row of an extra last column; empty for no such column.
+        made_by: text for the first row of an extra last column; empty for no such column. Most
+            readers would take a comment above the table for its header.
     """
     if made_by:
         frame = frame.assign(made_by=[made_by, *[""] * (len(frame) - 1)][: len(frame)])

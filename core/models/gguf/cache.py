@@ -40,7 +40,10 @@ def cache_root() -> Path:
 
 
 def key_of(path: Path, dtype: str) -> str:
-    """Return the key of a file's conversion: another file, or a changed one, has another key."""
+    """Return the key of a file's conversion: another file, or a changed one, has another key.
+
+    It reads only the ends of the file: a digest of gigabytes would delay every load.
+    """
     digest, state = hashlib.sha256(), path.stat()
     digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
     with path.open("rb") as file:

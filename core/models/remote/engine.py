@@ -80,7 +80,10 @@ class Engine(ABC):
 
     @abstractmethod
     def forced(self, token_id: int, count: int) -> Forced:
-        """Make the server emit a token, and return its effect."""
+        """Make the server emit a token, and return its effect.
+
+        No endpoint of a server tells which tokens are special or end a run.
+        """
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:

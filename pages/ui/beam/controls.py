@@ -47,6 +47,7 @@ def _is_sample(read: Read) -> bool:
 ROWS = declare(
     Number("beams", "Beams", 5, 1, MAX_BEAMS, field="num_beams"),
     Number("beam_tokens", "New tokens", 20, 1, MAX_TOKENS, field="max_new_tokens"),
+    # Paths of equal length have equal divisors: the length penalty would change nothing.
     Text("beam_stop", "Stop at", ".", width=130, field="stop_strings", to_field=stop_strings,
         from_field=_written,
         help="A path is finished once its text holds this. Several are separated by |; \\n is a "

@@ -122,7 +122,7 @@ def tell_step(view: DecodeView) -> None:
 
 
 def uncertain_steps(trace: Trace) -> list[int]:
-    """Steps whose entropy lies above the run's mean."""
+    """Steps with more entropy than the run's mean; a fixed bound would mark all steps or none."""
     entropies = [step.entropy for step in trace.token_steps]
     mean = sum(entropies) / max(len(entropies), 1)
     return [at for at, entropy in enumerate(entropies) if entropy > mean]

@@ -49,7 +49,7 @@ function loadEarly(address) {
 }
 
 // A tab that nobody sees lets its timers rest, those that ask how far a run is among them, and catches
-// up when it is seen. Each goes on once a minute: a job that nobody watches is stopped after two.
+// up when it is seen. Each goes on once in 50 s: a job that nobody watches for 120 s is stopped.
 const UNSEEN_MS = 50_000;
 function restUnseen() {
   const { setInterval: start, clearInterval: end } = window, due = new Map();

@@ -9,7 +9,7 @@ from pages.ui import platform
 
 def intro(title: str, words: str) -> None:
     """What one sees on the page, in two sentences."""
-    with st.container(key="intro", gap="small"):
+    with st.container(key=platform.key("intro"), gap="small"):
         st.title(title, anchor=False)
         st.markdown(words)
 

@@ -190,6 +190,8 @@ def test_the_address_restores_every_control() -> None:
         fold="false",
         lab_look="Continuations",
         epsilon="0.004",
+        xtc_probability="0.35",
+        xtc_threshold="0.07",
         penalty="1.1",
         order="mlx-lm",
         dice="Gumbel",
@@ -215,6 +217,8 @@ def test_the_address_restores_every_control() -> None:
         typical_p=0.9,
         epsilon_cutoff=0.004,
         eta_cutoff=0.002,
+        xtc_probability=0.35,
+        xtc_threshold=0.07,
         repetition_penalty=1.1,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")

@@ -1,7 +1,7 @@
 """Pictures of every page: README's, or all sizes and themes to look at.
 
-python -m tests.browser.pictures            write docs/pages/*.png
-python -m tests.browser.pictures FOLDER     write each page at 1280 and 400 px, light and dark
+python -m tests.browser.figures.pictures            write docs/pages/*.png
+python -m tests.browser.figures.pictures FOLDER     each page at 1280 and 400 px, light and dark
 """
 
 from __future__ import annotations
