@@ -1,4 +1,4 @@
-"""The file of a tree of runs, which anyone may have written."""
+"""Read and write the file of a tree of runs; the file is untrusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _layout() -> RecordLayout:
 
 
 def tree_json(tree: RunTree) -> str:
-    """The text of the tree's file."""
+    """Return the text of the tree's file."""
     plain = _layout().plain(tree)
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -35,16 +35,16 @@ def read_tree(source: bytes | str | Path, *, max_bytes: int | None = None) -> Ru
     """Validate and read a tree of runs, as `read_trace` reads a trace.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     return tree_of(parsed(source, max_bytes))
 
 
 def tree_of(data: Any) -> RunTree:
-    """Return the tree of a file that was parsed.
+    """Return the tree in a parsed file.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, RunTree)
     tree: RunTree = _layout().read(data)

@@ -1,10 +1,10 @@
-"""Parts of a run, by the functions that begin them; their calls belong to the same part."""
+"""Phases of a run, by the functions that start them; inner calls belong to the same phase."""
 
 from __future__ import annotations
 
 from core.traces.data_path.types import PathPhase
 
-# A function's file, relative to the project, and its name. A test holds that each is there.
+# File (relative to the project) and name of each function. A test checks that it exists.
 BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/models/registry.py", "load_model"): "load",
     ("core/cli/decode.py", "request_of"): "request",
@@ -17,7 +17,7 @@ BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/decoding/method.py", "emitted_tokens"): "finish",
     ("core/decoding/beam/method.py", "_outcome"): "finish",
 }
-# Where older recordings have some of them.
+# Locations of some of them in older recordings.
 BEGAN = frozenset(
     ("core/decoding/decode.py", name) for name in ("encode_prompt", "_timed", "_trace")
 )
