@@ -24,8 +24,7 @@ def test_runs_in_turns_show_their_median_and_their_spread() -> None:
     assert list(whiskers.x) == pytest.approx([20_000.0, 20_000.0])
     assert list(whiskers.error_x.array) == pytest.approx([10_000.0] * 2)
     assert list(whiskers.error_x.arrayminus) == pytest.approx([10_000.0] * 2)
-    texts = " ".join(annotations(figure)).replace("\u00a0", " ")
-    assert texts.count("median of 3 runs") == 2
+    assert " ".join(annotations(figure)).replace("\u00a0", " ").count("median of 3 runs") == 2
     assert "median of" not in " ".join(annotations(timing(RUNS)))
 
 
