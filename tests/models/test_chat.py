@@ -51,8 +51,7 @@ def test_control_tokens_in_a_message_stay_text(model: TransformersModel) -> None
     ids = model.encode_chat([{"role": "user", "content": attack}])
     for name, count in (("<|im_start|>", 2), ("<|im_end|>", 1)):
         assert ids.count(model.tokenizer.convert_tokens_to_ids(name)) == count
-    text = b"".join(map(model.token_bytes, ids)).decode()
-    assert text == f"user\n{attack}\nassistant\n"
+    assert b"".join(map(model.token_bytes, ids)).decode() == f"user\n{attack}\nassistant\n"
 
 
 def test_a_plain_prompt_keeps_the_tokenizers_own_reading(model: TransformersModel) -> None:

@@ -222,8 +222,7 @@ def test_a_model_needs_the_memory_that_is_free(good: Path, monkeypatch: pytest.M
 def test_a_limit_of_address_space_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """`ulimit -v`, as a shell or a batch system sets it."""
     resource = pytest.importorskip("resource")
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + 10**9
+    limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + 10**9
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     assert 0 < memory.free_bytes() <= 10**9 / 2
     monkeypatch.setattr(resource, "getrlimit", lambda _: (10**6, 10**6))

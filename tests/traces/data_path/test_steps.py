@@ -43,8 +43,7 @@ def test_n_tokens_are_n_steps_and_n_forwards() -> None:
 
 @pytest.mark.parametrize("index", range(TOKENS))
 def test_a_step_is_forward_shaping_draw_text_and_record(index: int) -> None:
-    path = path_of(Sampling(max_new_tokens=TOKENS, shaping=SHAPED, seed=2))
-    made = step_call(path, index)
+    made = step_call(path_of(Sampling(max_new_tokens=TOKENS, shaping=SHAPED, seed=2)), index)
     assert made is not None and made.result.startswith("tuple of 2 TokenStep")
     acts = ("forward", "shaping", "draw", "text", "record")
     assert all(calls_of(made, act) for act in acts)
