@@ -220,6 +220,9 @@ def test_acceptance_by_position_is_drawn_as_counted() -> None:
     rates, figure = acceptance_by_position(trace.rounds), spec_positions(trace)
     assert list(trace_named(figure, "of drafted").y) == [rate.rate for rate in rates]
     assert list(trace_named(figure, "of reached").y) == [rate.rate_when_reached for rate in rates]
+    last, told = rates[-1], trace_named(figure, "of drafted").hovertext[-1]
+    assert told.endswith(f"{last.accepted} of {last.drafted} drafted, {last.reached} reached")
+    assert last.drafted > last.reached
 
 
 def test_the_sweep_draws_measured_and_predicted_over_the_even_line() -> None:

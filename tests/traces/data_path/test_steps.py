@@ -9,8 +9,8 @@ from core.decoding.config import MethodConfig
 from core.models.scripted import ScriptedModel
 from core.traces.data_path.recorder import ROOT, record
 from core.traces.data_path.source import LONGEST, source_of
-from core.traces.data_path.steps import act_of, calls_in, calls_of, prompt_call, step_call
-from core.traces.data_path.types import DataPath
+from core.traces.data_path.steps import act_of, calls_in, calls_of, prompt_call, step_call, steps_in
+from core.traces.data_path.types import DataPath, FunctionCall
 
 TOKENS = 5
 SHAPED = Shaping(temperature=0.8, top_p=0.9)
@@ -39,6 +39,11 @@ def test_n_tokens_are_n_steps_and_n_forwards() -> None:
     assert [step_call(path, at) is not None for at in range(-1, TOKENS + 2)] == [True] * (
         TOKENS + 2
     ) + [False]
+
+
+def test_steps_of_recordings_of_older_versions_are_found() -> None:
+    made = FunctionCall("_timed", "core/decoding/decode.py", 1, "loop", (), "", True, 0.0, 0.0)
+    assert steps_in(DataPath((made,) * 3, 0.0, 0, 0)) == 2
 
 
 @pytest.mark.parametrize("index", range(TOKENS))
