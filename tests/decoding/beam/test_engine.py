@@ -213,8 +213,7 @@ def test_a_group_that_has_ended_takes_no_more_tokens() -> None:
         max_new_tokens=3,
     )
     assert [found.token_ids for found in trace.hypotheses] == [(END,), (END,)]
-    later = {(c.token_id, step.index) for step in trace.beam_steps for c in step.kept}
-    assert (A, 0) in later
+    assert (A, 0) in {(c.token_id, step.index) for step in trace.beam_steps for c in step.kept}
     assert [o for o in check(trace, model) if not o.passed] == []
 
 

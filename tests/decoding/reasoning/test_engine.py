@@ -17,8 +17,6 @@ from core import (
 )
 from core.decoding.config import DRAW_METHODS
 from core.decoding.loop.text import encode_plain
-from core.decoding.methods import config_from_dict, config_to_dict
-from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.reasoning.types import CalculatorCall
 from core.decoding.shaping.draws import draw_noise, new_generator
@@ -300,13 +298,6 @@ def test_forced_text_has_no_special_tokens_of_a_prompt() -> None:
 def test_bad_settings_are_refused_with_their_name(settings, word) -> None:
     with pytest.raises(ConfigError, match=word):
         Reasoning(**settings)
-
-
-def test_levels_are_named_budgets_and_the_config_survives_json() -> None:
-    assert [Reasoning(max_thinking_tokens=n).level for n in LEVELS.values()] == list(LEVELS)
-    assert Reasoning(max_thinking_tokens=33).level is None
-    config = Reasoning(ignore_end=2, calculator=True, shaping=Shaping(temperature=0.5))
-    assert config_from_dict(config_to_dict(config)) == config
 
 
 def test_a_mark_that_the_tokenizer_can_t_write_is_named() -> None:

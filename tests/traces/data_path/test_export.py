@@ -116,8 +116,7 @@ def test_the_json_holds_every_call() -> None:
 
 
 def test_a_chrome_trace_has_an_event_a_call_in_microseconds() -> None:
-    data = json.loads(json.dumps(as_chrome(PATH)))
-    events = data["traceEvents"]
+    events = json.loads(json.dumps(as_chrome(PATH)))["traceEvents"]
     assert [event["name"] for event in events] == ["whole", "step", "draw", "step", "draw", "step"]
     assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
     assert (events[2]["ts"], events[2]["dur"]) == (750_000, 250_000)

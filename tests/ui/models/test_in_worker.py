@@ -114,7 +114,6 @@ def continuations() -> object:
 
 def questions() -> object:
     stored = lesson("leak")
-    assert stored is not None
     return done(evaluate.render, stored.plan, stored.plan.questions.questions[0])
 
 

@@ -122,6 +122,8 @@ def test_too_long_a_prompt_names_its_numbers_and_an_empty_one_is_asked_for(open_
     app.button(key="start").click().run()
     assert bar.EMPTY_PROMPT in texts(app)
     assert view_of(app).source == "example"
+    # A link's empty prompt is not the default one.
+    assert bar.EMPTY_PROMPT in texts(open_app(prompt="", run="1"))
 
 
 def test_a_model_that_fails_to_load_says_why(
@@ -157,7 +159,6 @@ def test_the_time_tab_times_the_cache_on_and_off_in_turns(open_app: Open) -> Non
     app = run(open_app(prompt=PROMPT, top_p="1", look="Time"))
     app = run(move(app, "look", "Time").run(), "compare_cache")
     view = view_of(app)
-    assert view.compared is not None and view.trace is not None
     on, off = view.compared
     assert len(on) == len(off) == CACHE_PAIRS
     assert {run.token_ids for run in (*on, *off)} == {view.trace.token_ids}
