@@ -23,6 +23,7 @@ from core.models.scripted import ScriptedModel
 from core.server.api.request.plan import LogprobsOptions
 from core.server.api.run.scored import ScoredRun, ScoreRequest, collect_scored
 from core.server.api.service import Service
+from core.server.api.submit import submit
 from core.server.job import ModelJob
 from core.server.queue import FairQueue
 from core.server.worker.client import LostWorkerError, Worker
@@ -208,6 +209,21 @@ def test_the_length_of_the_queue_counts_what_waits_for_the_worker(workers, model
     assert length() == 0
 
 
+def test_latency_between_tokens_is_measured_where_the_model_computes(workers, model) -> None:
+    """Steps arrive in batches: between their arrivals lie 30 ms or nothing."""
+    service = Service(
+        load=lambda *_: model, offered=lambda: (WHERE,), queue=FairQueue(), workers=workers
+    )
+    body = {"model": WHERE, "prompt": "Once", "max_tokens": 40, "ignore_eos": True}
+    submission = submit(service, "completions", body, "")
+    submission.start(service, lambda _: None)
+    record = submission.record
+    assert record.done.wait(60) and record.state == "finished", record.error
+    steps = record.traces[0].token_steps
+    assert len(record.gaps) == len(steps) - 1 == 39
+    assert all(gap > step.duration for gap, step in zip(record.gaps, steps[1:], strict=True))
+
+
 @pytest.mark.parametrize(
     ("config", "scoring"),
     [
@@ -241,7 +257,7 @@ def test_log_probabilities_are_read_where_the_model_computes(
             draft=None,
             prompt_text=None,
             only_prompt=only_prompt,
-            on_step=lambda _, scores: seen[where].append(scores),
+            on_step=lambda _, scores, _made: seen[where].append(scores),
         )
 
     ours, here = scored(workers, "worker"), scored(IN_PROCESS, "here")

@@ -39,7 +39,7 @@ class Record(RequestJob):
         configs: the settings of each choice as they were normalised.
         traces: of the choices that are complete.
         number: counts the owner's requests from 1.
-        gaps: seconds from each emission of a run to its next.
+        gaps: seconds from each emission of a run to its next, where the model computes.
         watched: whether its data path is recorded.
         path: the functions that it went through: those that read it, and once its run has ended
             those of the run.
@@ -90,16 +90,16 @@ class Record(RequestJob):
         """Forget the steps and the last emission of the run before."""
         self.steps, self._emitted = [], None
 
-    def count(self, tokens: int) -> None:
-        """Note that tokens came out now."""
+    def count(self, tokens: int, made: float) -> None:
+        """Note that tokens have come, which were made at that time of the process that computes."""
         if not tokens:
             return
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
         if self._emitted is not None:
-            self.gaps.append(now - self._emitted)
-        self.last_token = self._emitted = now
+            self.gaps.append(made - self._emitted)
+        self.last_token, self._emitted = now, made
         self.tokens += tokens
 
     def end(self, state: JobState, error: str = "") -> None:

@@ -20,7 +20,6 @@ from core.decoding.errors import DecodingError
 from core.models.stopping import ShouldStop
 from core.server.worker.codec import FindModel, dump, load
 from core.server.worker.process import CallRequest
-from core.server.worker.reference import ModelReference
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = (
@@ -129,11 +128,6 @@ class Worker:
             if not stopped and should_stop():
                 stopped = True
                 self._stop(number)
-
-    def warm_up(self, reference: ModelReference) -> None:
-        """Start the process, and let it load a model."""
-        with self._lock:
-            self._connected().send((-1, reference))
 
     def close(self) -> None:
         """End the process."""

@@ -24,8 +24,9 @@ from core.server.queue import FairQueue
 from core.server.worker.codec import NotShareableError, dump, load
 from core.server.worker.reference import ModelReference, share
 
-# Callbacks wait so long for others, the first one aside.
+# Callbacks wait so long for others; the first ones don't: the turn, the prompt, the first token.
 _BATCH_SECONDS = 0.03
+_AT_ONCE = 3
 
 
 class CallRequest(NamedTuple):
@@ -84,9 +85,7 @@ class WorkerProcess:
                 number, request = self._connection.recv()
             except (EOFError, OSError):
                 os._exit(0)  # Threads may still compute.
-            if isinstance(request, ModelReference):
-                Thread(target=self._model, args=(request,), daemon=True).start()
-            elif request is not None:
+            if request is not None:
                 self._calls[number] = call = _Call(request)
                 Thread(target=self._run, args=(number, call), daemon=True).start()
             elif number in self._calls:
@@ -137,6 +136,7 @@ class WorkerProcess:
         return model
 
     def _send_callbacks(self, number: int, call: _Call) -> None:
+        sent = 0
         while not call.ended.is_set() or call.waiting:
             call.news.wait()
             call.news.clear()
@@ -144,7 +144,9 @@ class WorkerProcess:
             callbacks = [call.waiting.popleft() for _ in range(len(call.waiting))]
             if callbacks:
                 self._send(number, "callbacks", callbacks)
-            call.ended.wait(_BATCH_SECONDS)
+            sent += len(callbacks)
+            if sent >= _AT_ONCE:
+                call.ended.wait(_BATCH_SECONDS)
 
     def _send(self, number: int, kind: str, content: Any) -> None:
         with self._sending:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from threading import Thread
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -68,6 +69,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     messages.send_news_only()
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
     print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
+    Thread(target=models.warm_up_workers, daemon=True).start()
     asyncio.get_running_loop().call_later(_IDLE_SECONDS, models.warm_up)
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_soon(open_browser, url)

@@ -180,8 +180,8 @@ def decode(job: Job, request: Request) -> Trace:
     """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
     from core.decoding.check import collect_checked
 
-    model = load(job, request.model)
-    draft = load(job, request.draft) if request.draft else None
+    model = models.unloaded(request.model) or load(job, request.model)
+    draft = (models.unloaded(request.draft) or load(job, request.draft)) if request.draft else None
 
     def on_step(step: Step) -> None:
         job.steps.append(step)
