@@ -64,6 +64,12 @@ def process_of(workers: Workers) -> Worker:
     return workers._workers[0]
 
 
+def pid_of(workers: Workers) -> int:
+    process = process_of(workers)._process
+    assert process
+    return process.pid
+
+
 def run(workers: Workers, function: Any, *args: Any, job: Job | None = None, **named: Any) -> Any:
     return workers.compute(job or Job(session="a"), FairQueue(), function, *args, **named)
 
@@ -168,7 +174,7 @@ def test_a_model_that_only_this_process_has_runs_here() -> None:
     workers = Workers(1, lambda _: None)
     job = Job(session="a")
     trace = run(workers, collect, ScriptedModel({(): UNIFORM}), [1], core.Greedy(), job=job)
-    assert trace.token_ids and process_of(workers).pid is None and job.state == "running"
+    assert trace.token_ids and process_of(workers)._process is None and job.state == "running"
 
 
 def test_a_callback_that_cannot_be_sent_fails_with_a_sentence(workers, model) -> None:
@@ -269,9 +275,7 @@ def test_log_probabilities_are_read_where_the_model_computes(
 
 def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, model) -> None:
     def on_step(_: Any) -> None:
-        pid = process_of(workers).pid
-        assert pid
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid_of(workers), signal.SIGKILL)
 
     with pytest.raises(LostWorkerError, match="has ended"):
         run(workers, collect, model, "Once", LONG, on_step=on_step)
@@ -290,7 +294,7 @@ def test_of_twenty_runs_those_that_had_begun_are_lost_and_the_others_finish(work
             with killing:
                 if not killed.is_set():
                     killed.set()
-                    os.kill(process_of(workers).pid or 0, signal.SIGKILL)
+                    os.kill(pid_of(workers), signal.SIGKILL)
 
         job.run(lambda _: run(workers, collect, model, "Once", config, job=job, on_step=on_step))
 
@@ -323,7 +327,7 @@ def test_a_hundred_stops_leave_nothing_behind(workers, model) -> None:
 
     for _ in range(10):
         stopped()
-    processes = os.getpid(), process_of(workers).pid or 0
+    processes = os.getpid(), pid_of(workers)
     before, memory = [held(of) for of in processes], [megabytes(of) for of in processes]
     for _ in range(100):
         stopped()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import socket
 import subprocess
@@ -51,6 +50,8 @@ class LostWorkerError(DecodingError):
 class Worker:
     """A worker process; it is started at the first call, and again after it has ended.
 
+    It ends with this process, however that ends, since their connection closes.
+
     Args:
         find_model: returns this process's model for a reference in a result.
     """
@@ -61,17 +62,11 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._calls: dict[int, _Call] = {}
-        atexit.register(self.close)
 
     @property
     def sessions(self) -> list[Hashable]:
         """Session of each call under way."""
         return [call.session for call in list(self._calls.values())]
-
-    @property
-    def pid(self) -> int | None:
-        """Process id; None before the first call."""
-        return self._process.pid if self._process else None
 
     def call(
         self,

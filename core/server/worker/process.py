@@ -98,8 +98,6 @@ class WorkerProcess:
         content: Any
         try:
             kind, content = "result", dump(self._result(call))
-        except NotShareableError as error:
-            content = RuntimeError(str(error))
         except DecodingError as error:
             content = _sendable(error)
         except Exception as error:

@@ -49,11 +49,6 @@ class Workers:
         for worker in self._workers:
             worker.call(receive, [model], {}, {}, stops=False, session=None, should_stop=never)
 
-    def close(self) -> None:
-        """End the processes."""
-        for worker in self._workers:
-            worker.close()
-
     def compute(
         self,
         job: ModelJob,
