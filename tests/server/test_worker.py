@@ -101,6 +101,12 @@ def test_a_run_of_the_worker_is_the_run_of_this_process(workers, model, config) 
     assert tuple(steps) == trace.steps and all(check.passed for check in trace.checks)
 
 
+def test_a_warm_up_waits_until_the_worker_has_the_model(workers) -> None:
+    workers.warm_up(ModelReference(WHERE, WHERE))
+    process = process_of(workers)._process
+    assert process and process.poll() is None and not workers.sessions
+
+
 def test_logits_come_back_with_this_process_s_tokens(workers, model) -> None:
     ids = model.encode("Once upon a")
     read = run(workers, read_step_logits, model, ids)

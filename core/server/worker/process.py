@@ -17,8 +17,10 @@ from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
+from core.models.importing import without_collections
+from core.models.registry import load_model, load_reward_model
 from core.models.reporting import Report
-from core.models.stopping import ShouldStop, never
+from core.models.stopping import ShouldStop
 from core.models.store import ModelStore
 from core.server.queue import FairQueue
 from core.server.worker.codec import NotShareableError, dump, load
@@ -122,7 +124,7 @@ class WorkerProcess:
                 named["should_stop"] = turn.should_stop
             return resolve_name(request.function)(*args, **named)
 
-    def _model(self, reference: ModelReference, should_stop: ShouldStop = never) -> Any:
+    def _model(self, reference: ModelReference, should_stop: ShouldStop) -> Any:
         key = "\n".join((reference.place, reference.name, reference.kind))
         model = self._models.get(key, should_stop)
         if reference.revision in ("", model.revision):
@@ -161,8 +163,8 @@ def _sendable(error: DecodingError) -> DecodingError:
 
 
 def _load_model(key: str, should_stop: ShouldStop, report: Report) -> Any:
-    from core.models.registry import load_model, load_reward_model
-    from core.models.threads import leave_a_processor
+    with without_collections():  # It imports torch.
+        from core.models.threads import leave_a_processor
 
     reference = ModelReference(*key.split("\n"))  # type: ignore[arg-type]
     leave_a_processor()

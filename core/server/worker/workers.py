@@ -46,8 +46,11 @@ class Workers:
             LostWorkerError, DecodingError: as `compute`.
         """
         model = UnloadedModel(reference, _never)
+        callbacks = {"on_turn": lambda: None}
         for worker in self._workers:
-            worker.call(receive, [model], {}, {}, stops=False, session=None, should_stop=never)
+            worker.call(
+                receive, [model], {}, callbacks, stops=False, session=None, should_stop=never
+            )
 
     def compute(
         self,
