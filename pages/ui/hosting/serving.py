@@ -57,8 +57,8 @@ def middleware() -> list[Middleware]:
 # A run gives up the interpreter at every operation of torch, and waits for it so long for each page
 # that is being drawn: with 50 visitors over four times as many runs end as under Python's 5 ms.
 _SWITCH_SECONDS = 0.0005
-# The models are loaded after the first page, which loading would slow, or, so long after the start,
-# before any: the first run of whoever comes then takes 0.2 s to its first token, not the load too.
+# The workers load the model from the start on. This process loads its own after the first page,
+# which loading would slow, or, so long after the start, before any.
 _IDLE_SECONDS = 5.0
 
 

@@ -292,11 +292,7 @@ def _folder_has_template(folder: Path) -> bool:
 
 def warm_up_workers() -> None:
     """Wait until the workers have loaded the embedded model."""
-    try:
-        workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
-    except Exception:
-        print("The warm-up of the worker processes failed:", file=sys.stderr)
-        traceback.print_exc()
+    workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
 
 
 @st.cache_resource(show_spinner=False)
@@ -308,8 +304,8 @@ def warm_up() -> None:
 
 
 def _warm_up() -> None:
-    warm_up_workers()  # Both loads at once would take longer, and a run needs only the worker's.
     try:
+        warm_up_workers()  # Both loads at once take longer, and a run needs only the worker's.
         load(DEFAULT_MODEL)
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)
