@@ -15,6 +15,7 @@ from core.decoding.loop.text import join_text
 from core.decoding.method import Config
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.notes import BROKEN_OFF, Note
 from core.decoding.record.steps import PromptStep, Step
 from core.decoding.record.trace import Timings, Trace
 
@@ -29,7 +30,7 @@ def record_run(
     prompt_ids: tuple[int, ...],
     steps: Iterator[Step],
     copied: Sequence[Step] = (),
-    told: Sequence[str] = (),
+    told: Sequence[Note] = (),
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace[Config]:
@@ -46,7 +47,7 @@ def record_run(
     if on_step is not None:
         for step in copied:
             on_step(step)
-    cancelled, lost = should_stop is not None and should_stop(), list[str]()
+    cancelled, lost = should_stop is not None and should_stop(), list[Note]()
     with closing(_timed(steps, lost)) as running:
         while not cancelled and (timed := next(running, None)) is not None:
             step = timed[0]
@@ -70,7 +71,7 @@ def record_run(
     )
 
 
-def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, float], None, None]:
+def _timed(steps: Iterator[Step], lost: list[Note]) -> Generator[tuple[Step, float], None, None]:
     """Each step with the seconds that it took to make, the consumer's own time left out.
 
     Args:
@@ -83,7 +84,7 @@ def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, floa
         except (LostModelError, LoadingStoppedError, UnknownTokensError) as error:
             if not emitted:
                 raise
-            lost.append(str(error))
+            lost.append(Note(BROKEN_OFF, str(error)))
             return
         if step is None:
             return
@@ -102,7 +103,7 @@ def _trace(
     prompt_ids: tuple[int, ...],
     steps: tuple[Step, ...],
     timings: Timings,
-    told: tuple[str, ...],
+    told: tuple[Note, ...],
 ) -> Trace[Config]:
     token_ids, record = method_of(config).outcome(steps, config, draft)
     notes = run_notes(model, config, prompt_ids, token_ids, steps)

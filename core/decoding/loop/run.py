@@ -11,8 +11,9 @@ from core.decoding.config import MethodConfig
 from core.decoding.loop.recording import read_prompt
 from core.decoding.methods import method_of
 from core.decoding.protocol import Context, LanguageModel, OnLogits
+from core.decoding.record.notes import DOUBLED_START, RECOMPUTED, Note
 from core.decoding.record.steps import PromptPosition, PromptStep
-from core.decoding.record.trace import RECOMPUTED, Trace
+from core.decoding.record.trace import Trace
 from core.decoding.validation import brief
 
 
@@ -73,7 +74,7 @@ def run_notes(
     prompt_ids: Sequence[int],
     token_ids: Sequence[int],
     steps: Sequence[object],
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Return the notes that follow from the settings and the run's length."""
     recomputed_at: Callable[[int, int, bool], int | None] | None = getattr(
         model, "recomputed_at", None
@@ -82,23 +83,24 @@ def run_notes(
     # The model read all generated tokens but the last.
     read = begun + max(len(token_ids), len(steps) - 1) - 1
     length = recomputed_at and recomputed_at(begun, read, config.use_cache)
-    notes: tuple[str, ...] = method_of(config).notes(config)
+    notes: tuple[Note, ...] = method_of(config).notes(config)
     if not length:
         return notes
-    return (
-        *notes,
-        f"{RECOMPUTED} before token {length - begun + 1}: from {length} tokens on, "
-        "this model's position embeddings are others.",
+    words = (
+        f"The key-value cache was computed anew before token {length - begun + 1}: from {length} "
+        "tokens on, this model's position embeddings are others."
     )
+    return (*notes, Note(RECOMPUTED, words))
 
 
-def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tuple[str, ...]:
-    """A sentence on a text that begins with the token which the tokenizer puts before it."""
+def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tuple[Note, ...]:
+    """A note on a text that begins with the token which the tokenizer puts before it."""
     if len(ids) > 1 and ids[0] == ids[1]:
         name = model.token_text(ids[0])
         if not model.token_bytes(ids[0]) and prompt.startswith(name):
-            return (
+            words = (
                 f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
-                "and the prompt has it too; leave it out of the prompt.",
+                "and the prompt has it too; leave it out of the prompt."
             )
+            return (Note(DOUBLED_START, words),)
     return ()

@@ -96,8 +96,13 @@ def table(
     return declare
 
 
-def _call(function: Callable[..., Any], values: Mapping[str, object]) -> Any:
-    """Call a function with the values that have its parameters' names."""
+def _call(function: Callable[..., Any], values: Mapping[str, object], **more: object) -> Any:
+    """Call a function with the values that have its parameters' names.
+
+    Args:
+        more: takes the place of values, such as the window of a table.
+    """
+    known = {**values, **more}
     return function(
-        **{name: values[name] for name in signature(function).parameters if name in values}
+        **{name: known[name] for name in signature(function).parameters if name in known}
     )

@@ -23,7 +23,7 @@ from pages.ui.hosting.departures import QuietDepartures
 from pages.ui.hosting.early import EarlyScripts
 from pages.ui.hosting.metrics import ClosedMetrics
 from pages.ui.hosting.uploads import UploadBounds
-from pages.ui.platform import messages, reach
+from pages.ui.platform import containers, messages, reach
 from pages.ui.resources import models
 
 
@@ -67,6 +67,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     """While the server runs: say where it is, open the browser, forget ended sessions' files."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     messages.send_news_only()
+    containers.keep_opened()
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
     print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
     Thread(target=models.warm_up_workers, daemon=True).start()

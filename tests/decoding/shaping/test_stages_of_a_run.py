@@ -75,7 +75,7 @@ def test_a_run_is_proved_by_the_model(stage, config) -> None:
     model = load_model("embedded:target")
     draft = load_model("embedded:draft") if isinstance(config, Speculative) else None
     trace = collect(model, "Once upon a time", config, draft=draft)
-    assert verdict(check(trace, model, draft)) == "Proved by the model"
+    assert verdict(check(trace, model, draft)) == "proved"
     if stage is Once:
         paths = trace.hypotheses or [trace]
         assert all(len(set(path.token_ids)) == len(path.token_ids) for path in paths)
@@ -94,7 +94,7 @@ def test_a_forged_number_of_a_stage_is_found_however_near_it_is() -> None:
         stages = [own._replace(noise=forged) if own.name == NAME else own for own in step.stages]
         steps[steps.index(step)] = replace(step, stages=tuple(stages))
         checks = check(replace(trace, steps=tuple(steps)), model)
-        assert verdict(checks) == "Not proved", forged
+        assert verdict(checks) == "failed", forged
 
 
 def _kept(shaper: StepShaper, text: list[int]) -> set[int]:

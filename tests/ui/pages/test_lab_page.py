@@ -121,7 +121,7 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(monkeypatch) -> None:
 @pytest.mark.usefixtures("scripted")
 def test_a_value_that_no_config_takes_is_one_sentence_while_work_goes_on(monkeypatch) -> None:
     app = open_lab(prompt="the cat", lab_look="Temperature")
-    wrong = ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
+    wrong = ConfigError("must lie in [0, 1], got 7.", "top_p", "Shaping")
     monkeypatch.setattr(lab_controls, "settings", Mock(side_effect=wrong))
     move(app, "temperature", 0.5).run()
     assert not app.exception
