@@ -44,7 +44,8 @@ def load(data: bytes, find_model: FindModel) -> Any:
 class _Pickler(pickle.Pickler):
     # A `persistent_id` would be called for each number and text too: 38 ms in a run of 100 tokens.
     def reducer_override(self, obj: Any) -> Any:
-        part = _part_of(type(obj))
+        kind: type = type(obj)
+        part = _part_of(kind)
         if part is None:
             return NotImplemented
         reference = _reference_of(obj) if part == "model" else _reference_of_vocabulary(obj)
