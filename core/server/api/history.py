@@ -39,7 +39,7 @@ class Record(RequestJob):
         configs: normalised settings of each choice.
         traces: traces of the complete choices.
         number: running number of the owner's requests, from 1.
-        gaps: seconds between consecutive emissions of a run.
+        gaps: seconds between consecutive emissions of a run, in the process that computes.
         watched: True if its data path is recorded.
         path: recorded function calls: of reading the request, and after its run has ended also
             of the run.
@@ -90,16 +90,20 @@ class Record(RequestJob):
         """Reset the steps and the last emission of the previous run."""
         self.steps, self._emitted = [], None
 
-    def count(self, tokens: int) -> None:
-        """Count tokens that are emitted now."""
+    def count(self, tokens: int, made: float) -> None:
+        """Count tokens of a step.
+
+        Args:
+            made: time of the step by the clock of the process that computes.
+        """
         if not tokens:
             return
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
         if self._emitted is not None:
-            self.gaps.append(now - self._emitted)
-        self.last_token = self._emitted = now
+            self.gaps.append(made - self._emitted)
+        self.last_token, self._emitted = now, made
         self.tokens += tokens
 
     def end(self, state: JobState, error: str = "") -> None:

@@ -76,10 +76,10 @@ class Emitter:
         prompt = join_prompt(self._model, run.prompt_ids[-END_OF_PROMPT:])
         return ChoiceText(run.config, marks, prompt, self._plan.keep_stop)
 
-    def on_step(self, step: Step, scores: Scores) -> None:
-        """Emit the parts of a new step."""
+    def on_step(self, step: Step, scores: Scores, made: float) -> None:
+        """Emit the parts of a new step; `made` is its time in the process that computes."""
         self._record.steps.append(step)
-        self._record.count(tokens_in(step))
+        self._record.count(tokens_in(step), made)
         if isinstance(step, PromptStep):
             self._write_prompt(scores)
         elif isinstance(step, TokenStep):

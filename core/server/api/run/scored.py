@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
 from typing import NamedTuple, TypeAlias, cast
 
 from core.decoding.config import MethodConfig
@@ -58,20 +59,26 @@ def collect_scored(
     draft: LanguageModel | None,
     prompt_text: str | None,
     only_prompt: bool,
-    on_step: Callable[[Step, Scores], object],
+    on_step: Callable[[Step, Scores, float], object],
     should_stop: Callable[[], bool],
 ) -> ScoredRun:
-    """Run the model, and call `on_step` with each step and its scores; raise as `collect` does.
+    """Run the model, and call `on_step` with each step, its scores and the time of the step.
+
+    Raises the errors of `collect`.
 
     Args:
         only_prompt: stop after the prompt's step.
+        on_step: gets the time by `perf_counter` of the process that computes.
+
+    Raises:
+        as `collect`.
     """
     scorer = _RunScorer(model, prompt_ids, config, scoring)
     over = False
 
     def on_each(step: Step) -> None:
         nonlocal over
-        on_step(step, scorer.read(step))
+        on_step(step, scorer.read(step), perf_counter())
         over = only_prompt
 
     trace = collect(
