@@ -14,8 +14,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.decode import steps_of
 from core.decoding.errors import ConfigError
-from core.decoding.loop.record_run import record_run
-from core.decoding.loop.run import doubled_start
+from core.decoding.loop.run import doubled_start, record_run
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step, TokenStep

@@ -36,12 +36,14 @@ class Sampling(MethodConfig):
     draw: DrawMethod = setting("inverse_cdf", "how to draw")
 
 
-def drawn_by(config: MethodConfig) -> Sampling | None:
-    """The sampling that picks a run's tokens; None where each is the most probable one.
+def drawn_by(chooser: MethodConfig) -> Sampling | None:
+    """Return the sampling that draws a run's tokens; None where each is the most probable one.
 
     Temperature 0 means greedy.
+
+    Args:
+        chooser: the run's `MethodConfig.chooser`.
     """
-    chooser = config.chooser
     if isinstance(chooser, Sampling) and chooser.shaping.temperature > 0:
         return chooser
     return None

@@ -32,10 +32,9 @@ from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
 from core.decoding.config import Ended
 from core.decoding.errors import DecodingError
-from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step
-from core.decoding.shaping.draws import new_generator
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> Iterator[Step]:
@@ -116,13 +115,13 @@ class _Search:
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> None:
         groups, limit = config.num_beam_groups, token_limit(model, prompt_ids, config)
         self._model, self._config = model, config
-        self._eos_ids, self._limit, self._index = frozenset(eos_rows(model)), limit, 0
+        self._eos_ids, self._limit, self._index = model.eos_ids, limit, 0
         self._beams = config.num_beams // groups
         self._count = min(looked_at(config, model), self._beams * model.vocab_size)
         self._read, self._shaper = LogProbabilities(), shaper_of(model, config)
         self._stops = [text.encode() for text in config.stop_strings]
         self._tail = max((len(stop) for stop in self._stops), default=1) - 1
-        self._generator = new_generator(config.seed) if config.draws else None
+        self._generator = torch.Generator().manual_seed(config.seed) if config.draws else None
         rules = (config.length_penalty, config.early_stopping, limit)
         prompt = _BeamRow(0, 0, 0.0, list(prompt_ids), b"")
         self._groups = [

@@ -98,7 +98,7 @@ def _with_cause(parting: Parting, left: Trace, right: Trace, again: StepAgain | 
     bound = max(_bound(left), _bound(right))
     if rounding is not None and rounding > bound:
         return parting._replace(reason=_model_words(left, right, parting, bound))
-    greedy = drawn_by(left.config) is None and drawn_by(right.config) is None
+    greedy = not any(drawn_by(run.config.chooser) for run in (left, right))
     acting = [
         d
         for d in parting.settings

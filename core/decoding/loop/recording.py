@@ -52,9 +52,20 @@ def read_step(
     """
     raw = stages[0]
     total = float(raw.probs.sum())
-    top = top or ranked(raw.logits, top_candidates)
-    entropy = _entropy(raw, top.logits[0])
-    (ids, logits, places), ranks = _with_chosen(raw.logits, top, pick.token_id)
+    ids, logits, places = top or ranked(raw.logits, top_candidates)
+    ranks = list(range(1, len(ids) + 1))
+    # As `_entropies`, by the norm and the highest logit, which are known.
+    below = float(torch.linalg.vecdot(raw.probs, raw.logits - logits[0]))
+    if raw.tail:
+        entropy = least_entropy(raw)
+    elif math.isnan(below):
+        entropy = float(_entropies(raw.probs[None], raw.logits[None])[0])
+    else:
+        entropy = max(0.0, raw.log_norm - logits[0] - below)
+    if pick.token_id not in ids:
+        ids, logits = [*ids, pick.token_id], [*logits, float(raw.logits[pick.token_id])]
+        places = torch.tensor(ids)
+        ranks.append(rank_of(raw.logits, pick.token_id))
     log_probs = [[logit - raw.log_norm for logit in logits]]
     log_probs += [stage.log_probs_of(places) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
@@ -71,7 +82,13 @@ def read_step(
     last = records[-1]
     records.append(Stage("final", last.probs, last.tail_mass, last.kept, 0.0))
     text = model.token_text
-    removed = _removed_by(stages, log_probs)
+    removed: list[str | None] = [None] * len(ids)
+    for stage, row in zip(reversed(stages), reversed(log_probs), strict=True):
+        if -math.inf in row:
+            removed = [
+                stage.name if value == -math.inf else later
+                for value, later in zip(row, removed, strict=True)
+            ]
     candidates = tuple(
         map(Candidate, ids, map(text, ids), ranks, logits, shown[0], shown[-1], removed)
     )
@@ -80,19 +97,6 @@ def read_step(
         scores = tuple(noisy_scores(pick, places, log_probs[-1]))
     surprisal = -log_probs[0][ids.index(pick.token_id)]
     return StepNumbers(candidates, tuple(records), entropy, tails[0], surprisal, scores)
-
-
-def _entropy(raw: Distribution, top: float) -> float:
-    """`_entropies` of one distribution, whose norm and highest logit are known.
-
-    With a tail it is the least that this allows.
-    """
-    if raw.tail:
-        return least_entropy(raw)
-    below = float(torch.linalg.vecdot(raw.probs, raw.logits - top))
-    if math.isnan(below):
-        return float(_entropies(raw.probs[None], raw.logits[None])[0])
-    return max(0.0, raw.log_norm - top - below)
 
 
 def least_entropy(raw: Distribution) -> float:
@@ -120,32 +124,10 @@ def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
     return entropies.clamp_(min=0)
 
 
-def _with_chosen(logits: Tensor, top: Ranking, chosen: int) -> tuple[Ranking, list[int]]:
-    """A ranking with its ranks, the chosen token appended where it is not among the first."""
-    ranks = list(range(1, len(top.ids) + 1))
-    if chosen in top.ids:
-        return top, ranks
-    ids = [*top.ids, chosen]
-    longer = Ranking(ids, [*top.logits, float(logits[chosen])], torch.tensor(ids))
-    return longer, [*ranks, rank_of(logits, chosen)]
-
-
 def rank_of(logits: Tensor, token_id: int) -> int:
     """1 for the highest logit of `[vocab]`; ties rank by id."""
     logit = logits[token_id]
     return 1 + int(count_above(logits, logit) + count_equal(logits[:token_id], logit))
-
-
-def _removed_by(
-    stages: Sequence[Distribution], log_probs: Sequence[Sequence[float]]
-) -> list[str | None]:
-    removed: list[str | None] = [None] * len(log_probs[0])
-    for stage, row in zip(stages, log_probs, strict=True):
-        if -math.inf in row:
-            for at, value in enumerate(row):
-                if value == -math.inf and removed[at] is None:
-                    removed[at] = stage.name
-    return removed
 
 
 def read_prompt(

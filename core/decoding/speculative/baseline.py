@@ -10,11 +10,10 @@ import torch
 
 from core.decoding.autoregressive.config import Greedy, Sampling
 from core.decoding.config import MethodConfig
-from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import StepSeconds
-from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper
 from core.decoding.speculative.report import TargetRun
@@ -45,8 +44,8 @@ def run_alone(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     limit = token_limit(model, prompt_ids, config)
-    shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model), config.seed)
-    ending, generator = Ending(model, config, limit), new_generator(config.seed)
+    shaper = PositionShaper(config.shaping, config.min_new_tokens, model.eos_ids, config.seed)
+    ending, generator = Ending(model, config, limit), torch.Generator().manual_seed(config.seed)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     seconds: list[StepSeconds] = []
     for index in range(limit):

@@ -27,7 +27,7 @@ from core.decoding.checks.model_checks import (
 )
 from core.decoding.checks.run_text import run_text_faults
 from core.decoding.counting import nth
-from core.decoding.loop.run import eos_rows, read_again
+from core.decoding.loop.run import read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
@@ -101,7 +101,7 @@ def _rescored(
     trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
     """Fresh contexts that never roll back, against every recorded number."""
-    config, eos_ids, sources = trace.config, eos_rows(model), [(model, trace.config.shaping)]
+    config, eos_ids, sources = trace.config, model.eos_ids, [(model, trace.config.shaping)]
     if draft is not None:
         sources.append((draft, config.draft_shaping))
     shapers = [
@@ -198,7 +198,7 @@ def _gap(
         config.shaping,
         draws=False,
         min_new_tokens=config.min_new_tokens,
-        eos_ids=eos_rows(model),
+        eos_ids=model.eos_ids,
     )
     logits = shaper.rows(logits[None], [ids], [at])[0]
     return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), largest
