@@ -14,6 +14,7 @@ from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
+from core.decoding.files import write_file
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.validation import brief
@@ -63,11 +64,11 @@ def run(args: Namespace) -> int:
                 trace.save(path)
         say_written(args.json)
     if args.tree is not None:
-        from core.traces.tree_file import save_tree
+        from core.traces.tree_file import tree_json
 
         grown = tree.grown(place, args.at - 1, trace)
         with written(args.tree) as path, writing(path):
-            save_tree(grown, path)
+            write_file(path, tree_json(grown))
         say_written(args.tree)
     return 130 if trace.finish_reason == "cancelled" else 0
 
@@ -91,7 +92,12 @@ def _go_on(args: Namespace, parent: Trace) -> Trace:
     config = single_token_config(parent.config)
     if args.seed is not None:
         config = _with_seed(config, args.seed)
-    model = load_as(parent.dtype, _model_of(args, parent), args)
+    # A stranger's file may not choose what is loaded.
+    if args.model is None and not parent.model_id.startswith("embedded:"):
+        raise ConfigError(
+            f"The file names the model {brief(parent.model_id)}; name it with --model to load it."
+        )
+    model = load_as(parent.dtype, args.model or parent.model_id, args)
     if args.tree is not None and model.model_id != parent.model_id:
         raise ConfigError(
             f"--tree keeps runs of one model, {brief(parent.model_id)}; leave it out, or name that "
@@ -117,15 +123,6 @@ def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
     changed: Any = config
     reseeded: MethodConfig = replace(changed, seed=seed)
     return reseeded
-
-
-def _model_of(args: Namespace, parent: Trace) -> str:
-    """The model's name; a stranger's file may not choose what is loaded."""
-    if args.model is None and not parent.model_id.startswith("embedded:"):
-        raise ConfigError(
-            f"The file names the model {brief(parent.model_id)}; name it with --model to load it."
-        )
-    return args.model or parent.model_id
 
 
 def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:

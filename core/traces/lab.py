@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
@@ -60,7 +60,7 @@ CODECS: Codecs = {
 
 
 @cache
-def _layout() -> RecordLayout:
+def _layout() -> RecordLayout[LabExample]:
     return RecordLayout(LabExample, CODECS, kinds=KINDS)
 
 
@@ -76,7 +76,7 @@ def example_from_dict(data: Any) -> LabExample:
         TraceError: something else, another version, or a field missing or of the wrong kind.
     """
     require_header(data, LabExample)
-    return cast(LabExample, _layout().read(data))
+    return _layout().read(data)
 
 
 def telling_step(trace: Trace) -> int:

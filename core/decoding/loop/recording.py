@@ -51,7 +51,6 @@ def read_step(
         top: as many of the highest logits of the first stage, where they are known already.
     """
     raw = stages[0]
-    total = float(raw.probs.sum())
     ids, logits, places = top or ranked(raw.logits, top_candidates)
     ranks = list(range(1, len(ids) + 1))
     # As `_entropies`, by the norm and the highest logit, which are known.
@@ -69,34 +68,26 @@ def read_step(
     log_probs = [[logit - raw.log_norm for logit in logits]]
     log_probs += [stage.log_probs_of(places) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
-    tails = [max(0.0, total - sum(shown[0])) + raw.tail]
-    for stage, row in zip(stages[1:], shown[1:], strict=True):
-        # Measured over the tensor, unless all tokens that are in are shown.
-        whole = stage.kept == sum(1 for prob in row if prob > 0)
+    records = []
+    for stage, row in zip(stages, shown, strict=True):
+        # Measured over the tensor, unless all tokens that are in after it are shown.
         tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
-        tails.append(0.0 if whole else tail)
-    records = [
-        Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass, stage.noise)
-        for stage, row, tail in zip(stages, shown, tails, strict=True)
-    ]
-    last = records[-1]
-    records.append(Stage("final", last.probs, last.tail_mass, last.kept, 0.0))
-    text = model.token_text
+        if stage is not raw and stage.kept == sum(1 for prob in row if prob > 0):
+            tail = 0.0
+        numbers = stage.kept, stage.removed_mass, stage.noise
+        records.append(Stage(stage.name, tuple(row), tail, *numbers))
+    records.append(records[-1]._replace(name="final", removed_mass=0.0, noise=None))
     removed: list[str | None] = [None] * len(ids)
     for stage, row in zip(reversed(stages), reversed(log_probs), strict=True):
         if -math.inf in row:
-            removed = [
-                stage.name if value == -math.inf else later
-                for value, later in zip(row, removed, strict=True)
-            ]
+            pairs = zip(row, removed, strict=True)
+            removed = [stage.name if value == -math.inf else later for value, later in pairs]
     candidates = tuple(
-        map(Candidate, ids, map(text, ids), ranks, logits, shown[0], shown[-1], removed)
+        map(Candidate, ids, map(model.token_text, ids), ranks, logits, shown[0], shown[-1], removed)
     )
-    scores = None
-    if pick.noise is not None:
-        scores = tuple(noisy_scores(pick, places, log_probs[-1]))
-    surprisal = -log_probs[0][ids.index(pick.token_id)]
-    return StepNumbers(candidates, tuple(records), entropy, tails[0], surprisal, scores)
+    scores = None if pick.noise is None else tuple(noisy_scores(pick, places, log_probs[-1]))
+    tail_mass, surprisal = records[0].tail_mass, -log_probs[0][ids.index(pick.token_id)]
+    return StepNumbers(candidates, tuple(records), entropy, tail_mass, surprisal, scores)
 
 
 def least_entropy(raw: Distribution) -> float:

@@ -149,11 +149,15 @@ class StepShaper:
             stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
         return stages
 
-    def names_at(self, length: int, index: int) -> list[str]:
-        """Return the names of the stages that act at a step, behind `length` tokens."""
+    def names_at(self, length: int, index: int, among: Sequence[str] | None = None) -> list[str]:
+        """Return the names of the stages that act at a step, behind `length` tokens.
+
+        Args:
+            among: the stages that are looked at; None for all.
+        """
         return [
             name
-            for name in self._names
+            for name in (self._names if among is None else among)
             if (
                 index < self._hold_to
                 if name == "min_new_tokens"
@@ -207,9 +211,7 @@ class StepShaper:
         acts: list[Processor] = []
         context: StepContext | None = None
         states: dict[str, BoundStage] = {}
-        for name in self.names_at(len(ids), index):
-            if name not in names:
-                continue
+        for name in self.names_at(len(ids), index, names):
             if name in self._still:
                 acts.append(self._still[name])
                 continue

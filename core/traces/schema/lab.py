@@ -84,6 +84,6 @@ RULES: Rules = {
 
 
 @cache
-def lab_layout() -> RecordLayout:
+def lab_layout() -> RecordLayout[LabExample]:
     """A file of a step of the lab that anyone may have written."""
     return RecordLayout(LabExample, CODECS, RULES, KINDS)

@@ -142,6 +142,6 @@ RULES_IN_ANY_ORDER: Rules = {
 
 
 @cache
-def trace_layout() -> RecordLayout:
+def trace_layout() -> RecordLayout[Trace]:
     """A trace file that anyone may have written."""
     return RecordLayout(Trace, CODECS, RULES, KINDS)
