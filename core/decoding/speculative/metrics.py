@@ -236,10 +236,15 @@ def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -
 def percentiles(
     values: Sequence[float], which: Sequence[int] = PERCENTILES
 ) -> tuple[tuple[int, float], ...]:
-    """Return (percentile, value), interpolated linearly (vLLM's latency benchmark)."""
-    import numpy as np  # Where a report is read without its figures, nothing needs it.
-
-    return tuple(zip(which, np.percentile(values, which).tolist(), strict=True)) if values else ()
+    """(percentile, value), interpolated linearly as numpy does (vLLM's latency benchmark)."""
+    ordered = sorted(values)
+    points = []
+    for percent in which if ordered else ():
+        place = (len(ordered) - 1) * percent / 100
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        points.append((percent, ordered[low] + (ordered[high] - ordered[low]) * (place - low)))
+    return tuple(points)
 
 
 def supported(count: int, which: Sequence[int] = PERCENTILES) -> tuple[int, ...]:
