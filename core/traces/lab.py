@@ -13,7 +13,7 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.files import rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, write_file
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, RecordLayout
@@ -98,12 +98,7 @@ def load_lab(path: str | Path) -> LabExample:
     Raises:
         TraceError: the file can't be read or is no example of the lab.
     """
-    try:
-        return example_from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise TraceError(f"The lab's example can't be opened: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise TraceError(f"The lab's example is not JSON text: {error}.") from None
+    return example_from_dict(own_json(path, "The lab's example", TraceError))
 
 
 def lab_bytes(example: LabExample) -> bytes:

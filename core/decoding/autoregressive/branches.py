@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 from functools import partial
 from time import perf_counter
 
-from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.autoregressive.config import as_single_tokens
 from core.decoding.autoregressive.engine import continue_from
 from core.decoding.checks.model_checks import made_by
 from core.decoding.config import MethodConfig
@@ -83,10 +82,7 @@ def single_token_config(config: MethodConfig) -> MethodConfig:
     """Return a config whose method takes given tokens, with the settings of any config."""
     if method_of(config).takes_given:
         return config
-    shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
-    if getattr(config, "draws", config.can_draw):
-        return Sampling(seed=getattr(config, "seed", 0), **shared)
-    return Greedy(**shared)
+    return as_single_tokens(config, getattr(config, "draws", config.can_draw))
 
 
 def _go_on(

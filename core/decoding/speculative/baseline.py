@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from time import perf_counter
 
 import torch
 
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.config import MethodConfig
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
 from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import LanguageModel
@@ -21,10 +19,7 @@ from core.decoding.speculative.report import TargetRun
 
 def target_only(config: Speculative) -> Greedy | Sampling:
     """Settings of the target alone: the same shaping and bounds without a draft."""
-    shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
-    if config.shaping.temperature == 0:
-        return Greedy(**shared)
-    return Sampling(seed=config.seed, **shared)
+    return as_single_tokens(config, config.shaping.temperature > 0)
 
 
 def run_alone(

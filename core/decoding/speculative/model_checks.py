@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Greedy
+from core.decoding.autoregressive.config import as_single_tokens
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.forwards import (
     largest_logit,
@@ -176,8 +176,8 @@ def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
         return None
     if config.shaping.temperature > 0:
         return None
-    shared = {field.name: getattr(config, field.name) for field in fields(Greedy)}
-    expected = model.reference_token_ids(trace.prompt_ids, Greedy(**shared))
+    greedy = as_single_tokens(config, draws=False)
+    expected = model.reference_token_ids(trace.prompt_ids, greedy)
     if expected is None:
         return None
     return same_tokens(

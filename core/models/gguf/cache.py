@@ -18,6 +18,7 @@ from pathlib import Path
 
 from core.decoding.errors import ModelError
 from core.decoding.files import write_file
+from core.models.loading.folder import ends_of
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.
@@ -41,13 +42,9 @@ def cache_root() -> Path:
 
 def key_of(path: Path, dtype: str) -> str:
     """Return the key of a file's conversion: another file, or a changed one, has another key."""
-    digest, state = hashlib.sha256(), path.stat()
-    digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
-    with path.open("rb") as file:
-        digest.update(file.read(_SAMPLED_BYTES))
-        file.seek(max(0, state.st_size - _SAMPLED_BYTES))
-        digest.update(file.read(_SAMPLED_BYTES))
-    return digest.hexdigest()[:32]
+    state = path.stat()
+    head = f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode()
+    return hashlib.sha256(head + ends_of(path, _SAMPLED_BYTES)).hexdigest()[:32]
 
 
 def converted(key: str) -> Path | None:
