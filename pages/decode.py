@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from pages.ui.decode import controls, page
-from pages.ui.decode.state import DecodeView
-from pages.ui.run.display import bar
+from pages.ui.decode import page
 from pages.ui.shell import frame
-
-view = DecodeView.current()
-view.collect_results()
 
 with frame.desk():
     frame.intro(
@@ -17,11 +12,4 @@ with frame.desk():
         "knows a probability, and the method picks one. Click a token to see what the model saw "
         "there.",
     )
-    with frame.rail():
-        with frame.row():
-            controls.method()
-            bar.draw(view, controls.request)
-        controls.knobs(then=page.redraw_knobs)
-    bar.restore(view, controls.request)
-    with frame.bench():
-        page.draw(view)
+    page.show()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import registry
-from pages.ui.platform import fragments, guard, shutdown
+from pages.ui import platform, registry
+from pages.ui.platform import fragments, guard, shutdown, slot
 from pages.ui.resources import models
 from pages.ui.run import address, changed, shared
 from pages.ui.run.display import install_model
@@ -26,7 +26,6 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state="auto",
 )
-style.use()
 page = st.navigation(
     [
         st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
@@ -36,17 +35,20 @@ page = st.navigation(
 )
 guard.remember_page()
 row = registry.page_at(page.url_path)
+style.use(row.slots)
 link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # Not before the browser knows the page, or a rerun that these ask for would be of the first one.
-browser.prepare()
+browser.prepare(row.slots)
 glossary.offer()
 # Not before the page is known, or beginning again would lead to the first one.
-link.check_address()
+for own in shared.slots(row.slots):
+    with slot.use(own):
+        link.check_address()
 sidebar.refuse_models(row.view)
 with st.sidebar:
     sidebar.show(
-        prompt=not row.own_prompt,
+        prompt=not row.own_prompt and row.slots == ("",),
         below_model=lambda name: install_model.draw(row.view(), name, key="install"),
     )
     save.open_file(page.url_path)
@@ -58,9 +60,11 @@ if st.session_state.pop("go_to_lab", False):
     # Left to itself it would refuse to touch an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
 boundary.run(row, page.run)
-changed.tell_address(row.view(), row)
-address.keep(page.url_path)
-st.session_state.pop(shared.RUN_EXAMPLE, None)
+for own in shared.slots(row.slots):
+    with slot.use(own):
+        changed.tell_address(row.view(), row)
+        st.session_state.pop(platform.key(shared.RUN_EXAMPLE), None)
+address.keep()
 link.say()
 models.warm_up()
 shutdown.watch()

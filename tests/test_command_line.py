@@ -146,6 +146,7 @@ OPTIONS = {
         "--typical-p 0.9",
         "--epsilon-cutoff 0.01",
         "--eta-cutoff 0.01",
+        "--xtc-probability 0.5 --xtc-threshold 0.2",
         "--seed 0",
         "--draw inverse_cdf",
     ),

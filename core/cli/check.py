@@ -51,7 +51,7 @@ def run(args: Namespace) -> int:
     for outcome in checks:
         verdict = "pass" if outcome.passed else "FAIL"
         numbers = f"{outcome.value:.2g} (at most {outcome.tolerance:.2g})"
-        print(f"{verdict}  {outcome.name}: {numbers}; {outcome.detail}")
+        print(f"{verdict}  {outcome.words}: {numbers}; {outcome.detail}")
     passed = sum(outcome.passed for outcome in checks)
     print(f"{passed} of {len(checks)} checks passed")
     print(unchecked_words(trace, checks))

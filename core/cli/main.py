@@ -146,5 +146,5 @@ def _run(argv: Sequence[str] | None) -> int:
         return int(args.run(args))
     except ConfigError as error:
         # The option's name in place of its setting's.
-        name, _, sentence = error.plain.partition(" ")
-        raise ConfigError(f"{args.options.get(name, name)} {sentence}") from None
+        name = args.options.get(error.setting, error.setting)
+        raise ConfigError(error.under(name)) from None

@@ -20,7 +20,7 @@ from core.decoding.validation import brief
 if TYPE_CHECKING:  # It imports torch, and a page's badge names its verdict before torch is there.
     from core.decoding.protocol import LanguageModel
 
-Verdict: TypeAlias = Literal["Consistent", "Proved by the model", "Not proved"]
+Verdict: TypeAlias = Literal["consistent", "proved", "failed"]
 
 
 def check(
@@ -82,5 +82,5 @@ def collect_checked(
 def verdict(checks: Sequence[Check]) -> Verdict:
     """Verdict of the checks: without the model a trace can only agree with itself."""
     if not all(check.passed for check in checks):
-        return "Not proved"
-    return "Proved by the model" if any(check.by_model for check in checks) else "Consistent"
+        return "failed"
+    return "proved" if any(check.by_model for check in checks) else "consistent"

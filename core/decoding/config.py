@@ -89,7 +89,7 @@ class MethodConfig:
         stop_strings = required_stop_strings(owner, self.stop_strings)
         object.__setattr__(self, "stop_strings", stop_strings)
         if not isinstance(self.shaping, Shaping):
-            raise ConfigError(f"{owner}.shaping must be a Shaping, got {brief(self.shaping)}.")
+            raise ConfigError(f"must be a Shaping, got {brief(self.shaping)}.", "shaping", owner)
 
     @property
     def chooser(self) -> MethodConfig:

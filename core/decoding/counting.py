@@ -27,6 +27,17 @@ def span_of(what: str, first: int, last: int, count: int) -> str:
     return f"{what} {nth(first)} to {last} of {count:,}"
 
 
+def span_key(unit: str, first: int, last: int | None = None) -> str:
+    """One or some of several in a file's name, as `step-7` or `steps-1-to-40`.
+
+    Args:
+        first, last: indices of the first `unit`, and behind the last.
+    """
+    if last is None or last - first <= 1:
+        return f"{unit}-{nth(first)}"
+    return f"{unit}s-{nth(first)}-to-{last}"
+
+
 def counted(count: int, thing: str) -> str:
     """Return "1 token" or "2 tokens"."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -6,7 +6,6 @@ Each message is one sentence: what was wrong, what was given, what to do.
 from __future__ import annotations
 
 import errno
-import re
 
 _NO_MEMORY_WORDS = (
     "can't allocate memory",
@@ -19,16 +18,43 @@ _NO_MEMORY_WORDS = (
 
 
 class DecodingError(Exception):
-    """Base of every error raised on purpose; its text can be shown to a user as it is."""
+    """Base of every error raised on purpose; its text can be shown to a user as it is.
+
+    Args:
+        setting: name of the setting that the error speaks of; empty where it speaks of none.
+    """
+
+    setting = ""
 
 
 class ConfigError(DecodingError, ValueError):
-    """A setting lies outside its allowed interval."""
+    """A setting lies outside its allowed interval.
+
+    Args:
+        text: the sentence; with an `owner`, the rest of it behind the name of the setting.
+        setting: name of the field that is wrong; empty where it isn't one field.
+        owner: class of the setting, which the name follows; empty for none.
+    """
+
+    def __init__(self, text: str, setting: str = "", owner: str | None = None) -> None:
+        self.setting = setting
+        self._rest = "" if owner is None else text if text[0] in ",:" else f" {text}"
+        name = f"{owner}.{setting}" if owner else setting
+        super().__init__(f"{name}{self._rest}" if self._rest else text)
+
+    @property
+    def begins_with_setting(self) -> bool:
+        """Return whether the sentence begins with the name of the setting."""
+        return bool(self._rest)
 
     @property
     def plain(self) -> str:
-        """The sentence without the name of the setting's class, where it begins with one."""
-        return re.sub(r"^[A-Z][A-Za-z]+\.(?=[a-z_]+\b)", "", str(self))
+        """The sentence without the name of the setting's class."""
+        return self.under(self.setting)
+
+    def under(self, name: str) -> str:
+        """Return the sentence with another name of the setting, where it begins with that."""
+        return f"{name}{self._rest}" if self._rest else str(self)
 
 
 class PromptError(DecodingError, ValueError):
@@ -65,6 +91,10 @@ class LostModelError(ModelError):
 
 class UnknownTokensError(DecodingError):
     """The next token depends on tokens that the server doesn't name; a run's steps stay."""
+
+    def __init__(self, text: str, setting: str = "") -> None:
+        super().__init__(text)
+        self.setting = setting
 
 
 class TraceError(DecodingError, ValueError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from core.decoding.config import MethodConfig
+from core.decoding.record.notes import Note
 from core.decoding.record.steps import MethodRecord, RunTokens, Step, TokenStep, emitted_tokens
 
 Config = TypeVar("Config", bound=MethodConfig)
@@ -33,7 +34,7 @@ class Method(Generic[Config]):
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
         rows: how many sequences a step runs through its models, by the config.
         outcome: `(steps, config, draft)`, the draft model or None; the run's tokens and own data.
-        notes: sentences that explain a choice made for the user.
+        notes: they explain choices made for the user.
         require_draft: raises ConfigError unless the draft's id (None without one) suits the
             config; None for a method without a draft model.
         reference: the settings of transformers' `GenerationConfig` for the same run, shaping left
@@ -54,7 +55,7 @@ class Method(Generic[Config]):
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1
     outcome: Callable[[Sequence[Step], Config, Any], RunTokens] = emitted_tokens
-    notes: Callable[[Config], tuple[str, ...]] = lambda _: ()
+    notes: Callable[[Config], tuple[Note, ...]] = lambda _: ()
     require_draft: Callable[[Config, str | None], None] | None = None
     reference: Callable[[Config], dict[str, Any] | None] = lambda _: None
 

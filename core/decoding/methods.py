@@ -39,7 +39,7 @@ def method_of(config: MethodConfig) -> Method[Any]:
     """
     if type(config) not in _BY_CONFIG:
         names = ", ".join(kind.__name__ for kind in _BY_CONFIG)
-        raise ConfigError(f"config must be one of {names}, got {config!r}.")
+        raise ConfigError(f"must be one of {names}, got {config!r}.", "config", "")
     return _BY_CONFIG[type(config)]
 
 
@@ -61,21 +61,25 @@ def config_from_dict(data: object) -> MethodConfig:
     Raises:
         ConfigError: an unknown method or field, or a value outside its interval.
     """
-    values = _settings_of("The config", data)
+    values = _settings_of(data, "config")
     method = values.pop("method", None)
     if not isinstance(method, str) or method not in BY_NAME:
-        raise ConfigError(f"method must be one of {', '.join(BY_NAME)}, got {brief(method)}.")
+        raise ConfigError(
+            f"must be one of {', '.join(BY_NAME)}, got {brief(method)}.", "method", ""
+        )
     kind = BY_NAME[method].config
-    shaping = _settings_of(f"{kind.__name__}.shaping", values.pop("shaping", {}))
+    shaping = _settings_of(values.pop("shaping", {}), "shaping", kind.__name__)
     _require_known(kind, values)
     _require_known(Shaping, shaping)
     config: MethodConfig = kind(shaping=Shaping(**shaping), **values)
     return config
 
 
-def _settings_of(name: str, value: object) -> dict[str, Any]:
+def _settings_of(value: object, name: str, owner: str = "") -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ConfigError(f"{name} must be an object with settings by name, got {brief(value)}.")
+        raise ConfigError(
+            f"must be an object with settings by name, got {brief(value)}.", name, owner
+        )
     return dict(value)
 
 

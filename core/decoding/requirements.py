@@ -72,7 +72,8 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
             unknown = min(token for token in tokens if token >= model.vocab_size)
             raise ConfigError(
                 f"The {SETTINGS[name].name} names token #{unknown}, and this model's tokens go "
-                f"from #0 to #{model.vocab_size - 1}; take one of them."
+                f"from #0 to #{model.vocab_size - 1}; take one of them.",
+                name,
             )
     if getattr(model, "gives_logits", True):
         return
@@ -81,7 +82,8 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
             raise ConfigError(
                 f"The {SETTINGS[name].name} scales logits, and {model.model_id} gives "
                 "log-probabilities, which differ from them by an unknown number: switch it off"
-                f"{_or_start_vllm(model, '--logprobs-mode raw_logits')}."
+                f"{_or_start_vllm(model, '--logprobs-mode raw_logits')}.",
+                name,
             )
 
 

@@ -13,11 +13,15 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
 from core.decoding.methods import METHODS, config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, Kinds, RecordLayout
+from core.decoding.record.notes import Note, read_note, write_note
 from core.decoding.record.steps import MethodRecord, PromptStep, Step
 from core.decoding.record.trace import Trace
 from core.decoding.validation import brief
 
-CODECS: Codecs = {MethodConfig: Codec(config_to_dict, config_from_dict)}
+CODECS: Codecs = {
+    MethodConfig: Codec(config_to_dict, config_from_dict),
+    Note: Codec(write_note, read_note),
+}
 KINDS: Kinds = {
     Step: (PromptStep, *dict.fromkeys(method.step for method in METHODS)),
     MethodRecord: [method.record for method in METHODS if method.record is not MethodRecord],

@@ -43,7 +43,7 @@ def _named_by_revision(trace: Trace, checks: Sequence[Check]) -> bool:
 
 def _without_draft(trace: Trace, checks: Sequence[Check]) -> bool:
     drafts = isinstance(trace.config, Speculative) and trace.config.drafter == "model"
-    asked = any(check.by_model and "draft_prob" in check.name for check in checks)
+    asked = any(check.by_model and check.name == "target_and_draft_probs_again" for check in checks)
     return drafts and _by_model(trace, checks) and not asked
 
 

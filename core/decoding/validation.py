@@ -105,57 +105,59 @@ def require_inside(
     kinds = int if whole else int | float
     if isinstance(value, bool) or not isinstance(value, kinds) or value != value:
         kind = "whole" if whole else "finite"
-        raise ConfigError(f"{owner}.{name} must be a {kind} number, got {brief(value)}.")
+        raise ConfigError(f"must be a {kind} number, got {brief(value)}.", name, owner)
     if not interval.holds(value):
-        raise ConfigError(f"{owner}.{name} must lie in {interval}, got {brief(value)}.")
+        raise ConfigError(f"must lie in {interval}, got {brief(value)}.", name, owner)
 
 
 def require_bool(owner: str, name: str, value: object) -> None:
     if not isinstance(value, bool):
-        raise ConfigError(f"{owner}.{name} must be True or False, got {brief(value)}.")
+        raise ConfigError(f"must be True or False, got {brief(value)}.", name, owner)
 
 
 def require_text(owner: str, name: str, value: object, *, may_be_empty: bool) -> None:
     """A text that a run may force: not long, and one that UTF-8 can write."""
     if not isinstance(value, str) or not (value or may_be_empty):
         kind = "a string" if may_be_empty else "a non-empty string"
-        raise ConfigError(f"{owner}.{name} must be {kind}, got {brief(value)}.")
+        raise ConfigError(f"must be {kind}, got {brief(value)}.", name, owner)
     if len(value) > MAX_STOP_LENGTH:
         raise ConfigError(
-            f"{owner}.{name} must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}."
+            f"must hold at most {MAX_STOP_LENGTH:,} characters, got {len(value):,}.", name, owner
         )
     if any("\ud800" <= char <= "\udfff" for char in value):
-        raise ConfigError(f"{owner}.{name} must be text that UTF-8 can write, got {brief(value)}.")
+        raise ConfigError(f"must be text that UTF-8 can write, got {brief(value)}.", name, owner)
 
 
 def require_choice(owner: str, name: str, value: object, allowed: Sequence[str]) -> None:
     if value not in allowed:
-        raise ConfigError(
-            f"{owner}.{name} must be one of {', '.join(allowed)}, got {brief(value)}."
-        )
+        raise ConfigError(f"must be one of {', '.join(allowed)}, got {brief(value)}.", name, owner)
 
 
 def required_stop_strings(owner: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ConfigError(
-            f"{owner}.stop_strings must be a list or tuple of strings, got {brief(value)}."
+            f"must be a list or tuple of strings, got {brief(value)}.", "stop_strings", owner
         )
     if len(value) > MAX_STOP_STRINGS:
         raise ConfigError(
-            f"{owner}.stop_strings must hold at most {MAX_STOP_STRINGS} strings, got {len(value)}."
+            f"must hold at most {MAX_STOP_STRINGS} strings, got {len(value)}.",
+            "stop_strings",
+            owner,
         )
     for text in value:
         if not isinstance(text, str) or not text:
             raise ConfigError(
-                f"{owner}.stop_strings must hold non-empty strings only, got {brief(text)}."
+                f"must hold non-empty strings only, got {brief(text)}.", "stop_strings", owner
             )
         if len(text) > MAX_STOP_LENGTH:
             raise ConfigError(
-                f"{owner}.stop_strings must hold strings of at most {MAX_STOP_LENGTH:,} "
-                f"characters, got one of {len(text):,}."
+                f"must hold strings of at most {MAX_STOP_LENGTH:,} "
+                f"characters, got one of {len(text):,}.",
+                "stop_strings",
+                owner,
             )
         if any("\ud800" <= char <= "\udfff" for char in text):
             raise ConfigError(
-                f"{owner}.stop_strings must hold text that UTF-8 can write, got {brief(text)}."
+                f"must hold text that UTF-8 can write, got {brief(text)}.", "stop_strings", owner
             )
     return tuple(value)

@@ -94,4 +94,4 @@ def gathered(
 def require_rows(rows: int) -> None:
     """Raises ConfigError unless there is room for one run at once."""
     if rows < 1:
-        raise ConfigError(f"rows, the runs at once, must be 1 or more, got {rows}.")
+        raise ConfigError(f", the runs at once, must be 1 or more, got {rows}.", "rows", "")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from core.decoding.config import MethodConfig
-from core.decoding.counting import nth
+from core.decoding.counting import span_key
 from core.figures.base.figure import Figure
 from core.figures.base.labels import exact_plain
 from core.figures.base.paper import Paper
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 FORMATS = ("svg", "pdf", "png")
 # Of a figure whose width is in px: twice the pixels of a plain screen.
 _SCREEN_DPI = 192
-# Which step, round or part of a run a figure says that it shows; "of 40" is left out.
-_SHOWN = re.compile(
-    r"\b(?:(?:step|round|position)s? \d+(?: to \d+)?|(?<=, the target’s )own token\b)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +74,11 @@ def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None
 
     Args:
         name: one that has a number says the step itself.
-        words: the figure's own (`layout.meta`): title, subtitle and, where there is more, its part.
+        words: the figure's own (`layout.meta`); `shown` has its step, round or part.
     """
-    if words and not re.search(r"\d", name):
-        texts = " ".join(str(words.get(key) or "") for key in ("title", "subtitle", "part"))
-        shown = dict.fromkeys(map(str.lower, _SHOWN.findall(texts)))
-        name = "-".join([name.removesuffix("-step") if shown else name, *shown])
+    shown = words.get("shown") if words else None
+    if shown and not re.search(r"\d", name):
+        name = "-".join([name.removesuffix("-step"), *shown])
     method = config.method if config else ""
     if name.split("-")[0] == method:  # It is the page's name too.
         method = ""
@@ -100,9 +94,7 @@ def window_name(name: str, unit: str, first: int, last: int) -> str:
     Args:
         first, last: indices of the first `unit`, and behind the last.
     """
-    if last - first <= 1:
-        return f"{name}-{unit}-{nth(first)}"
-    return f"{name}-{unit}s-{nth(first)}-to-{last}"
+    return f"{name}-{span_key(unit, first, last)}"
 
 
 def table_file(part: Part, paper: Paper) -> bytes:

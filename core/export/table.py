@@ -31,7 +31,8 @@ def csv_file(frame: DataFrame, made_by: str = "") -> bytes:
     """The same as a file, with the mark by which spreadsheets know UTF-8.
 
     Args:
-        made_by: stands in the first row of a last column; empty for no such column.
+        made_by: stands in the first row of a last column; empty for no such column. Most readers
+            would take a comment above the table for its header.
     """
     if made_by:
         frame = frame.assign(made_by=[made_by, *[""] * (len(frame) - 1)][: len(frame)])

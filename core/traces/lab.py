@@ -136,7 +136,7 @@ def make_lab(trace: Trace) -> LabExample:
         step=step,
         flips=all_boundaries(step_logits, config, order, index, KNOB_RANGES),
         rolls=roll(step_logits, config, order, index, ROLLS),
-        sweep=sweep(step_logits, config, order, TEMPERATURES),
+        sweep=sweep(step_logits, config, order, index, TEMPERATURES),
         continuations=Continuations(
             trace.model_id, step.text_before, grown, rows_of(model, batch, seeds)
         ),

@@ -42,6 +42,7 @@ class Page:
             (`web_page`), its figures (`parts`, of a paper too) and their `tables`.
         run_controls: the controls that make a run; None where nothing on the page is run again.
         own_prompt: it asks questions of its own, so the sidebar shows no prompt.
+        slots: prefixes of the names of its runs; with one each run has a prompt of its own.
     """
 
     path: str
@@ -53,6 +54,7 @@ class Page:
     saved: Named = Named("decode.save")
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
+    slots: tuple[str, ...] = ("",)
 
     @property
     def links_runs(self) -> bool:

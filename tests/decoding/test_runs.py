@@ -93,7 +93,7 @@ def test_temperature_0_is_greedy_and_says_so() -> None:
     trace = collect(_model(), "the", config)
     assert trace.token_ids == (2, 4, 7, 0)
     assert trace.token_steps[0].origin == "argmax"
-    assert "Temperature 0 means greedy" in trace.notes[0]
+    assert "Temperature 0 means greedy" in trace.notes[0].words
 
 
 def test_the_same_seed_repeats_and_another_differs() -> None:

@@ -99,16 +99,12 @@ def test_the_archive_of_a_search_is_the_same_bytes_twice_with_its_hypotheses_and
 @pytest.mark.parametrize(
     ("name", "words", "said"),
     [
-        ("stages", {"subtitle": "Step 8. A token keeps its colour."}, "stages-step-8"),
-        ("softmax", {"subtitle": "Softmax at step 35, from left to right."}, "softmax-step-35"),
-        ("beam-step", {"title": "Candidates at step 5"}, "beam-step-5"),
-        ("verification", {"title": "Round 3, position 1"}, "verification-round-3-position-1"),
-        ("verification", {"title": "Round 3, the target’s own token"},
-         "verification-round-3-own-token"),
+        ("stages", {"shown": ["step-8"]}, "stages-step-8"),
+        ("beam-step", {"shown": ["step-5"]}, "beam-step-5"),
+        ("verification", {"shown": ["round-3", "own-token"]}, "verification-round-3-own-token"),
         ("timeline", {"subtitle": "Its last row is the target’s own token."}, "timeline"),
-        ("tree", {"subtitle": "Steps 1 to 14 of 40. Every edge"}, "tree-steps-1-to-14"),
-        ("prompt", {"subtitle": "Each", "part": "Position 9 of 9"}, "prompt-position-9"),
-        ("lens-step-3", {"subtitle": "From position 5"}, "lens-step-3"),
+        ("tree", {"shown": ["steps-1-to-14"]}, "tree-steps-1-to-14"),
+        ("lens-step-3", {"shown": ["positions-2-to-9"]}, "lens-step-3"),
         ("heatmap", {"subtitle": "Narrow: steps at which it was surest."}, "heatmap"),
     ],
 )  # fmt: skip

@@ -63,7 +63,7 @@ def make_lab(
         step=step,
         flips=all_boundaries(scene, config, order, 2, KNOB_RANGES),
         rolls=roll(scene, config, order, 2, 300),
-        sweep=sweep(scene, config, order, (0.0, 0.5, 0.8, 1.0, 2.0)),
+        sweep=sweep(scene, config, order, 2, (0.0, 0.5, 0.8, 1.0, 2.0)),
         continuations=make_rows(hostile=hostile, name=name),
     )
 

@@ -196,8 +196,8 @@ def test_slivers_beside_slivers_are_one_piece(lab) -> None:
 def test_a_knob_that_the_library_lacks_says_so() -> None:
     found = make_lab(order=VLLM)
     texts = annotations(lab_decision_boundaries(found.step, found.flips))
-    # typical-p, epsilon, eta and top-n-sigma
-    assert texts.count("not in this library") == 4
+    # typical-p, epsilon, eta, top-n-sigma and XTC with its threshold
+    assert texts.count("not in this library") == 6
 
 
 @given(st.floats(1e-6, 100), st.floats(0, 1))

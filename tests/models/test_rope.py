@@ -15,7 +15,7 @@ from core.decoding.autoregressive.reshape import logits_at
 from core.decoding.lab.continuations import continue_in_batch, rows_of
 from core.decoding.reasoning.batch import BatchRun, reason_in_batch
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.record.trace import RECOMPUTED
+from core.decoding.record.notes import RECOMPUTED
 from core.evaluation.scoring.reference import score_reference
 from core.models import transformers_model
 from core.models.inside import attention, logit_lens
@@ -210,10 +210,10 @@ def test_a_step_is_looked_into_with_the_numbers_of_the_run(
 def test_a_run_says_at_which_token_its_cache_was_computed_anew(phi3: TransformersModel) -> None:
     def noted(length: int, tokens: int, **fields: Any) -> list[str]:
         trace = collect(phi3, _prompt(length), Greedy(max_new_tokens=tokens, **fields))
-        return [note for note in trace.notes if note.startswith(RECOMPUTED)]
+        return [note.words for note in trace.notes if note.key == RECOMPUTED]
 
     # 20 tokens and 13 generated ones are the first 33, and the next token is the 14th.
-    assert [f"{RECOMPUTED} before token 14:" in note for note in noted(20, 14)] == [True]
+    assert ["before token 14:" in note for note in noted(20, 14)] == [True]
     assert noted(20, 13) == noted(20, 20, use_cache=False) == noted(SWITCH + 1, 5) == []
     assert len(noted(SWITCH, 5)) == 1
 

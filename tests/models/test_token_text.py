@@ -197,4 +197,4 @@ def test_the_check_of_the_text_asks_the_library(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(TokenTexts, "_spell", lambda _, piece: piece.encode())
     trace = collect(model, [0], Greedy(max_new_tokens=6))
     failed = [check.name for check in run_checks(trace, model) if not check.passed]
-    assert failed == ["the tokenizer decodes the tokens to the text"]
+    assert failed == ["tokenizer_text"]

@@ -1,6 +1,7 @@
 """Files that earlier versions wrote are read as before, and written again as they were.
 
-A setting that came later stands in the new file at the value that changes nothing.
+A setting that came later stands in the new file at the value that changes nothing, a note has its
+key.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core import Trace, check, read_trace
+from core.decoding.record.notes import read_note
 from core.decoding.shaping.config import SETTINGS
 from core.traces.lab import lab_bytes, load_lab
 from core.traces.lab_file import read_any
@@ -35,6 +37,8 @@ def with_later_settings(stored: bytes) -> bytes:
             off = {name: spec.off for name, spec in SETTINGS.items()}
             assert value.keys() <= off.keys()
             return {name: value.get(name, off[name]) for name in SETTINGS}
+        if isinstance(notes := value.get("notes"), list):
+            value = value | {"notes": [read_note(note)._asdict() for note in notes]}
         return {key: completed(item) for key, item in value.items()}
 
     content = json.dumps(completed(json.loads(stored)), ensure_ascii=False, separators=(",", ":"))

@@ -70,3 +70,10 @@ def strip_data(app: AppTest) -> dict[str, Any]:
     """What the strip of tokens was told."""
     drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
     return next(data for data in drawn if "tokens" in data)
+
+
+def data_of(app: AppTest, component: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The components of this name on the page: their keys, and what the browser is told."""
+    for element in app.get("bidi_component"):
+        if element.proto.component_name.endswith(f"explorer.{component}"):
+            yield element.proto.id, json.loads(element.proto.json or "{}")

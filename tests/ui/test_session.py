@@ -80,9 +80,8 @@ def test_the_example_comes_back_from_the_list_of_runs(monkeypatch: pytest.Monkey
     view.show(example, "example")
     view.request = Request("embedded:target", "Once", Sampling(seed=7))
     view.collect("decode", make_trace(4))
-    labels = history.labels_of(history._all(view), example=True)
-    said["earlier_runs"] = labels[0]
-    history._back(view, labels)
+    said["earlier_runs"] = 0
+    history._back(view)
     assert (view.trace, view.source, view.asked) == (example, "example", None)
     assert value("temperature") == 0.3
 
@@ -102,9 +101,8 @@ def go_back(
         kind = make_spec if asked.config.method == "speculative" else make_trace
         view.request = asked
         view.collect("decode", replace(kind(4), prompt=asked.prompt, config=asked.config))
-    labels = history.labels_of(history._all(view))
-    said["earlier_runs"] = labels[0]
-    history._back(view, labels, registry.page_at(path) if path else None)
+    said["earlier_runs"] = 0
+    history._back(view, registry.page_at(path) if path else None)
     assert view.trace is view.runs[0][0] and view.asked is requests[0]
     return said
 

@@ -6,13 +6,16 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Greedy, Sampling, drawn_by
 from core.decoding.method import Method
+from core.decoding.record.notes import TEMPERATURE_0, Note
 
 _ENGINE = "core.decoding.autoregressive.engine:generate"
 _AGAINST_MODEL = (
     "Scores the text again in one independent forward pass and shapes it anew; where the run is "
     "greedy or draws by multinomial, transformers' own generate runs beside it."
 )
-TEMPERATURE_0 = "Temperature 0 means greedy: the most probable token, nothing is drawn."
+GREEDY_AT_0 = Note(
+    TEMPERATURE_0, "Temperature 0 means greedy: the most probable token, nothing is drawn."
+)
 
 
 def _reference(config: Sampling) -> dict[str, Any] | None:
@@ -35,6 +38,6 @@ SAMPLING = Method(
     takes_known=True,
     takes_given=True,
     against_model=_AGAINST_MODEL,
-    notes=lambda config: () if drawn_by(config) else (TEMPERATURE_0,),
+    notes=lambda config: () if drawn_by(config) else (GREEDY_AT_0,),
     reference=_reference,
 )

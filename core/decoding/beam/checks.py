@@ -44,7 +44,7 @@ def _whole(trace: Trace[BeamSearch]) -> Check:
             != survivors
         ):
             faults.append(f"step {nth(after.index)}: its beam is not what the step before it kept")
-    return count("the tree is whole: every parent is a row of its beam", faults, "broken places")
+    return count("tree_whole", faults, "broken places")
 
 
 def _missing(step: BeamStep, trace: Trace[BeamSearch]) -> str:
@@ -74,7 +74,7 @@ def _sums(trace: Trace[BeamSearch]) -> Check:
             deviations.append(abs(gap) / max(1.0, abs(c.cum_logprob)))
         totals = [c.cum_logprob for c in step.kept]
     detail = "largest relative deviation from parent's sum + log-probability, every candidate"
-    return worst("each sum is its parent's plus the token's", deviations, VALUE_TOLERANCE, detail)
+    return worst("path_sums", deviations, VALUE_TOLERANCE, detail)
 
 
 def _fates(trace: Trace[BeamSearch]) -> Check:
@@ -84,7 +84,7 @@ def _fates(trace: Trace[BeamSearch]) -> Check:
         for group in sorted(set(step.groups))
         if (fault := _fate_fault(step, group, trace))
     ]
-    return count("the best go on, the ended ones finish", faults, "candidates of a wrong fate")
+    return count("survivors", faults, "candidates of a wrong fate")
 
 
 def _fate_fault(step: BeamStep, group: int, trace: Trace[BeamSearch]) -> str:
@@ -126,7 +126,7 @@ def _tables(trace: Trace[BeamSearch]) -> Check:
             for value, group in zip(row, step.groups, strict=True)
         )
     ]
-    return count("the table holds each survivor's own log-probability", faults, "differences")
+    return count("survivors_table", faults, "differences")
 
 
 def _entropies(trace: Trace[BeamSearch]) -> Check:
@@ -137,7 +137,7 @@ def _entropies(trace: Trace[BeamSearch]) -> Check:
         for row in range(len(step.groups))
     )
     detail = "how far an entropy lies below what its candidates alone make up"
-    return worst("entropy agrees with the candidates", errors, 1e-4, detail)
+    return worst("entropy", errors, 1e-4, detail)
 
 
 def _entropy_error(entropy: float, candidates: Sequence[BeamCandidate]) -> float:
@@ -166,7 +166,7 @@ def _hypotheses(trace: Trace[BeamSearch]) -> Check:
     for step in steps:
         if any(ends[group] < step.index for group in step.groups):
             faults.append(f"step {nth(step.index)}: a group goes on that had ended")
-    return count("the hypotheses and the end follow from the steps", faults, "contradictions")
+    return count("hypotheses_of_steps", faults, "contradictions")
 
 
 def _outcome(trace: Trace[BeamSearch]) -> Check:
@@ -184,7 +184,7 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
     last = reported[-1] if reported else None
     if any(reported[:-1]) or last != (None if reason == "cancelled" else reason):
         faults.append(f"the last step, and it alone, must say that the run ended with {reason}")
-    return count("the outcome is the best hypothesis", faults, "contradictions")
+    return count("best_hypothesis", faults, "contradictions")
 
 
 def _endings(trace: Trace[BeamSearch]) -> Check:
@@ -206,7 +206,7 @@ def _endings(trace: Trace[BeamSearch]) -> Check:
             faults.append(f"{where}: a path ended with stop, and there is no stop string")
         if step.index < config.min_new_tokens and any(c.ended == "eos" for c in step.candidates):
             faults.append(f"{where}: a path ended before min_new_tokens")
-    return count("every path ended for the reason it says", faults, "endings that are wrong")
+    return count("path_ends", faults, "endings that are wrong")
 
 
 _CHECKS: tuple[Callable[[Trace[BeamSearch]], Check], ...] = (

@@ -60,22 +60,28 @@ class BeamSearch(MethodConfig):
         stopping = self.early_stopping
         if not isinstance(stopping, bool) and stopping != "never":
             raise ConfigError(
-                f"BeamSearch.early_stopping must be True, False or 'never', got {brief(stopping)}."
+                f"must be True, False or 'never', got {brief(stopping)}.",
+                "early_stopping",
+                "BeamSearch",
             )
         beams, groups = self.num_beams, self.num_beam_groups
         if beams % groups:
             raise ConfigError(
-                f"BeamSearch.num_beam_groups must divide num_beams ({beams}), got {groups}."
+                f"must divide num_beams ({beams}), got {groups}.", "num_beam_groups", "BeamSearch"
             )
         if groups > 1 and self.do_sample:
             raise ConfigError(
-                "BeamSearch.do_sample and num_beam_groups exclude each other: diverse beam search "
-                "takes the best candidates; switch one of them off."
+                "and num_beam_groups exclude each other: diverse beam search takes the best "
+                "candidates; switch one of them off.",
+                "do_sample",
+                "BeamSearch",
             )
         if groups == 1 and self.diversity_penalty:
             raise ConfigError(
-                "BeamSearch.diversity_penalty acts between groups; set num_beam_groups to 2 or "
-                f"more, or the penalty to 0, got {brief(self.diversity_penalty)}."
+                "acts between groups; set num_beam_groups to 2 or more, or the penalty to 0, got "
+                f"{brief(self.diversity_penalty)}.",
+                "diversity_penalty",
+                "BeamSearch",
             )
 
     @property

@@ -9,6 +9,7 @@ from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep, SearchRecord
 from core.decoding.method import Method
+from core.decoding.record.notes import TEMPERATURE_0, Note
 from core.decoding.record.steps import RunTokens, Step
 
 
@@ -23,9 +24,10 @@ def _outcome(steps: Sequence[Step], config: BeamSearch, _: object) -> RunTokens:
     return RunTokens(token_ids, SearchRecord(hypotheses))
 
 
-def _notes(config: BeamSearch) -> tuple[str, ...]:
+def _notes(config: BeamSearch) -> tuple[Note, ...]:
     if config.do_sample and not config.draws:
-        return ("Temperature 0 means plain beam search: the best candidates, nothing is drawn.",)
+        words = "Temperature 0 means plain beam search: the best candidates, nothing is drawn."
+        return (Note(TEMPERATURE_0, words),)
     return ()
 
 

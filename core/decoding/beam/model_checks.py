@@ -21,8 +21,8 @@ from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
 
-DRAWN = "the seed's noise draws the candidates from what the settings leave"
-SAME_HYPOTHESES = "transformers' generate finds the same hypotheses, scores and parents"
+DRAWN = "beam_draws_again"
+SAME_HYPOTHESES = "generate_hypotheses"
 
 
 class HasBeamReference(Protocol):
@@ -69,7 +69,7 @@ def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
         faults.append("a path ended without the end-of-sequence token, or went on after it")
     most = looked_at(config, model)
     faults += [fault for step in steps if (fault := _too_many(step, most, model.vocab_size))]
-    return count("the trace can be this model's", faults, "contradictions")
+    return count("fits_model", faults, "contradictions")
 
 
 def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
@@ -99,12 +99,12 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
                     f"step {nth(step.index)}: a path went past a stop string, or had none"
                 )
     faults += run_text_faults(trace, model)
-    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+    return count("tokenizer_text", faults, "differences")
 
 
 def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
     """Every number of every row, against forwards of another kind."""
-    name = "independent forwards give every row of the tree the same log-probabilities"
+    name = "tree_rescored"
     _, index = max(rescoring.deviations, key=lambda d: nan_first(d[0]))
     detail = (
         f"largest difference over {rescoring.rows} rows, {rescoring.paths} paths of them without "

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import BeamHypotheses, EarlyStopping, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamStep, Hypothesis, SearchRecord
+from core.decoding.record.notes import RANKED_ANEW, Note
 from core.decoding.record.trace import Trace
 
 
@@ -158,7 +159,7 @@ class Reranking:
     hypotheses: tuple[Hypothesis, ...]
     exact: bool
     differs_at: int | None = None
-    would: Literal["stop", "go on"] | None = None
+    would: Literal["stop", "go_on"] | None = None
 
 
 def rerank(
@@ -193,14 +194,13 @@ def rerank(
 
 # What ranks the paths and ends the search, but chooses none of its steps.
 RANKING = ("length_penalty", "early_stopping")
-RANKED_ANEW = "ranked anew after a search with "
 
 
 def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     """Apply a re-ranking to a search, for figures and pages: no file holds such a trace.
 
     It has the new length penalty and stopping rule, the hypotheses that they rank, the best one's
-    tokens and text, and a note that begins with `RANKED_ANEW`. The same trace where both are the
+    tokens and text, and a note with the key `RANKED_ANEW`. The same trace where both are the
     run's own.
     """
     old = trace.require(BeamSearch).config
@@ -210,11 +210,12 @@ def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_said(getattr(old, name))}" for name in changed
     )
+    note = Note(RANKED_ANEW, f"ranked anew after a search with {settings}")
     shown = replace(
         trace,
         config=replace(old, **changed),
         method_record=SearchRecord(ranking.hypotheses),
-        notes=(*trace.notes, f"{RANKED_ANEW}{settings}"),
+        notes=(*trace.notes, note),
     )
     best = next(iter(ranking.hypotheses), None)
     return replace(shown, token_ids=best.token_ids, text=best.text) if best else shown
@@ -226,10 +227,10 @@ def _said(value: object) -> str:
 
 def _change(
     then: tuple[int, StopReason] | None, now: tuple[int, StopReason] | None
-) -> tuple[int, Literal["stop", "go on"]] | None:
+) -> tuple[int, Literal["stop", "go_on"]] | None:
     if now is not None and (then is None or now[0] < then[0]):
         return now[0], "stop"
-    return (then[0], "go on") if then is not None and now is None else None
+    return (then[0], "go_on") if then is not None and now is None else None
 
 
 class ParentGuess(NamedTuple):

@@ -87,7 +87,8 @@ class BeamStep(Step):
         entropies: of the model's distribution after each row, nats.
         kept_logprobs: one row for each kept candidate, in order of its `row`: its token's `logprob`
             under every row of this step's beam, None where the token is banned there.
-        finished_texts: the whole text of each finished candidate, in order.
+        finished_texts: the whole text of each finished candidate, in order; a token may be half a
+            character, so that the tokens' own texts don't give it.
         limit: the most tokens that a hypothesis may have in this run.
         origin: `argmax` takes the best K, `sampled` draws them.
         finish_reason: of the best hypothesis; set on the last step of a search that ended.

@@ -23,7 +23,7 @@ def self_checks(trace: Trace[ByEngine]) -> list[Check]:
 def _drawn_by_the_server(trace: Trace[ByEngine]) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _fault(step))]
     detail = "steps with another; how it shaped and drew can't be checked"
-    return count("every token is said to be the server's own", faults, detail)
+    return count("tokens_of_server", faults, detail)
 
 
 def _fault(step: TokenStep) -> str:
@@ -38,7 +38,7 @@ def model_checks(trace: Trace[ByEngine], model: LanguageModel) -> list[Check]:
     """The server is asked for every position again, step by step."""
     ids = {c.token_id for step in trace.token_steps for c in step.candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
-    fits = count("the trace can be this model's", faults, "contradictions")
+    fits = count("fits_model", faults, "contradictions")
     if faults:
         return [fits]
     return [fits, texts(trace, model), *asked_again(trace, model)]

@@ -62,7 +62,7 @@ def _prompt_reading(trace: Trace) -> Check:
         faults.append("prompt processing read other tokens than the prompt's")
     if positions and not says([p.text for p in positions], trace.rendered_prompt):
         faults.append("the prompt's text is not its tokens'")
-    return count("prompt processing agrees with the prompt", faults, "positions that disagree")
+    return count("prompt_reading", faults, "positions that disagree")
 
 
 def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
@@ -115,7 +115,7 @@ def finish(trace: Trace) -> Check:
         faults.append("the run went on after a stop string")
     if reason == "eos" and len(trace.token_ids) <= config.min_new_tokens:
         faults.append("the run ended before min_new_tokens")
-    return count("the finish reason holds", faults, f"ended with {reason}")
+    return count("finish_reason", faults, f"ended with {reason}")
 
 
 def _stops_at(trace: Trace) -> int | None:
@@ -143,7 +143,7 @@ def _times(trace: Trace) -> Check:
         faults.append("the steps took longer than all work together")
     if timings.prefill + timings.decode > timings.total + TIME_TOLERANCE:
         faults.append("the work took longer than the run")
-    return count("no part took longer than the whole", faults, "times that don't fit")
+    return count("times", faults, "times that don't fit")
 
 
 # What holds of a run by any method.

@@ -58,7 +58,7 @@ def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
         read_again(model, trace, (), compare)
     detail = f"largest difference over {len(positions)} positions; a missing candidate counts"
     tolerance = logit_tolerance(trace, model, largest)
-    return worst("the model gives the prompt's numbers again", deviations, tolerance, detail)
+    return worst("prompt_again", deviations, tolerance, detail)
 
 
 def largest_logit(logits: Tensor) -> float:

@@ -48,7 +48,7 @@ def asked_again(
 
     model.start(ids, on_logits=compare)
     same_tokens = worst(
-        "asked again, the server names the same tokens with the same log-probabilities",
+        "server_again",
         deviations,
         tolerance,
         f"largest difference; of each step {trace.known} tokens are named, so that ranks below "

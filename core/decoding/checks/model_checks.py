@@ -71,7 +71,7 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
     methods = {step.draw.method for step in steps if step.draw.method != "forced"}
     if methods - {expected_draw(trace)[1]}:
         faults.append("a draw is not that of the settings")
-    return count("the trace can be this model's", faults, "contradictions")
+    return count("fits_model", faults, "contradictions")
 
 
 def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[str]:
@@ -158,7 +158,7 @@ def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
     """
     due = run_notes(model, trace.config, trace.prompt_ids, trace.token_ids, trace.steps)
     known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
-    faults = [f"a note is missing: {brief(note)}" for note in due if note not in trace.notes]
+    faults = [f"a note is missing: {brief(note.words)}" for note in due if note not in trace.notes]
     others = [note for note in trace.notes if note not in known]
     if len(others) > (trace.finish_reason == "cancelled") or len(set(trace.notes)) < len(
         trace.notes
@@ -179,7 +179,7 @@ def texts(trace: Trace, model: LanguageModel) -> Check:
             c.text != model.token_text(c.token_id) for c in step.candidates
         ):
             faults.append(f"step {nth(step.index)}: a text is not its token's")
-    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+    return count("tokenizer_text", faults, "differences")
 
 
 def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[Check]:
@@ -211,7 +211,7 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
     detail = f"largest difference of logits and entropies over {len(ids)} positions, uncached"
     tolerance = logit_tolerance(trace, model, largest)
     return [
-        worst("an independent forward gives the same numbers", deviations, tolerance, detail),
+        worst("forward_again", deviations, tolerance, detail),
         count(SAME_STAGES, [*filter(None, faults)], "faults"),
     ]
 
@@ -231,7 +231,7 @@ def _noise(trace: Trace, model: LanguageModel) -> Check:
                 if score is not None and prob > 0:
                     expected = math.log(prob) + float(noise[candidate.token_id])
                     deviations.append(abs(score - expected) / max(1.0, abs(score)))
-    return worst("the noise is that of the seed", deviations, VALUE_TOLERANCE, detail)
+    return worst("noise_of_seed", deviations, VALUE_TOLERANCE, detail)
 
 
 def _reference(trace: Trace, model: LanguageModel) -> Check | None:
@@ -246,7 +246,7 @@ def _reference(trace: Trace, model: LanguageModel) -> Check | None:
         step = trace.token_steps[min(at, len(trace.token_steps) - 1)]
         return _near_tie(trace, at, expected), max(abs(c.logit) for c in step.candidates)
 
-    name = "transformers' generate emits the same tokens"
+    name = "generate_tokens"
     return same_tokens(name, trace, model, expected, gap_at)
 
 

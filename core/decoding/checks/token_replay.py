@@ -23,7 +23,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.draws import Pick, draw_noise, interval_of
 from core.decoding.shaping.stage import named_uniform
 
-SAME_STAGES = "its logits and the settings give the same stages"
+SAME_STAGES = "stages_again"
 # What a method records of a step: from the recorded one for what is checked elsewhere, the logits
 # `[vocab]`, and what the shaper picked of them; None where it was not asked.
 RecordAgain: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]

@@ -43,7 +43,7 @@ def self_checks(trace: Trace) -> list[Check]:
 def whole(trace: Trace) -> Check:
     """Check that every step holds its token and all numbers, which the other checks rely on."""
     faults = [fault for step in trace.token_steps if (fault := _missing(step))]
-    return count("every step is whole", faults, "steps with something missing")
+    return count("steps_whole", faults, "steps with something missing")
 
 
 def _missing(step: TokenStep) -> str:
@@ -65,11 +65,11 @@ def _sums_to_one(trace: Trace) -> Check:
         for stage in step.stages
     )
     detail = "largest distance from 1, over every stage of every step, vocabulary tail included"
-    return worst("probabilities sum to one", sums, MASS_TOLERANCE, detail)
+    return worst("sum_to_one", sums, MASS_TOLERANCE, detail)
 
 
 def _filters_renormalise(trace: Trace) -> Check:
-    name = "filters only remove and renormalise"
+    name = "filters_renormalise"
     detail = "largest deviation of a survivor from its probability before / (1 - mass removed)"
     return worst(name, _survivor_errors(trace), MASS_TOLERANCE, detail)
 
@@ -94,7 +94,7 @@ def _survivor_errors(trace: Trace) -> Iterator[float]:
 def _candidates_agree(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _candidate_fault(step))]
     faults += [fault for step in trace.token_steps if (fault := record_fault(step, trace))]
-    return count("candidates agree with the stages", faults, "candidates that disagree")
+    return count("candidates_of_stages", faults, "candidates that disagree")
 
 
 def _candidate_fault(step: TokenStep) -> str:
@@ -134,12 +134,12 @@ def _settings_made_the_steps(trace: Trace) -> Check:
             faults.append(f"step {nth(step.index)}: the stages are not those of the settings")
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
-    return count("every stage and draw is what the settings ask for", faults, "steps that differ")
+    return count("stages_of_settings", faults, "steps that differ")
 
 
 def _draw_explains_token(trace: Trace) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _draw_fault(step))]
-    return count("every token is what its draw says", faults, "draws that point elsewhere")
+    return count("tokens_of_draws", faults, "draws that point elsewhere")
 
 
 def _draw_fault(step: TokenStep) -> str:
@@ -183,7 +183,7 @@ def _noise(trace: Trace) -> Check:
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
                 faults.append(f"step {nth(step.index)}: the seed gives another uniform number")
-    return count("the dice are those of the seed", faults, "uniform numbers that differ")
+    return count("dice_of_seed", faults, "uniform numbers that differ")
 
 
 def _surprisals(trace: Trace) -> Check:
@@ -193,14 +193,14 @@ def _surprisals(trace: Trace) -> Check:
         if step.chosen.raw_prob > TINY
     )
     detail = "largest deviation from -ln of the token's raw probability"
-    return worst("surprisal is -ln(probability)", errors, VALUE_TOLERANCE, detail)
+    return worst("surprisal", errors, VALUE_TOLERANCE, detail)
 
 
 def _entropies(trace: Trace) -> Check:
     """The candidates bound the entropy: n tokens of mass m add -m ln m to m ln(n / m)."""
     errors = map(_entropy_error, trace.token_steps)
     detail = "distance from the bounds that the candidates and the tail's mass leave"
-    return worst("entropy agrees with the candidates", errors, MASS_TOLERANCE, detail)
+    return worst("entropy", errors, MASS_TOLERANCE, detail)
 
 
 def _entropy_error(step: TokenStep) -> float:
@@ -214,7 +214,7 @@ def _entropy_error(step: TokenStep) -> float:
 
 def _texts(trace: Trace) -> Check:
     faults = [*display_faults(_shown(trace)), *added_faults(_added(trace))]
-    return count("every token is shown as its own text", faults, "tokens shown as something else")
+    return count("token_texts", faults, "tokens shown as something else")
 
 
 def _shown(trace: Trace) -> Iterator[tuple[str, int, str]]:
@@ -243,7 +243,7 @@ def _steps_make_tokens(trace: Trace) -> Check:
         trace.finish_reason != "cancelled"
     ):
         faults.append("the steps' texts don't make up the trace's text")
-    return count("steps make up the tokens and the text", faults, "mismatches")
+    return count("steps_make_text", faults, "mismatches")
 
 
 _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (

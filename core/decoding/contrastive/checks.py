@@ -21,7 +21,7 @@ def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:
 
 def _highest_score(trace: Trace[ContrastiveSearch]) -> Check:
     faults = [fault for step in trace.token_steps if (fault := _choice_fault(step))]
-    return count("every token has the highest score", faults, "steps with a higher one")
+    return count("highest_scores", faults, "steps with a higher one")
 
 
 def _choice_fault(step: TokenStep) -> str:
@@ -41,7 +41,7 @@ def _scores(trace: Trace[ContrastiveSearch]) -> Check:
         for candidate in step.compared or ()
     )
     detail = "largest deviation from (1 - alpha) * probability - alpha * largest cosine"
-    return worst("scores follow from probabilities and cosines", errors, VALUE_TOLERANCE, detail)
+    return worst("scores_of_cosines", errors, VALUE_TOLERANCE, detail)
 
 
 def _compared(trace: Trace[ContrastiveSearch]) -> Check:
@@ -50,7 +50,7 @@ def _compared(trace: Trace[ContrastiveSearch]) -> Check:
         for step in trace.token_steps
         for fault in _compared_faults(step, trace.config.contrastive_top_k)
     ]
-    return count("the most probable tokens were compared", faults, "steps with other tokens")
+    return count("most_probable_compared", faults, "steps with other tokens")
 
 
 def _compared_faults(step: TokenStep, top_k: int) -> Iterator[str]:

@@ -53,7 +53,7 @@ def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[
         or not all(0 <= c.token_id < model.vocab_size for c in step.compared)
         or any(c.text != model.token_text(c.token_id) for c in step.compared)
     ]
-    texts = count("the compared tokens are the model's", faults, "steps that differ")
+    texts = count("compared_again", faults, "steps that differ")
     return [*checks, texts, *_rescored(trace, model)] if texts.passed else [*checks, texts]
 
 
@@ -73,7 +73,7 @@ def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Che
         with torch.inference_mode():
             deviations = list(_deviations(trace, model))
     except DecodingError as error:
-        return [count("the run can be scored again", [str(error)], "")]
+        return [count("rescorable", [str(error)], "")]
     largest = max((deviation.largest for deviation in deviations), default=1.0)
     slack = MASS_TOLERANCE + 4 * logit_tolerance(trace, model, largest)
     near = 4 * logit_tolerance(trace, model, 1.0)
@@ -81,9 +81,9 @@ def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Che
     cosines = [deviation.cosine for deviation in deviations]
     of = f"over the compared tokens of {len(deviations)} steps"
     return [
-        worst("the model finds the same tokens most probable", probs, slack,
+        worst("most_probable_again", probs, slack,
               f"largest difference of probabilities {of}"),
-        worst("an independent forward gives the same cosines", cosines, near,
+        worst("cosines_again", cosines, near,
               f"largest difference {of}, uncached"),
     ]  # fmt: skip
 

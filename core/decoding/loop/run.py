@@ -18,8 +18,9 @@ from core.decoding.loop.text import join_text
 from core.decoding.method import Config
 from core.decoding.methods import method_of
 from core.decoding.protocol import Context, LanguageModel, OnLogits
+from core.decoding.record.notes import BROKEN_OFF, DOUBLED_START, RECOMPUTED, Note
 from core.decoding.record.steps import PromptPosition, PromptStep, Step
-from core.decoding.record.trace import RECOMPUTED, Timings, Trace
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.validation import brief
 
 
@@ -75,7 +76,7 @@ def run_notes(
     prompt_ids: Sequence[int],
     token_ids: Sequence[int],
     steps: Sequence[object],
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Return the notes that follow from the settings and the run's length."""
     recomputed_at: Callable[[int, int, bool], int | None] | None = getattr(
         model, "recomputed_at", None
@@ -84,25 +85,26 @@ def run_notes(
     # The model read all generated tokens but the last.
     read = begun + max(len(token_ids), len(steps) - 1) - 1
     length = recomputed_at and recomputed_at(begun, read, config.use_cache)
-    notes: tuple[str, ...] = method_of(config).notes(config)
+    notes: tuple[Note, ...] = method_of(config).notes(config)
     if not length:
         return notes
-    return (
-        *notes,
-        f"{RECOMPUTED} before token {length - begun + 1}: from {length} tokens on, "
-        "this model's position embeddings are others.",
+    words = (
+        f"The key-value cache was computed anew before token {length - begun + 1}: from {length} "
+        "tokens on, this model's position embeddings are others."
     )
+    return (*notes, Note(RECOMPUTED, words))
 
 
-def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tuple[str, ...]:
-    """A sentence on a text that begins with the token which the tokenizer puts before it."""
+def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tuple[Note, ...]:
+    """A note on a text that begins with the token which the tokenizer puts before it."""
     if len(ids) > 1 and ids[0] == ids[1]:
         name = model.token_text(ids[0])
         if not model.token_bytes(ids[0]) and prompt.startswith(name):
-            return (
+            words = (
                 f"The model reads {brief(name)} twice: its tokenizer puts it before every text, "
-                "and the prompt has it too; leave it out of the prompt.",
+                "and the prompt has it too; leave it out of the prompt."
             )
+            return (Note(DOUBLED_START, words),)
     return ()
 
 
@@ -116,7 +118,7 @@ def record_run(
     prompt_ids: tuple[int, ...],
     steps: Iterator[Step],
     copied: Sequence[Step] = (),
-    told: Sequence[str] = (),
+    told: Sequence[Note] = (),
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace[Config]:
@@ -133,7 +135,7 @@ def record_run(
     if on_step is not None:
         for step in copied:
             on_step(step)
-    cancelled, lost = should_stop is not None and should_stop(), list[str]()
+    cancelled, lost = should_stop is not None and should_stop(), list[Note]()
     with closing(_timed(steps, lost)) as running:
         while not cancelled and (timed := next(running, None)) is not None:
             step = timed[0]
@@ -157,7 +159,7 @@ def record_run(
     )
 
 
-def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, float], None, None]:
+def _timed(steps: Iterator[Step], lost: list[Note]) -> Generator[tuple[Step, float], None, None]:
     """Each step with the seconds that it took to make, the consumer's own time left out.
 
     Args:
@@ -170,7 +172,7 @@ def _timed(steps: Iterator[Step], lost: list[str]) -> Generator[tuple[Step, floa
         except (LostModelError, LoadingStoppedError, UnknownTokensError) as error:
             if not emitted:
                 raise
-            lost.append(str(error))
+            lost.append(Note(BROKEN_OFF, str(error)))
             return
         if step is None:
             return
@@ -189,7 +191,7 @@ def _trace(
     prompt_ids: tuple[int, ...],
     steps: tuple[Step, ...],
     timings: Timings,
-    told: tuple[str, ...],
+    told: tuple[Note, ...],
 ) -> Trace[Config]:
     method = method_of(config)
     token_ids, record = method.outcome(steps, config, draft)

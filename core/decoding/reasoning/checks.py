@@ -131,16 +131,16 @@ def _answered_faults(run: _Run) -> Iterator[str]:
 
 
 _CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (
-    ("thinking comes before the answer", _phase_faults, "phases out of order"),
-    ("the budget is kept to the token", _budget_faults, "bounds that were passed"),
-    ("what was forced is what the settings force", _forced_faults, "forced texts that differ"),
-    ("every call has its result", _answered_faults, "calls without one"),
+    ("thinking_first", _phase_faults, "phases out of order"),
+    ("budget_kept", _budget_faults, "bounds that were passed"),
+    ("forced_texts", _forced_faults, "forced texts that differ"),
+    ("calls_answered", _answered_faults, "calls without one"),
 )
 
 
 def _decided_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
     """The rules, run again over the model's picks, force the same tokens for the same reasons."""
-    name, fault = "the same picks lead to the same forced tokens", ""
+    name, fault = "decided_again", ""
     try:
         fault = _decision_fault(trace, model)
     except DecodingError as error:

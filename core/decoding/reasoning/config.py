@@ -73,12 +73,16 @@ class Reasoning(MethodConfig):
             require_text("Reasoning", name, getattr(self, name), may_be_empty=name != "wait_text")
         if self.think_start and not self.think_end:
             raise ConfigError(
-                "Reasoning.think_end must close what think_start opens; give both, or neither."
+                "must close what think_start opens; give both, or neither.",
+                "think_end",
+                "Reasoning",
             )
         if self.think_end and self.think_end in self.wait_text:
             raise ConfigError(
-                f"Reasoning.wait_text must not close the thinking, got {brief(self.wait_text)}; "
-                "leave the closing mark out of it."
+                f"must not close the thinking, got {brief(self.wait_text)}; leave the closing mark "
+                "out of it.",
+                "wait_text",
+                "Reasoning",
             )
 
     @property

@@ -63,13 +63,16 @@ class BudgetController:
         ids = encode_continuation(self._model, text)
         if not ids:
             raise ConfigError(
-                f"Reasoning.{name} has no tokens in this model's vocabulary, got {brief(text)}; "
-                "give another text."
+                f"has no tokens in this model's vocabulary, got {brief(text)}; give another text.",
+                name,
+                "Reasoning",
             )
         if max(ids) >= self._model.vocab_size:
             raise ConfigError(
-                f"Reasoning.{name} holds a token that this model has no embedding for, got "
-                f"{brief(text)}; give another text."
+                f"holds a token that this model has no embedding for, got "
+                f"{brief(text)}; give another text.",
+                name,
+                "Reasoning",
             )
         return ids
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decoding.autoregressive.method import TEMPERATURE_0
+from core.decoding.autoregressive.method import GREEDY_AT_0
 from core.decoding.method import Method
 from core.decoding.reasoning.config import Reasoning
 
@@ -13,5 +13,5 @@ REASONING = Method(
     "applies the budget's rules again to what the model picked.",
     self_checks="core.decoding.reasoning.checks:self_checks",
     model_checks="core.decoding.reasoning.checks:model_checks",
-    notes=lambda config: (TEMPERATURE_0,) if config.do_sample and not config.draws else (),
+    notes=lambda config: (GREEDY_AT_0,) if config.do_sample and not config.draws else (),
 )

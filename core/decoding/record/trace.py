@@ -28,6 +28,8 @@ from core.decoding.record.bounds import (
     Spread,
     TokenIds,
 )
+from core.decoding.record.check_words import CHECK_WORDS
+from core.decoding.record.notes import Note
 from core.decoding.record.steps import (
     NO_RECORD,
     FinishReason,
@@ -44,7 +46,6 @@ if TYPE_CHECKING:  # The record of a run needs no method; its properties have th
 
 # The serializer imports the methods, and they import this file.
 _FILE = "core.decoding.serial"
-RECOMPUTED = "The key-value cache was computed anew"
 """The beginning of the note of a run that did so."""
 
 _Config = TypeVar("_Config", bound=MethodConfig)
@@ -54,7 +55,8 @@ _Value = TypeVar("_Value")
 class Check(NamedTuple):
     """The outcome of one proof: `value` is the worst deviation measured, `tolerance` its bound.
 
-    `by_model` tells a check that asked the model from one that the trace alone can answer.
+    `name` is a key that stays; `words` says it. `by_model` tells a check that asked the model from
+    one that the trace alone can answer.
     """
 
     name: ShortText
@@ -63,6 +65,11 @@ class Check(NamedTuple):
     tolerance: FiniteNumber
     detail: LongText = ""
     by_model: Annotated[bool, LeftOut(lambda check: not check.by_model)] = False
+
+    @property
+    def words(self) -> str:
+        """The name in words; files of before hold the words as the name."""
+        return CHECK_WORDS.get(self.name, self.name)
 
 
 class Timings(NamedTuple):
@@ -88,7 +95,7 @@ class Trace(Generic[ConfigT_co]):
         token_ids: the generated ids, end-of-sequence included; of beam search the best hypothesis'
             (of a cancelled one without any, the best row's).
         text: the generated text, special tokens left out.
-        notes: sentences that explain a choice made for the user (temperature 0 means greedy).
+        notes: they explain choices made for the user (temperature 0 means greedy).
         created: ISO 8601, UTC.
         known: of a server that names only the likeliest tokens of a step, how many; then a tail is
             of unknown members, and entropies are the least that what is known allows.
@@ -114,7 +121,7 @@ class Trace(Generic[ConfigT_co]):
     text: LongText
     finish_reason: FinishReason
     timings: Timings
-    notes: Annotated[tuple[LongText, ...], Bounds(max_length=50)] = ()
+    notes: Annotated[tuple[Note, ...], Bounds(max_length=50)] = ()
     checks: Annotated[tuple[Check, ...], Bounds(max_length=100)] = ()
     known: Annotated[Rank | None, LeftOut(lambda trace: trace.known is None)] = None
     method_record: Annotated[MethodRecord, Spread()] = NO_RECORD

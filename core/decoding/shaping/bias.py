@@ -29,23 +29,23 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
     """
     pairs = list(value.items()) if isinstance(value, Mapping) else value
     if isinstance(pairs, str) or not isinstance(pairs, Sequence):
-        raise ConfigError(f"{owner}.{name} must map token ids to numbers, got {brief(value)}.")
+        raise ConfigError(f"must map token ids to numbers, got {brief(value)}.", name, owner)
     if len(pairs) > MAX_BIASES:
-        raise ConfigError(
-            f"{owner}.{name} must hold at most {MAX_BIASES} tokens, got {len(pairs)}."
-        )
+        raise ConfigError(f"must hold at most {MAX_BIASES} tokens, got {len(pairs)}.", name, owner)
     biases: dict[int, float] = {}
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise ConfigError(
-                f"{owner}.{name} must hold pairs of a token id and a number (ID=VALUE "
-                f"on the command line), got {brief(pair)}."
+                f"must hold pairs of a token id and a number (ID=VALUE "
+                f"on the command line), got {brief(pair)}.",
+                name,
+                owner,
             )
         require_whole(owner, f"{name}: a token id", pair[0], 0, MAX_COUNT)
         require_inside(owner, f"{name}: the number of token {pair[0]}", pair[1], _BIAS)
         token, bias = pair[0], float(pair[1])
         if token in biases:
-            raise ConfigError(f"{owner}.{name} names token {token} twice; leave one out.")
+            raise ConfigError(f"names token {token} twice; leave one out.", name, owner)
         biases[token] = bias
     return tuple((token, bias) for token, bias in sorted(biases.items()) if bias)
 

@@ -130,6 +130,34 @@ class Shaping:
             slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
         ),
     )
+    xtc_probability: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="XTC",
+            help="With this probability, drop every token that reaches the XTC threshold but the "
+            "least likely of them. 0 is off.",
+            interval=_SHARE,
+            name="XTC",
+            per_step=True,
+            slider=SliderRange(0.0, 1.0, 0.05, decode=True),
+            generate=None,
+        ),
+    )
+    xtc_threshold: float = setting(
+        0.1,
+        SettingSpec(
+            role="filter",
+            label="XTC threshold",
+            help="Tokens of this probability or more are XTC's top choices. Above 0.5 it removes "
+            "nothing.",
+            interval=Interval(0.0, 1.0, open_low=True),
+            name="XTC threshold",
+            part_of="xtc_probability",
+            slider=SliderRange(0.01, 0.5, 0.01, typed=1.0, decode=True),
+            generate=None,
+        ),
+    )
     logit_bias: tuple[tuple[int, float], ...] | Mapping[int, float] = setting(
         (),
         SettingSpec(
@@ -241,7 +269,14 @@ KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if 
 SEQUENCES: dict[str, tuple[str, ...]] = {
     "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
     "vllm": ("repetition_penalty", "temperature", "min_p", "top_k", "top_p"),
-    "mlx-lm": ("repetition_penalty", "top_p", "min_p", "top_k", "temperature"),
+    "mlx-lm": (
+        "repetition_penalty",
+        "top_p",
+        "min_p",
+        "xtc_probability",
+        "top_k",
+        "temperature",
+    ),
     "llama.cpp": (
         "repetition_penalty",
         "top_n_sigma",
@@ -249,6 +284,7 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "typical_p",
         "top_p",
         "min_p",
+        "xtc_probability",
         "temperature",
     ),
 }

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.long_rows import cut_below, highest
+from core.decoding.shaping.long_rows import cut_below, highest, ranked
 from core.decoding.shaping.stage import StepContext
 
 # From so many tokens on a threshold is found sooner than a mask of what is sorted.
@@ -183,6 +183,21 @@ def eta_cutoff(logits: Tensor, epsilon: float, context: StepContext = _ALONE) ->
     floor = torch.tensor(epsilon)
     floor = torch.min(floor, floor.sqrt() * torch.exp(-entropy))
     return _remove_below(logits, probs, floor, context.min_tokens_to_keep)
+
+
+def xtc_probability(logits: Tensor, value: tuple[float, float], context: StepContext) -> Tensor:
+    """With a probability, remove all tokens at or above a threshold but the least likely of them.
+
+    llama.cpp's `llama_sampler_xtc_apply`: nothing is removed where too few tokens would be left;
+    of tokens tied for the least likely one survives, here the one with the highest id.
+    """
+    probability, threshold = value
+    if context.uniform("xtc_probability") >= probability:
+        return logits
+    likely = int((torch.softmax(logits, dim=-1) >= threshold).sum())
+    if int((logits > -math.inf).sum()) - likely + 1 < context.min_tokens_to_keep:
+        return logits
+    return remove_tokens(logits, ranked(logits, likely).ids[:-1])
 
 
 def _remove_below(logits: Tensor, level: Tensor, floor: Tensor, min_tokens_to_keep: int) -> Tensor:

@@ -112,21 +112,24 @@ def require_drawable(stage: Distribution, method: str, noise: Tensor) -> None:
         return
     named = int((stage.logits > -math.inf).sum())
     if not stage.exact:
-        _refuse(named, "the temperature changes the mass of those")
+        _refuse(named, "the temperature changes the mass of those", setting="temperature")
     if method != "inverse_cdf":
         _refuse(named, f"the draw by {method} may take one")
     if float(noise) >= float(stage.probs.double().sum()):
         _refuse(named, f"the number {float(noise):.4f} of the draw falls on one")
 
 
-def _refuse(named: int, what: str, switch_off: Sequence[Processor] = ()) -> None:
+def _refuse(
+    named: int, what: str, switch_off: Sequence[Processor] = (), setting: str = "top_k"
+) -> None:
     """Args: `switch_off` is to blame where no top-k would help."""
     advice = f"set top-k to {named - 1} or less" if named > 1 else "take greedy"
     if switch_off:
-        advice = f"switch {_names(switch_off)} off"
+        advice, setting = f"switch {_names(switch_off)} off", switch_off[0][0]
     raise UnknownTokensError(
         f"The server names {named} tokens of this step, and {what} that it doesn't name: {advice}, "
-        "or take a server that gives the whole vocabulary (vLLM: --max-logprobs -1)."
+        "or take a server that gives the whole vocabulary (vLLM: --max-logprobs -1).",
+        setting,
     )
 
 

@@ -46,7 +46,7 @@ def _masses(trace: Trace[Speculative]) -> Check:
         for column in [*zip(*candidates, strict=True)][2:]
     )
     detail = "largest excess over 1 of the candidates' probabilities, every position, both models"
-    return worst("the candidates have no more mass than there is", errors, MASS_TOLERANCE, detail)
+    return worst("mass_of_candidates", errors, MASS_TOLERANCE, detail)
 
 
 def _own_numbers(trace: Trace[Speculative]) -> Check:
@@ -61,7 +61,7 @@ def _own_numbers(trace: Trace[Speculative]) -> Check:
         candidate = candidate_of(extra_candidates(step), extra.token_id) if extra else None
         if extra and candidate and candidate[2:4] != (extra.target_prob, extra.draft_prob):
             faults.append(f"round {nth(step.index)}: the target's token differs from its candidate")
-    return count("every token has its candidate's probabilities", faults, "differences")
+    return count("token_probabilities", faults, "differences")
 
 
 def _accept_probs(trace: Trace[Speculative]) -> Check:
@@ -71,12 +71,8 @@ def _accept_probs(trace: Trace[Speculative]) -> Check:
         for step in trace.rounds
         for token in step.drafted
     )
-    formula = {
-        "speculative": "min(1, target_prob / draft_prob)",
-        "exact": "target_prob",
-        "typical": "1 where target_prob is above the threshold, else 0",
-    }[config.acceptance]
-    return worst(f"accept_prob is {formula}", errors, 1e-12, "largest deviation of a drafted token")
+    name = f"accept_prob_{config.acceptance}"
+    return worst(name, errors, 1e-12, "largest deviation of a drafted token")
 
 
 def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
@@ -92,9 +88,7 @@ def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
 
 def _outcomes(trace: Trace[Speculative]) -> Check:
     faults = [fault for step in trace.rounds if (fault := _outcome_fault(step, trace.config))]
-    return count(
-        "the outcomes follow from the uniform numbers, by strict <", faults, "wrong outcomes"
-    )
+    return count("outcomes_of_uniforms", faults, "wrong outcomes")
 
 
 def _outcome_fault(step: DraftRound, config: Speculative) -> str:
@@ -149,7 +143,7 @@ def _noise(trace: Trace[Speculative]) -> Check:
         thrown = torch.rand(len(recorded), generator=generator, dtype=torch.float64).tolist()
         if thrown != recorded:
             faults.append(f"round {nth(step.index)}: the seed gives other uniform numbers")
-    return count("the dice are those of the seed", faults, "rounds whose numbers differ")
+    return count("dice_of_seed", faults, "rounds whose numbers differ")
 
 
 def _numbers(step: DraftRound, config: Speculative) -> Iterator[float | None]:
@@ -175,7 +169,7 @@ def _draws(trace: Trace[Speculative]) -> Check:
                 faults.append(f"{where}: the draft's draw doesn't give token {nth(at)}")
         if step.extra is not None and not _extra_fits(step, step.extra, config):
             faults.append(f"round {nth(step.index)}: the target's draw doesn't give its token")
-    return count("every token is what its draw says", faults, "draws that point elsewhere")
+    return count("tokens_of_draws", faults, "draws that point elsewhere")
 
 
 def _extra_fits(step: DraftRound, extra: ExtraToken, config: Speculative) -> bool:

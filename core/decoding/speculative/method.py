@@ -7,6 +7,7 @@ from typing import Any
 
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
+from core.decoding.record.notes import NOT_LOSSLESS, Note
 from core.decoding.record.steps import RunTokens, Step, emitted_tokens
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.types import DraftRecord, DraftRound
@@ -31,10 +32,11 @@ def _outcome(steps: Sequence[Step], _: Speculative, draft: Any) -> RunTokens:
     return RunTokens(emitted_tokens(steps).token_ids, record)
 
 
-def _notes(config: Speculative) -> tuple[str, ...]:
+def _notes(config: Speculative) -> tuple[Note, ...]:
     if config.lossless:
         return ()
-    return ("Typical acceptance changes the output: it is not distributed as the target's.",)
+    words = "Typical acceptance changes the output: it is not distributed as the target's."
+    return (Note(NOT_LOSSLESS, words),)
 
 
 SPECULATIVE = Method(

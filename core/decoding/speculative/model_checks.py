@@ -38,7 +38,8 @@ from core.decoding.speculative.replay import RoundReplay, Side
 from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound
 
-SAME_GREEDY_TOKENS = "transformers' greedy generate emits the same tokens"
+DRAFT_PROBS_AGAIN = "target_and_draft_probs_again"
+SAME_GREEDY_TOKENS = "generate_greedy_tokens"
 
 
 def model_checks(
@@ -71,7 +72,7 @@ def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel 
             full = len(step.drafted) == max(0, window - held + 1)
             if step.draft_end != "confidence" and full != (step.draft_end == "room"):
                 faults.append(f"round {nth(step.index)}: the draft's window was full, or was not")
-    return count("the trace can be these models'", faults, "contradictions")
+    return count("fits_models", faults, "contradictions")
 
 
 def _drafted_by(trace: Trace[Speculative], draft: LanguageModel) -> bool:
@@ -94,7 +95,7 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
             shown.append((step.extra.token_id, step.extra.text))
         if list(step.texts) != texts or any(model.token_text(i) != text for i, text in shown):
             faults.append(f"round {nth(step.index)}: a text is not its token's")
-    return count("the tokenizer decodes the tokens to the text", faults, "differences")
+    return count("tokenizer_text", faults, "differences")
 
 
 def _rescored(
@@ -121,11 +122,10 @@ def _rescored(
         raw_errors += [_raw_error(step, side) for side in sides]
         fault = RoundReplay(trace, step, sides).fault()
         faults.append(fault and f"round {nth(step.index)}: {fault}")
-    both = "every target_prob" + (" and draft_prob" if draft is not None else "")
-    name = f"the logits and the settings give {both}"
+    name = "target_probs_again" if draft is None else DRAFT_PROBS_AGAIN
     detail = "largest error of ln(raw p) over its tolerance; contexts that never rolled back"
     return [
-        worst("independent forwards give the same probabilities", raw_errors, 1.0, detail),
+        worst("forwards_again", raw_errors, 1.0, detail),
         count(name, [*filter(None, faults)], "faults"),
     ]
 

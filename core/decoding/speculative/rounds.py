@@ -21,7 +21,7 @@ def whole_rounds(trace: Trace[Speculative]) -> Check:
     ):
         faults.append("nothing but the text drafts here, and a draft model is named")
     faults += [fault for step in trace.rounds if (fault := _missing(step, trace.config))]
-    return count("every round is whole", faults, "rounds with something missing")
+    return count("rounds_whole", faults, "rounds with something missing")
 
 
 def _missing(step: DraftRound, config: Speculative) -> str:

@@ -28,7 +28,7 @@ def _caches(trace: Trace[Speculative]) -> Check:
         if step.draft_cache != (draft if config.drafter == "model" else None):
             faults.append(f"round {nth(step.index)}: the draft's cache is not {draft}")
         held = draft.after
-    return count("the caches are as large as the tokens they hold", faults, "other sizes")
+    return count("cache_sizes", faults, "other sizes")
 
 
 def _drafting(trace: Trace[Speculative]) -> Check:
@@ -50,7 +50,7 @@ def _drafting(trace: Trace[Speculative]) -> Check:
         if config.adaptive:
             longer = min(length + 2, MAX_DRAFT_LENGTH)
             length = longer if len(step.accepted) == length else max(1, length - 1)
-    return count("the draft goes as far as the settings let it", faults, "drafts that don't")
+    return count("draft_lengths", faults, "drafts that don't")
 
 
 def _drafting_fault(
@@ -91,12 +91,12 @@ def _tokens(trace: Trace[Speculative]) -> Check:
         faults.append("the rounds' tokens are not the trace's tokens")
     if "".join(step.text for step in rounds) != trace.text and trace.finish_reason != "cancelled":
         faults.append("the rounds' texts don't make up the trace's text")
-    return count("the rounds make up the tokens and the text", faults, "mismatches")
+    return count("rounds_make_text", faults, "mismatches")
 
 
 def _texts(trace: Trace[Speculative]) -> Check:
     faults = [*display_faults(_shown(trace)), *added_faults(_emitted(trace))]
-    return count("every token is shown as its own text", faults, "tokens shown as something else")
+    return count("token_texts", faults, "tokens shown as something else")
 
 
 def _shown(trace: Trace[Speculative]) -> Iterator[tuple[str, int, str]]:

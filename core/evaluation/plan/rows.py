@@ -133,7 +133,7 @@ class _Runners:
         )
         if trace.finish_reason == "cancelled":
             if not self._should_stop() and trace.notes:
-                raise DecodingError(trace.notes[-1])
+                raise DecodingError(trace.notes[-1].words)
             return None
         reference = self._reference(way, ids, question)
         rounds = trace.rounds if isinstance(trace.config, Speculative) else ()

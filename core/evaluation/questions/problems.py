@@ -56,7 +56,9 @@ def make_problems(
     """
     difficulties = sorted(set(steps))
     if not difficulties or not all(1 <= difficulty <= MOST_STEPS for difficulty in difficulties):
-        raise ConfigError(f"steps must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.")
+        raise ConfigError(
+            f"must lie in [1, {MOST_STEPS}], got {brief(str(list(steps)))}.", "steps", ""
+        )
     rounds, remainder = divmod(_checked(count), len(difficulties))
     rng, keys = random.Random(seed), set[str]()
     problems = [
@@ -84,7 +86,7 @@ def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
 
 def _checked(count: int) -> int:
     if not 1 <= count <= MAX_PROBLEMS:
-        raise ConfigError(f"problems must lie in [1, {MAX_PROBLEMS}], got {count}.")
+        raise ConfigError(f"must lie in [1, {MAX_PROBLEMS}], got {count}.", "problems", "")
     return count
 
 

@@ -81,4 +81,4 @@ def require_metrics(names: Sequence[str]) -> None:
     wrong = next((name for name in names if name not in METRICS), None)
     if not names or wrong is not None:
         got = "none" if wrong is None else brief(wrong)
-        raise ConfigError(f"metrics must be some of {', '.join(METRICS)}, got {got}.")
+        raise ConfigError(f"must be some of {', '.join(METRICS)}, got {got}.", "metrics", "")

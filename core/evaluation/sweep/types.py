@@ -51,15 +51,19 @@ class SweepPlan(ShortRepr):
         rising = all(before < after for before, after in pairwise(self.budgets))
         if not self.budgets or not rising or not least <= self.budgets[0]:
             raise ConfigError(
-                f"budgets must rise from {least} or more, got {brief(str(self.budgets))}."
+                f"must rise from {least} or more, got {brief(str(self.budgets))}.", "budgets", ""
             )
         if self.budgets[-1] > self._most:
-            raise ConfigError(f"budgets must be at most {self._most}, got {self.budgets[-1]}.")
+            raise ConfigError(
+                f"must be at most {self._most}, got {self.budgets[-1]}.", "budgets", ""
+            )
         if not self.problems.problems:
             raise ConfigError("A sweep needs a problem; the set is empty.")
         if self.samples < 1 or (self.samples > 1 and not self.config.draws):
             raise ConfigError(
-                f"samples must be 1 where nothing is drawn, else 1 or more, got {self.samples}."
+                f"must be 1 where nothing is drawn, else 1 or more, got {self.samples}.",
+                "samples",
+                "",
             )
         if self.total > MAX_ROWS:
             raise ConfigError(

@@ -111,11 +111,13 @@ def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
         ConfigError: more than one attempt, and nothing is drawn; or too many.
     """
     if not 1 <= samples <= MAX_SAMPLES:
-        raise ConfigError(f"samples must lie in [1, {MAX_SAMPLES}], got {samples}.")
+        raise ConfigError(f"must lie in [1, {MAX_SAMPLES}], got {samples}.", "samples", "")
     if samples > 1 and not config.draws:
         raise ConfigError(
             f"{samples} samples need something to draw: set do_sample, and a temperature above 0."
         )
     if config.seed > MAX_SEED - samples:
-        raise ConfigError(f"Reasoning.seed leaves no room for {samples} seeds, got {config.seed}.")
+        raise ConfigError(
+            f"leaves no room for {samples} seeds, got {config.seed}.", "seed", "Reasoning"
+        )
     return [replace(config, seed=config.seed + at) for at in range(samples)]

@@ -132,4 +132,4 @@ def _spread(
 def require_workers(workers: int) -> None:
     """Raises ConfigError for a number of processes that can't be."""
     if not 1 <= workers <= MAX_WORKERS:
-        raise ConfigError(f"workers must lie in [1, {MAX_WORKERS}], got {workers}.")
+        raise ConfigError(f"must lie in [1, {MAX_WORKERS}], got {workers}.", "workers", "")

@@ -88,7 +88,7 @@ const Knobs = (() => {
     const rows = state.map((is, at) => ({
       low: is === 1 ? Math.min(weights[at] / total[1], 1) : 0,
       high: is ? Math.min(weights[at] / total[0], 1) : 0,
-      gone: is ? "" : first.kept[at] ? "top-p" : "top-k",
+      gone: is ? "" : first.kept[at] ? "top_p" : "top_k",
     }));
     const mass = (end) => rows.reduce((sum, row) => sum + row[end], 0);
     const counts = first.rest[1] && (p >= 1 || total[1] > mass("high") * total[0]);
@@ -107,9 +107,11 @@ const Knobs = (() => {
     const found = final.customdata.map(([, id]) => rows[data.tokens.findIndex(([own]) => own === id)]);
     const ink = figure.layout.font.color, muted = raw.textfont.color;
     const marked = found.map(({ gone }) => gone && gone !== "argmax");
-    const states = found.map((row) => (row.gone ? (row.gone === "argmax" ? "" : `removed by ${row.gone}`) : said(row)));
+    const { states, removed, remaining } = figure.layout.meta;
+    const texts = found.map((row) => (row.gone ? (row.gone === "argmax" ? "" : removed[row.gone]) : said(row)));
+    const lines = found.map((row) => (row.gone ? removed[row.gone] : remaining.replace("{}", said(row))));
     final.x = found.map(({ high }) => high);
-    final.text = states;
+    final.text = texts;
     final.textfont.color = found.map(({ gone }) => (gone ? muted : ink));
     final.error_x = {
       type: "data", symmetric: false, array: found.map(() => null), color: ink, thickness: 1.5, width: 3,
@@ -117,8 +119,8 @@ const Knobs = (() => {
     };
     raw.marker.pattern.shape = marked.map((gone) => (gone ? "/" : ""));
     for (const bars of [raw, final]) {
-      bars.hovertext = bars.hovertext.map((text, at) => text.split("<br>").map((line) =>
-        /^(after shaping|removed by) /.test(line) ? states[at] ? (found[at].gone ? states[at] : `after shaping ${states[at]}`) : "removed by argmax" : line).join("<br>"));
+      bars.hovertext = bars.hovertext.map((text, at) =>
+        text.split("<br>").map((line, place) => (place === states[at] ? lines[at] : line)).join("<br>"));
     }
     figure.layout.yaxis.ticktext = figure.layout.meta.labels.map((pair, at) => pair[+!!marked[at]]);
     const most = Math.max(...raw.x, ...final.x);

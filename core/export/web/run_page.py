@@ -16,7 +16,7 @@ from core.figures.base.theme import Theme
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Note: TypeAlias = "tuple[str, DataFrame | None]"
+NamedTable: TypeAlias = "tuple[str, DataFrame | None]"
 """A sentence of the page, and the table below it."""
 
 
@@ -35,7 +35,7 @@ class PageText:
     prompt: str
     text: str
     tokens: Sequence[tuple[str, str, str]] | None = None
-    notes: Sequence[Note] = ()
+    notes: Sequence[NamedTable] = ()
 
 
 # What decides how many steps a figure of the page holds.
@@ -71,7 +71,7 @@ def _section(chart: Chart, settings: str) -> str:
     return f"<section>{framed(chart, above, caption)}</section>"
 
 
-def _noted(notes: Sequence[Note]) -> Iterator[str]:
+def _noted(notes: Sequence[NamedTable]) -> Iterator[str]:
     """Sentences with their tables, every cell escaped by pandas."""
     for words, frame in notes:
         yield f"<p>{escape(words)}</p>"

@@ -22,10 +22,25 @@ from core.figures.base.theme import Theme
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by"
 
 
+def shaped_words(prob: str) -> str:
+    """The probability that the settings left a candidate."""
+    return f"after shaping {prob}"
+
+
+def removed_words(stage: str) -> str:
+    """The stage that removed a candidate; escaped Plotly text."""
+    return "removed by " + escaped(stage_name(stage))
+
+
+def state_line(step: TokenStep, candidate: Candidate) -> int:
+    """Index of the line of `candidate_hover` that the settings decide."""
+    return 3 + (candidate.token_id == step.token_id)
+
+
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     """The hover text of a candidate; escaped Plotly text."""
-    state = "removed by " + escaped(stage_name(candidate.removed_by or ""))
-    shaped = f"after shaping {percent(candidate.prob)}"
+    state = removed_words(candidate.removed_by or "")
+    shaped = shaped_words(percent(candidate.prob))
     lines = [
         f"<b>{show_token(candidate.text, 40)}</b>",
         f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from core.decoding.counting import span_of
+from core.decoding.counting import span_key, span_of
 from core.figures.base.paper import LIVE_WINDOW, Paper
 from core.figures.base.sheet import Sheet
 
@@ -18,11 +18,11 @@ class ShownPart:
     """The columns `first` up to and without `last` of `total` that a figure shows.
 
     Args:
-        what: they are, as "Steps".
+        unit: what a column is, as "step".
         before: so many are counted before the first of them.
     """
 
-    what: str
+    unit: str
     first: int
     last: int
     total: int
@@ -37,7 +37,7 @@ class ShownPart:
     def words(self) -> str:
         """The part in words, such as "Steps 1 to 40 of 163"."""
         ends = self.first + self.before, self.last + self.before
-        return span_of(self.what, *ends, self.total + self.before)
+        return span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before)
 
     def sentence(self, paper: Paper) -> str:
         """The words before others; empty for all columns, and beside a page's pager."""
@@ -52,7 +52,8 @@ class ShownPart:
         """
         sheet.meta["window"] = [self.first, self.last]
         if not self.whole:
-            sheet.meta["part"] = self.words
+            ends = self.first + self.before, self.last + self.before
+            sheet.meta["shown"] = [span_key(self.unit, *ends)]
         if holds and sheet.paper.live and self.last - self.first > holds(sheet.paper.width):
             sheet.meta["least"] = LIVE_WINDOW
 

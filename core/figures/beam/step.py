@@ -8,7 +8,7 @@ import pandas as pd
 
 from core.decoding.beam.compare import winner_candidates
 from core.decoding.beam.types import BeamCandidate, BeamStep
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.color import blend
@@ -71,6 +71,7 @@ def beam_step(
         title=f"Candidates at step {nth(index)}",
         subtitle=_subtitle(step, shown),
         alt=_alt(step, index, shown, margins),
+        meta={"shown": [span_key("step", index)]},
         plot_height=22 * len(shown),
         left=left,
         right=18,

@@ -76,7 +76,7 @@ def beam_tree(
     text, total = partial(node_text, trace, tree), paper.width - LEFT - RIGHT
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
     bands = bands_of(tree, drawn, text, total, **look)  # type: ignore[arg-type]
-    shown = ShownPart("Steps", 0 if shared else drawn[0], drawn[1], len(steps))
+    shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
     texts = _subtitle(bands, shown, len(shared), paper), _alt(trace, drawn, whole, strong)
     sheet = _sheet(bands, texts, theme, paper)
     sheet.key = [_key(sheet, pruned and tree is whole, guesses is not None, bool(path))]

@@ -7,9 +7,10 @@ from math import exp, log
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import score_of
-from core.decoding.beam.replay import RANKED_ANEW, guess_parents, lineage
+from core.decoding.beam.replay import guess_parents, lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
+from core.decoding.record.notes import RANKED_ANEW
 from core.decoding.record.trace import Trace
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
@@ -39,7 +40,7 @@ def plain_number(value: float) -> str:
 
 def beam_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     """Model, method and settings; and those of the search itself, where it was ranked anew."""
-    notes = [plain_name(note, 120) for note in trace.notes if note.startswith(RANKED_ANEW)]
+    notes = [plain_name(words, 120) for key, words in trace.notes if key == RANKED_ANEW]
     return " · ".join([settings_caption(trace, paper), *notes])
 
 

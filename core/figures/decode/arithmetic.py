@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES
@@ -146,6 +146,7 @@ def softmax_row(
         f"T is {worked.temperature:g}{_later(step, trace, worked)}; max is the largest y, "
         f"{_number(worked.rows[0].divided)}.",
         alt=_alt(step, worked),
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=(37 if two_lines else 30) * (rows + _HEAD),
         left=EDGE + round(widest(names, face="sans bold")),
         layout={

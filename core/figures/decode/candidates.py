@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, key_entry, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
-    escaped,
     percent,
     percent_ticks,
     settings_caption,
-    stage_name,
     visible_token,
 )
 from core.figures.base.marks import FRAME, token_bars
@@ -24,6 +22,9 @@ from core.figures.base.records import (
     candidate_hover,
     candidate_record,
     ranked_label,
+    removed_words,
+    shaped_words,
+    state_line,
     widest,
 )
 from core.figures.base.sheet import Properties, Sheet
@@ -78,6 +79,7 @@ def candidate_bars(
         title=f"Candidates at step {nth(step.index)}",
         subtitle=_subtitle(step, shown),
         alt=_alt(step, shown),
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=27 * len(shown),
         left=52 + round(7.2 * columns) + 6 * len(str(shown[-1].rank)),
         right=18,
@@ -119,6 +121,9 @@ def _add_knobs(sheet: Sheet, step: TokenStep, trace: Trace, shown: Sequence[Cand
             "knobs": data,
             "labels": list(zip(*both, strict=True)),
             "shaped": "Upper bar: the model's own. Lower: under the settings above.",
+            "states": [state_line(step, candidate) for candidate in shown],
+            "removed": {name: removed_words(name) for name in ("argmax", "top_k", "top_p")},
+            "remaining": shaped_words("{}"),
         }
 
 
@@ -184,7 +189,7 @@ def _bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> list[Pro
 def _final_text(candidate: Candidate) -> str:
     if candidate.removed_by is None:
         return percent(candidate.prob)
-    return "" if _quiet(candidate) else f"removed by {escaped(stage_name(candidate.removed_by))}"
+    return "" if _quiet(candidate) else removed_words(candidate.removed_by)
 
 
 def _axes(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> Properties:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.contrastive.config import ContrastiveSearch
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.compared import Compared
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
@@ -70,6 +70,7 @@ def contrast_bars(
         "largest "
         "cosine with a token before; the highest is chosen.",
         alt=_alt(step, shown),
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=44 * len(shown),
         left=left,
         right=_SCORES + 14,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decoding.counting import nth
-from core.decoding.record.trace import RECOMPUTED, Trace
+from core.decoding.record.notes import RECOMPUTED
+from core.decoding.record.trace import Trace
 from core.figures.base.axes import key_entry
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
@@ -49,7 +50,7 @@ def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
     """The settings of each run, and where a step took longer since the cache was computed anew."""
     lines = []
     for name, trace in runs:
-        anew = [plain_name(note, 200) for note in trace.notes if note.startswith(RECOMPUTED)]
+        anew = [plain_name(words, 200) for key, words in trace.notes if key == RECOMPUTED]
         head = f"{plain_name(name)}: " if len(runs) > 1 else ""
         lines.append(head + " · ".join([settings_caption(trace, paper), *anew]))
     return "\n".join(lines)

@@ -87,7 +87,7 @@ def probability_heatmap(
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
     numbers = [step.index for step in steps]
-    part = ShownPart("Steps", numbers[0], numbers[-1] + 1, len(trace.token_steps))
+    part = ShownPart("step", numbers[0], numbers[-1] + 1, len(trace.token_steps))
     opened = [numbers.index(selected)] if selected in numbers else []
     frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
     cells, header = _cells(steps, ranks, value), ("step", "chosen")

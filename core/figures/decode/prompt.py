@@ -88,7 +88,7 @@ def prompt_reading(
     height = grid + _GAP + _BARS
     generated = trace.token_steps[0] if trace.token_steps else None
     following = [_following(position, prompt.positions, generated) for position in positions]
-    part = ShownPart("Positions", numbers[0], numbers[-1] + 1, len(prompt.positions))
+    part = ShownPart("position", numbers[0], numbers[-1] + 1, len(prompt.positions))
     cells, header = _cells(positions, following), ("position", "prompt")
     domain = ((height - grid) / height, 1)
     sheet = Sheet(

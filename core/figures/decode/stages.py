@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, Stage, TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import bare_axis, key_entry
@@ -28,6 +28,7 @@ from core.figures.base.marks import (
     mono,
 )
 from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.records import removed_words
 from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
@@ -74,6 +75,7 @@ def step_stages(
         paper,
         subtitle=f"Step {nth(step.index)}. {_subtitle(trace, theme)}",
         alt=_alt(step, stages),
+        meta={"shown": [span_key("step", step.index)]},
         plot_height=upper + lower,
         left=_SIDE,
         right=_SIDE + 6,
@@ -146,7 +148,7 @@ def _hover(names: Sequence[str], candidate: Candidate, segment: Segment) -> str:
         f"{escaped(stage_name(names[segment.row]))} {percent(segment.share)}",
     ]
     if candidate.removed_by not in (None, "server"):
-        lines.append(f"removed by {escaped(stage_name(candidate.removed_by))}")
+        lines.append(removed_words(candidate.removed_by))
     return "<br>".join(lines)
 
 

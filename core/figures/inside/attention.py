@@ -76,7 +76,7 @@ def attention_map(
     held = attention_columns(paper.window)
     first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
     places = range(first, min(first + count, len(attention.texts)))
-    part = ShownPart("Positions", places.start, places.stop, len(attention.texts))
+    part = ShownPart("position", places.start, places.stop, len(attention.texts))
     token = show_token(attention.texts[-1], 24)
     means = bool(lines) and lines[0].head is None
     who = "the mean of each layer's heads" if means else "each head"

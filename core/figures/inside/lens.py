@@ -91,7 +91,7 @@ def lens_heatmap(
     chosen = None if selected is None else selected - lens.first
     first, held = cut_window(min(max(first, 0), count - 1), columns or held, held, chosen)
     positions = window_of(lens.positions, first, held)
-    part = ShownPart("Positions", first, first + len(positions), count, lens.first)
+    part = ShownPart("position", first, first + len(positions), count, lens.first)
     numbers = range(lens.first + part.first, lens.first + part.last)
     frame = frame_of([0.0] * len(positions), paper.width, max(len(positions), 3))
     names = [*reversed(lens.layers), "token"]

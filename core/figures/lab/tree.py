@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.lab.types import Continuation, Continuations
 from core.figures.base.axes import key_entry, named_axis, top_axis
 from core.figures.base.figure import TableRows, figure, table
@@ -71,7 +71,7 @@ def lab_tree(
     across = _steps_across(layout.steps, paper)
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
-    shown = ShownPart("Steps", 0, layout.steps, layout.all_steps)
+    shown = ShownPart("step", 0, layout.steps, layout.all_steps)
     part = "" if shown.whole else f" {shown.words}."
     pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = Sheet(
@@ -80,6 +80,7 @@ def lab_tree(
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path."
         + part,
         alt=_alt(grown, layout),
+        meta={} if shown.whole else {"shown": [span_key("step", 0, layout.steps)]},
         plot_height=round(34 * height),
         left=_LEFT,
         right=EDGE,

@@ -11,7 +11,13 @@ from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep
 from core.decoding.record.steps import Stage
 from core.decoding.shaping.config import SETTINGS
-from core.figures.base.labels import plain_name, settings_caption, stage_name, with_prompt
+from core.figures.base.labels import (
+    plain_name,
+    setting_words,
+    settings_caption,
+    stage_name,
+    with_prompt,
+)
 from core.figures.base.paper import SCREEN, Paper
 
 
@@ -71,10 +77,7 @@ def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
     parts = [
         plain_name(grown.model_id, 80),
         "sampling",
-        *[
-            f"{stage_name(name)} {number(getattr(shaping, name))}"
-            for name in shaping.active(SETTINGS)
-        ],
+        *[setting_words(name, shaping) for name in shaping.active(SETTINGS)],
     ]
     if config.draw != Sampling().draw:
         parts.append(f"draw {config.draw}")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.decoding.counting import counted, nth
+from core.decoding.counting import counted, nth, span_key
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
@@ -118,6 +118,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
         "feed them; marked ones are read.",
         alt=_alt(groups, at),
+        meta={"shown": [span_key("round", at)]},
         plot_height=round((_UPRIGHT_ROW if upright else 30) * y),
         left=_LEFT,
         right=_RIGHT,

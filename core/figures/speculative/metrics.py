@@ -267,7 +267,7 @@ def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> TableRows:
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
     """Comparison of both scoring methods: times, and whether both emitted the same; plain text."""
     frame = spec_scoring_data(found)
-    times = dict(zip(frame["way"], frame["score, ms a round"], strict=True))
+    times = {row[0]: row[3] for row in frame.itertuples(index=False)}
     if not all(value and value > 0 for value in times.values()):
         return "Nothing was scored."
     slow, quick = sorted(times, key=lambda name: -times[name])

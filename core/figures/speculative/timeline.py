@@ -118,7 +118,7 @@ def spec_timeline(
     first, columns = cut_window(first, columns, held, selected[0] if selected else None)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = window_of(trace.rounds, first, columns)
-    shown = ShownPart("Rounds", first, first + len(rounds), len(trace.rounds))
+    shown = ShownPart("round", first, first + len(rounds), len(trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), min(columns, 8))
     fixed = paper.printed or columns <= PHONE_COLUMNS
     width = (paper.window - _LEFT - EDGE if fixed else _WIDTH) / drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.decoding.counting import nth
+from core.decoding.counting import nth, span_key
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
 from core.figures.base.axes import axis, key_entry, named_axis
@@ -109,6 +109,7 @@ def spec_verification(
         title=f"Round {nth(at)}, {where_words(place)}",
         subtitle=_subtitle(verified),
         alt=_alt(verified, shown),
+        meta={"shown": [span_key("round", at), _place_key(place)]},
         plot_height=height,
         left=left,
         right=_RIGHT,
@@ -126,6 +127,11 @@ def spec_verification(
     if verified.drafted is not None:
         sheet.explained.append("beside a bar: the target's probability | the draft's")
     return sheet
+
+
+def _place_key(place: int) -> str:
+    """A token's place in a file's name."""
+    return "own-token" if place == EXTRA else span_key("position", place)
 
 
 def _subtitle(found: VerifiedPosition) -> str:

@@ -41,7 +41,10 @@ def cache_root() -> Path:
 
 
 def key_of(path: Path, dtype: str) -> str:
-    """Return the key of a file's conversion: another file, or a changed one, has another key."""
+    """Return the key of a file's conversion: another file, or a changed one, has another key.
+
+    It reads only the ends of the file: a digest of gigabytes would delay every load.
+    """
     state = path.stat()
     head = f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode()
     return hashlib.sha256(head + ends_of(path, _SAMPLED_BYTES)).hexdigest()[:32]

@@ -80,7 +80,7 @@ class Engine(ABC):
 
     @abstractmethod
     def forced(self, token_id: int, count: int) -> Forced:
-        """Make the server emit a token."""
+        """Make the server emit a token: no endpoint tells which tokens are special or end a run."""
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from core.server.api.answer.parts import AllEnded, AnswerPart, Failed
 from core.server.api.errors import ApiError, as_api_error
-from core.server.api.service import Feed, Slot
+from core.server.api.service import Feed, RequestPlace
 from core.server.hosts import AsgiMessage, Receive, Send
 from core.traces.bounded_file import require_sparse
 
@@ -100,7 +100,7 @@ class Reply:
     """
 
     def __init__(
-        self, submission: Submission, feed: Feed, slot: Slot, keep: Callable[[], None]
+        self, submission: Submission, feed: Feed, slot: RequestPlace, keep: Callable[[], None]
     ) -> None:
         plan = submission.plan
         self._writer, self._record = submission.writer, submission.record

@@ -51,7 +51,7 @@ class Feed:
         return await self._parts.get()
 
 
-class Slot:
+class RequestPlace:
     """A request's place among those under way: free once its run and its answer have ended."""
 
     def __init__(self, free: Callable[[], None]) -> None:
@@ -147,7 +147,7 @@ class Service:
         """Return whether the data path of this owner's requests is recorded."""
         return owner in self._watching
 
-    def enter(self, owner: str) -> Slot:
+    def enter(self, owner: str) -> RequestPlace:
         """Return a place for a request.
 
         Raises:
@@ -168,10 +168,10 @@ class Service:
             with self._lock:
                 self._under_way[owner] -= 1
 
-        return Slot(free)
+        return RequestPlace(free)
 
     def start(
-        self, plan: Plan, record: Record, put: Callable[[AnswerPart], None], slot: Slot
+        self, plan: Plan, record: Record, put: Callable[[AnswerPart], None], slot: RequestPlace
     ) -> None:
         """Begin a run in a thread of its own."""
         self.history.add(record)

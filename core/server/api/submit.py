@@ -19,7 +19,7 @@ from core.server.api.request.chat import read_chat
 from core.server.api.request.completions import read_completion
 from core.server.api.request.plan import Plan
 from core.server.api.request.responses import read_response
-from core.server.api.service import Service, Slot
+from core.server.api.service import RequestPlace, Service
 
 _WRITERS: Mapping[Endpoint, type[AnswerWriter]] = {
     "responses": ResponseWriter,
@@ -40,7 +40,7 @@ class Submission:
     writer: AnswerWriter
     record: Record
 
-    def start(self, service: Service, put: Callable[[AnswerPart], None]) -> Slot:
+    def start(self, service: Service, put: Callable[[AnswerPart], None]) -> RequestPlace:
         """Begin its run; `put` gets the parts of the answer, from another thread.
 
         Raises:

@@ -14,7 +14,8 @@ from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import table_text, visible_token
 from core.figures.beam.window import Node
-from core.figures.beam.words import ENDS, fate_words, place_words
+from core.figures.beam.words import fate_words, place_words
+from pages.ui import platform
 from pages.ui.beam import controls as beam_controls
 from pages.ui.beam import parts, work
 from pages.ui.beam.state import BeamView
@@ -36,6 +37,7 @@ _WIDTHS = {
     "group": 65,
 }
 _TWO_LINES = 66
+_ENDED_BY = {"eos": "the model", "stop": "a stop string", "length": "its length"}
 
 
 def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
@@ -55,7 +57,7 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
             "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
             "tokens": [len(r.token_ids) for r in rows],
             "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],
-            "ended by": [ENDS[r.finish_reason].removesuffix(" ended it") for r in rows],
+            "ended by": [_ENDED_BY[r.finish_reason] for r in rows],
             **({"group": [r.group + 1 for r in rows]} if asked.num_beam_groups > 1 else {}),
         },
         numbers={"score": "%.4f", "sum of log-probs": "%.4f", "divisor": "%.3f"},
@@ -82,7 +84,7 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
             else "This search has made no step."
         )
     else:
-        with st.container(key="against-greedy", gap="small"):
+        with st.container(key=platform.key("against-greedy"), gap="small"):
             st.text(_left(trace, greedy))
             _go(view, trace, greedy, redraw)
             if greedy.parted_at is not None and winner is not None:
@@ -122,16 +124,17 @@ def _parted(step: int, own: str, other: str) -> str:
 
 def _go(view: BeamView, trace: Trace, greedy: GreedyPath, redraw: Callable[[], None]) -> None:
     """Buttons to the places that the sentences name."""
-    steps, places = trace.beam_steps, {}
+    steps, places = trace.beam_steps, []
     if greedy.end == "pruned":
-        places["Show where greedy left"] = (greedy.step, greedy.path[-1])
-    if greedy.parted_at is not None:
-        places["Show where they parted"] = (greedy.parted_at, greedy.path[greedy.parted_at])
+        left = ("greedy-left", "Show where greedy left", greedy.step, greedy.path[-1])
+        places.append(left)
+    if (at := greedy.parted_at) is not None:
+        places.append(("they-parted", "Show where they parted", at, greedy.path[at]))
     with st.container(horizontal=True, gap="small"):
-        for words, (step, candidate) in places.items():
+        for key, words, step, candidate in places:
             st.button(
                 words,
-                key=words.lower().replace(" ", "-"),
+                key=platform.key(f"show-where-{key}"),
                 icon=":material/my_location:",
                 on_click=_bring,
                 args=(view, (step, steps[step].candidates.index(candidate)), redraw),
@@ -240,5 +243,5 @@ def _picked(view: BeamView, trace: Trace, redraw: Callable[[], None], row: int) 
         chosen = wrong[row]
         kept = trace.beam_steps[chosen.step].kept[chosen.row]
         place = trace.beam_steps[chosen.step].candidates.index(kept)
-        st.session_state["guesses"] = True
+        st.session_state[platform.key("guesses")] = True
         _bring(view, (chosen.step, place), redraw)

@@ -10,23 +10,15 @@ import streamlit as st
 
 from core.decoding.beam.config import BeamSearch
 from core.decoding.record.trace import Trace
+from pages.ui import platform
 from pages.ui.decode import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Text,
-    Toggle,
-    declare,
-    draw,
-    load,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob import Knob, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import slider
 
 MAX_BEAMS, MAX_TOKENS, MAX_NGRAM = 16, 500, 10
@@ -55,6 +47,7 @@ def _is_sample(read: Read) -> bool:
 ROWS = declare(
     Number("beams", "Beams", 5, 1, MAX_BEAMS, field="num_beams"),
     Number("beam_tokens", "New tokens", 20, 1, MAX_TOKENS, field="max_new_tokens"),
+    # Paths of equal length have equal divisors: the length penalty would change nothing.
     Text("beam_stop", "Stop at", ".", width=130, field="stop_strings", to_field=stop_strings,
         from_field=_written,
         help="A path is finished once its text holds this. Several are separated by |; \\n is a "
@@ -145,7 +138,9 @@ def ranking(then: Callable[[], None]) -> None:
     Args:
         then: ends the callback of a change.
     """
-    with st.container(key="ranking", horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(
+        key=platform.key("ranking"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
         draw("length_penalty", then=then)
         draw("early", "returned", on_change=then)
 

@@ -12,6 +12,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import BREAK, percent, table_text, visible_token
 from core.figures.beam.words import fate_words, margin_words, nats, place_words, score_at
+from pages.ui import platform
 from pages.ui.beam.state import BeamView
 from pages.ui.widgets import table, words
 from pages.ui.widgets.ahead import Offer
@@ -35,22 +36,22 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer)
 
     at, place = view.node
     said = sentences(trace, at, place)
-    with st.container(key="beam-node", border=True, gap="small"):
+    with st.container(key=platform.key("beam-node"), border=True, gap="small"):
         with st.container(
-            horizontal=True, vertical_alignment="center", gap="small", key="node-head"
+            horizontal=True, vertical_alignment="center", gap="small", key=platform.key("node-head")
         ):
-            with st.container(key="node-where", width="content"):
+            with st.container(key=platform.key("node-where"), width="content"):
                 words.draw("node-where", said["node-where"], offer)
-            with st.container(key="node-fate", width="stretch"):
+            with st.container(key=platform.key("node-fate"), width="stretch"):
                 words.draw("node-fate", said["node-fate"], offer)
             st.button(
                 "Deselect",
-                key="deselect",
+                key=platform.key("deselect"),
                 icon=":material/close:",
                 type="tertiary",
                 on_click=deselect,
             )
-        with st.container(key="node-path"):
+        with st.container(key=platform.key("node-path")):
             words.draw("node-path", said["node-path"], offer)
         words.draw("node-numbers", said["node-numbers"], offer)
         _siblings(trace.beam_steps[at], view.candidate)

@@ -60,11 +60,11 @@ def _live(view: BeamView, job: Job) -> None:
     _draw_live(view, job)
     with panel.box():
         panel.running(job, counted(job.tokens, "step"))
-        with st.container(key="beam-text"):
+        with st.container(key=platform.key("beam-text")):
             asked = view.request.prompt if view.request else ""
             st.text(ending(asked, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
     if view.live is not None:
-        with st.container(key="figure-beam-live", gap=None):
+        with st.container(key=platform.key("figure-beam-live"), gap=None):
             chart.draw("beam-live", view.live.tree)
 
 
@@ -107,7 +107,7 @@ def _words(view: BeamView, trace: Trace) -> None:
     ranked, ranking, asked = tabs.as_ranked(view)
     other = changed.note(view, registry.page_of("beam"))
     said, offer = _said(trace, ranked, ranking, asked, other), _offer(view, trace, other)
-    with st.container(key="beam-text"):
+    with st.container(key=platform.key("beam-text")):
         words.draw("beam-text", said["beam-text"], offer)
     is_other = bool(other) or state.ranks_anew(trace, asked)
     panel.note(said["note"] if is_other else "", said["note"], offer)
@@ -178,7 +178,7 @@ def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
             f" The search would have ended after step {step}. This one took all "
             f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
         )
-    elif ranking.would == "go on":
+    elif ranking.would == "go_on":
         words += (
             f" The search would have gone on after step {step}, and might have found better paths."
         )

@@ -16,6 +16,7 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node, window, windows
 from core.figures.opening import telling_node
+from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.chart import Drawing
@@ -67,7 +68,10 @@ class BeamView(View):
     @classmethod
     def initial(cls) -> Self:
         """The example, at the node and the window that the link names."""
-        told = LinkedNode(st.query_params.get(NODE, ""), st.query_params.get(FIRST, ""))
+        told = LinkedNode(
+            st.query_params.get(platform.key(NODE), ""),
+            st.query_params.get(platform.key(FIRST), ""),
+        )
         found, example = cls(linked=told if any(told) else None), cls.load_example()
         if example is not None:
             found.show(example, "example")
@@ -79,7 +83,7 @@ class BeamView(View):
         self.live = None
         self.node = telling_node(trace)
         if self.linked is not None and not (
-            source == "example" and st.query_params.get("run") == "1"
+            source == "example" and st.query_params.get(platform.key("run")) == "1"
         ):
             self._follow(self.linked)
             self.linked = None

@@ -12,11 +12,12 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.figures.base.paper import Paper
 from core.figures.beam.words import beam_caption, winner_words
-from pages.ui import platform, registry
+from pages.ui import platform
 from pages.ui.beam import compare, controls, node, parts, state
 from pages.ui.beam.state import BeamView
 from pages.ui.run import address
 from pages.ui.run.display import later, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
 from pages.ui.widgets import ahead, play, style
 from pages.ui.widgets.controls import control, link
@@ -39,7 +40,7 @@ TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 
 def draw(view: BeamView) -> None:
     """The tree, the selected candidate, and three more figures in tabs."""
-    with st.container(key="figures"):
+    with st.container(key=platform.key("figures")):
         platform.part(_tree, key=TREE)(view)
         if later.waits(view):
             panel.watch(view)
@@ -87,9 +88,9 @@ def _looks(view: BeamView) -> None:
     """The tabs, and the watch over what a press in them starts."""
     trace, ranking, asked = as_ranked(view)
     drawings = {
-        "Hypotheses": partial(compare.hypotheses, view, ranking, asked),
-        "Against greedy": partial(compare.draw, view, trace, _redraw),
-        "Guess against truth": partial(compare.guesses, view, trace, _redraw),
+        "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, asked)),
+        "greedy": Tab("Against greedy", partial(compare.draw, view, trace, _redraw)),
+        "guesses": Tab("Guess against truth", partial(compare.guesses, view, trace, _redraw)),
     }
     panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)
@@ -97,9 +98,9 @@ def _looks(view: BeamView) -> None:
 
 def _tree(view: BeamView) -> None:
     trace, *_ = as_ranked(view)
-    with st.container(key="beam-tree", gap="small"):
+    with st.container(key=platform.key("beam-tree"), gap="small"):
         bar = st.container(
-            key="tree-bar", horizontal=True, vertical_alignment="center", gap="medium"
+            key=platform.key("tree-bar"), horizontal=True, vertical_alignment="center", gap="medium"
         )
         with bar:
             control.draw("pruned", "guesses", "span")
@@ -129,7 +130,7 @@ def _tree(view: BeamView) -> None:
                 turn=lambda step: view.turn_to(step, span, pruned),
             )
     state.keep_in_address(view)
-    address.keep(registry.page_of("beam").path)
+    address.keep()
 
 
 def _click(view: BeamView, custom: list[object]) -> None:
@@ -145,7 +146,7 @@ def _click(view: BeamView, custom: list[object]) -> None:
 def _one_step(view: BeamView, trace: Trace) -> None:
     step, place = view.node or (0, 0)
     offer = _offer(view, trace)
-    with st.container(key="step", gap="small"):
+    with st.container(key=platform.key("step"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
@@ -157,7 +158,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
             )
         with right:
             node.draw(view, trace, _redraw, offer)
-            with st.container(key="notice"):
+            with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE.format(winner=winner_words(trace)))
                 panel.made_by(beam_caption(trace))
 

@@ -9,24 +9,16 @@ import streamlit as st
 
 from core.decoding.config import MethodConfig
 from core.decoding.record.trace import Trace
+from pages.ui import platform
 from pages.ui.decode import lines
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Text,
-    Toggle,
-    declare,
-    draw,
-    load,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob import KNOBS
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import Slider
 
 MAX_TOKENS = 2000
@@ -111,7 +103,7 @@ def knobs(then: Callable[[], None]) -> None:
     """The numbers that shape a step's distribution; `then` ends the callback of a change."""
     can_draw = STRATEGIES[value("method")].config.can_draw
     idle = {knob.key for knob in KNOBS if knob.sampling_only and not can_draw}
-    with st.container(key="knobs"):
+    with st.container(key=platform.key("knobs")):
         draw_rail("decode-knobs", _KNOB_ROWS, idle=idle, then=then)
 
 

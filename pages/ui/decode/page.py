@@ -16,14 +16,29 @@ from pages.ui import platform, registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView
 from pages.ui.run import address, changed
-from pages.ui.run.display import later, panel
+from pages.ui.run.display import bar, later, panel
 from pages.ui.run.figures import token_strip
 from pages.ui.run.jobs import Job
+from pages.ui.shell import frame
 from pages.ui.widgets import style
 from pages.ui.widgets.controls.control import value
 
 TEXT, STEP, REST, WATCH = "decode-text", "decode-step", "decode-rest", "decode-watch"
 NOTE = "decode-note"
+
+
+def show() -> None:
+    """The run of the current slot: its controls, then what it shows."""
+    view = DecodeView.current()
+    view.collect_results()
+    with frame.rail():
+        with frame.row():
+            controls.method()
+            bar.draw(view, controls.request)
+        controls.knobs(then=redraw_knobs)
+    bar.restore(view, controls.request)
+    with frame.bench():
+        draw(view)
 
 
 def draw(view: DecodeView) -> None:
@@ -34,10 +49,10 @@ def draw(view: DecodeView) -> None:
     )
     there = view.trace is not None and bool(view.steps)
     if there:
-        with st.container(key="figures"):
+        with st.container(key=platform.key("figures")):
             platform.part(_step, key=STEP)(view)
             # On the first paint the step goes ahead of the other figures.
-            with st.container(key="rest"):
+            with st.container(key=platform.key("rest")):
                 platform.part(_rest, key=REST)(view)
         if not view.painted:
             later.ask(partial(_painted, view))
@@ -93,7 +108,9 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
         then=redraw_step,
         rested=partial(platform.rerun, REST),
     )
-    with st.container(key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("strip-foot"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         controls.color()
         if live:
             token_strip.draw_legend(by, style.theme())
@@ -109,7 +126,7 @@ def _legend(view: DecodeView, by: str) -> None:
     else:
         token_strip.draw_legend(by, style.theme())
     changed.tell_address(view, page)
-    address.keep(page.path)
+    address.keep()
 
 
 def _step(view: DecodeView) -> None:
@@ -118,7 +135,7 @@ def _step(view: DecodeView) -> None:
         return
     tabs.draw_step(view, view.trace, view.step)
     state.tell_step(view)
-    address.keep(registry.PAGES[0].path)
+    address.keep()
 
 
 def _rest(view: DecodeView) -> None:

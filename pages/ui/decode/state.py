@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.opening import most_open_step
+from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import link
@@ -61,16 +62,15 @@ class DecodeView(View):
     def initial(cls) -> Self:
         """The example, at the step that the address names, else at the most uncertain one."""
         found = super().initial()
-        found.linked = st.query_params.get(_STEP, "")
-        if st.query_params.get("run") != "1":
+        found.linked = st.query_params.get(platform.key(_STEP), "")
+        if st.query_params.get(platform.key("run")) != "1":
             follow_link(found, _OTHERWISE)
         return found
 
     @classmethod
     def elsewhere(cls) -> Self:
         """This session's view, seen from a page whose address names a step of its own."""
-        if cls.key not in st.session_state:
-            st.session_state[cls.key] = super().initial()
+        platform.keep(platform.key(cls.key), super().initial)
         return cls.current()
 
     def show(self, trace: Trace, source: Source) -> None:
@@ -80,6 +80,13 @@ class DecodeView(View):
         self.select(most_open_step(trace))
         if source == "run":
             follow_link(self, _OTHERWISE)
+
+    def follow(self, other: DecodeView) -> None:
+        """Look at the run and the step of another slot."""
+        if other is not self and other.trace is not None:
+            self.show(other.trace, other.source)
+            self.asked = other.asked
+            self.select(other.selected)
 
     @property
     def untouched(self) -> bool:
@@ -115,7 +122,7 @@ def tell_step(view: DecodeView) -> None:
 
 
 def uncertain_steps(trace: Trace) -> list[int]:
-    """Steps whose entropy lies above the run's mean."""
+    """Steps with more entropy than the run's mean; a fixed bound would mark all steps or none."""
     entropies = [step.entropy for step in trace.token_steps]
     mean = sum(entropies) / max(len(entropies), 1)
     return [at for at, entropy in enumerate(entropies) if entropy > mean]

@@ -18,7 +18,9 @@ from pages.ui import platform, registry
 from pages.ui.decode import controls, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
+from pages.ui.platform import slot
 from pages.ui.run.display import bar, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
@@ -29,7 +31,7 @@ from pages.ui.widgets.controls.control import defaults, value
 
 # What keeps the heatmap and the selected step on one screen.
 HEATMAP_ROWS = 6
-_READY = ("Uncertainty", "Arithmetic", "Reading the prompt", "Time")
+_READY = ("uncertainty", "arithmetic", "prompt", "time")
 _UNCERTAIN = "U: the next step with more entropy than the run has on average"
 
 
@@ -42,12 +44,12 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     chart = partial(figure.chart, depends=depends, ahead=offer)
     first, second = _step_parts(view, shaped)
     figure.said(settings_caption(trace), settings_caption(shaped.trace))
-    with st.container(key="step", gap="small"):
+    with st.container(key=platform.key("step"), gap="small"):
         _step_head(view, trace, shaped)
-        with st.container(key="pair"):
-            with st.container(key="pair-first"):
+        with st.container(key=platform.key("pair")):
+            with st.container(key=platform.key("pair-first")):
                 chart(first)
-            with st.container(key="pair-second"):
+            with st.container(key=platform.key("pair-second")):
                 if view.painted:
                     chart(second)
 
@@ -85,14 +87,15 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
     """
     _heatmap(view, trace, redraw)
     _notice(view, trace)
+    strategy = strategy_of(trace.config)
     drawings = {
-        "Uncertainty": partial(_uncertainty, view, trace, redraw),
-        "Arithmetic": partial(_arithmetic, view, trace),
-        "Reading the prompt": partial(_prompt, view, trace),
-        "Time": partial(_time, view, trace, redraw),
+        "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
+        "prompt": Tab("Reading the prompt", partial(_prompt, view, trace)),
+        "time": Tab("Time", partial(_time, view, trace, redraw)),
         **{
-            title: partial(_own, view, trace, part)
-            for title, part in strategy_of(trace.config).parts.items()
+            name: Tab(strategy.label, partial(_own, view, trace, part))
+            for name, part in strategy.parts.items()
         },
     }
     panel.tabs("look", drawings, linked=False, ready=_READY)
@@ -134,18 +137,19 @@ def _notice(view: DecodeView, trace: Trace) -> None:
     if view.step is None:
         return
     shaped = work.selected(view, trace, view.step)
-    with st.container(key="notice"):
+    with st.container(key=platform.key("notice")):
         st.markdown(notice.words(shaped.trace, shaped.step))
         with st.container(horizontal=True, gap="small"):
             st.button(
                 "Open this step in the lab",
-                key="open_in_lab",
+                key=platform.key("open_in_lab"),
                 icon=":material/science:",
                 on_click=_open_in_lab,
+                args=(view,),
             )
             st.button(
                 "Open this step inside",
-                key="open_inside",
+                key=platform.key("open_inside"),
                 icon=":material/account_tree:",
                 on_click=_open_inside,
                 args=(view,),
@@ -153,19 +157,24 @@ def _notice(view: DecodeView, trace: Trace) -> None:
         panel.made_by(settings_caption(trace))
 
 
-def _open_in_lab() -> None:
+def _open_in_lab(view: DecodeView) -> None:
+    with slot.use(slot.PAGE):
+        DecodeView.current().follow(view)
     st.session_state["go_to_lab"] = True
     st.rerun()
 
 
 def _open_inside(view: DecodeView) -> None:
     if view.trace is not None:
-        registry.OPEN_INSIDE(view.trace, view.selected, source=view.source, asked=view.asked)
+        with slot.use(slot.PAGE):
+            registry.OPEN_INSIDE(view.trace, view.selected, source=view.source, asked=view.asked)
         st.rerun()
 
 
 def _step_head(view: DecodeView, trace: Trace, shaped: work.Shaped) -> None:
-    with st.container(key="step-head", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("step-head"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         marked = tuple(state.uncertain_steps(trace))
         stepper.draw(token_strip.KEY, view.selected, len(view.steps), marked)
         st.html(f'<span class="de-keys" title="{_UNCERTAIN}">Keys ← → U</span>', width="content")
@@ -227,10 +236,12 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
 
     job = view.active("compare")
     may_load = view.may_load(str(value("model")))
-    with st.container(key="compare", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("compare"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         st.button(
             "Time the cache on and off in turns",
-            key="compare_cache",
+            key=platform.key("compare_cache"),
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,
             on_click=start,

@@ -9,7 +9,8 @@ import streamlit as st
 
 from pages.ui.run import address
 from pages.ui.widgets.controls import link
-from pages.ui.widgets.controls.control import Segments, declare
+from pages.ui.widgets.controls.control import declare
+from pages.ui.widgets.controls.options import Segments
 
 OWN = "own"
 LESSONS = {

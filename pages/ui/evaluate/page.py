@@ -16,6 +16,7 @@ from pages.ui.evaluate.controls import OWN
 from pages.ui.evaluate.state import EvaluateView, shown, unfinished, wanted
 from pages.ui.run import jobs
 from pages.ui.run.display import bar, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
 from pages.ui.widgets import table
 from pages.ui.widgets.controls import control
@@ -105,10 +106,10 @@ def _figures(view: EvaluateView) -> None:
         panel.tabs(
             "evaluate_look",
             {
-                "Answers": partial(answers.draw, view, evaluation),
-                "Paired differences": partial(_pairs, evaluation),
-                "Best of N": partial(best_of_tab.draw, evaluation),
-                "Costs": partial(_costs, evaluation),
+                "answers": Tab("Answers", partial(answers.draw, view, evaluation)),
+                "pairs": Tab("Paired differences", partial(_pairs, evaluation)),
+                "best": Tab("Best of N", partial(best_of_tab.draw, evaluation)),
+                "costs": Tab("Costs", partial(_costs, evaluation)),
             },
         )
 

@@ -12,7 +12,8 @@ from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import Number, Read, Segments, Toggle, declare, value
+from pages.ui.widgets.controls.control import Number, Read, Toggle, declare, value
+from pages.ui.widgets.controls.options import Segments
 
 MOST_TOKENS = 200
 _RUN = declare(

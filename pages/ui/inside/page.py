@@ -38,7 +38,7 @@ def draw(view: InsideView) -> None:
     if view.trace is not None and view.step is not None and "decode" not in view.jobs:
         if may_record(view, view.trace):
             platform.part(_way, key=WAY)(view)
-            with st.container(key="rest"):
+            with st.container(key=platform.key("rest")):
                 platform.part(_readings, key=READINGS)(view)
             platform.mark_ready()
             return
@@ -112,7 +112,7 @@ def _way(view: InsideView) -> None:
         partial(_show_source, view),
     )
     state.tell_step(view)
-    address.keep(registry.INSIDE.path)
+    address.keep()
 
 
 def _show_source(view: InsideView, row: str) -> None:

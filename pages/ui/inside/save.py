@@ -17,7 +17,7 @@ from core.export.subject import Subject
 from core.traces.data_path import export
 from core.traces.data_path.text import as_lines
 from core.traces.data_path.types import DataPath
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.inside.state import InsideView
 from pages.ui.run.files import link_run, save
 from pages.ui.run.files.archive import Shelf
@@ -77,14 +77,16 @@ def downloads(path: DataPath) -> None:
         ),
         ("Text", "txt", "text/plain", partial(_text, path)),
     )
-    with st.popover("Data path", icon=":material/download:", type="tertiary", key="data-path"):
+    with st.popover(
+        "Data path", icon=":material/download:", type="tertiary", key=platform.key("data-path")
+    ):
         for label, ending, mime, content in files:
             st.download_button(
                 label,
                 content,
                 f"{_STEM}.{ending}",
                 mime,
-                key=f"path-{ending.partition('.')[0]}",
+                key=platform.key(f"path-{ending.partition('.')[0]}"),
                 icon=":material/data_object:",
                 on_click="ignore",
                 width="stretch",

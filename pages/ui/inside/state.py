@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.export.part import Part
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView, follow_link
 from pages.ui.inside import controls
 from pages.ui.run import address
@@ -54,8 +54,8 @@ class InsideView(View):
         """The run on Decode at its step, or at the step that the address names."""
         found = cls()
         found.take(DecodeView.elsewhere())
-        found.linked = st.query_params.get(_STEP, "")
-        if st.query_params.get("run") != "1":
+        found.linked = st.query_params.get(platform.key(_STEP), "")
+        if st.query_params.get(platform.key("run")) != "1":
             follow_link(found, _OTHERWISE)
         return found
 

@@ -14,9 +14,11 @@ from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.traces.data_path.steps import prompt_call, step_call
 from core.traces.data_path.types import FunctionCall
+from pages.ui import platform
 from pages.ui.inside import save, work
 from pages.ui.inside.state import InsideView
 from pages.ui.run.display import panel, proof
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
 from pages.ui.widgets import style, table
 from pages.ui.widgets.controls import control
@@ -33,16 +35,16 @@ def draw(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
         redraw: ends a callback that selects another step.
     """
     head = st.container(
-        key="inside-head", horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("inside-head"), horizontal=True, vertical_alignment="center", gap="small"
     )
     figure.of_step(view.selected)
     panel.tabs(
         "inside_look",
         {
-            save.TABS["calls"]: partial(_flame, view, trace, redraw),
-            save.TABS["modules"]: partial(_modules, view, trace),
-            save.TABS["lens"]: partial(_lens, view, trace),
-            save.TABS["attention"]: partial(_attention, view, trace),
+            "calls": Tab(save.TABS["calls"], partial(_flame, view, trace, redraw)),
+            "modules": Tab(save.TABS["modules"], partial(_modules, view, trace)),
+            "lens": Tab(save.TABS["lens"], partial(_lens, view, trace)),
+            "attention": Tab(save.TABS["attention"], partial(_attention, view, trace)),
         },
     )
     with head:

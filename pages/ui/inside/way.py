@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.inside.boxes import Picture
 from pages.ui.widgets import style
 from pages.ui.widgets.render_clock import drawn_at
@@ -31,12 +32,12 @@ def draw(picture: Picture, shown: str, code: str, on_source: Callable[[str], Non
     """
 
     def asked() -> None:
-        row: Any = (st.session_state.get(_KEY) or {}).get("source")
+        row: Any = (st.session_state.get(platform.key(_KEY)) or {}).get("source")
         if isinstance(row, str) and row in picture.places:
             on_source(row)
 
     _component(
-        key=_KEY,
+        key=platform.key(_KEY),
         data={
             "before": tuple(picture.before),
             "prompt": picture.prompt,

@@ -148,7 +148,7 @@ def _same(model: Any, trace: Trace, run: Trace) -> tuple[Check, ...]:
     if not pairs or run.prompt_ids != trace.prompt_ids:
         wrong = max(wrong, 1)
     detail = f"of the {len(pairs)} tokens that were recorded"
-    tokens = Check("the recorded run emits the run's tokens", not wrong, wrong, 0, detail, True)
+    tokens = Check("recorded_tokens", not wrong, wrong, 0, detail, True)
     return tokens, _same_logits(model, trace, pairs)
 
 
@@ -164,7 +164,7 @@ def _same_logits(model: Any, trace: Trace, pairs: Sequence[tuple[TokenStep, Toke
         largest = max([largest, *map(abs, own.values())])
     bound = logit_tolerance(trace, model, largest)
     detail = "largest deviation of a candidate's logit"
-    name = "the recorded run gives the run's logits"
+    name = "recorded_logits"
     return Check(name, error <= bound, error, bound, detail, True)
 
 
@@ -213,7 +213,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     error = max(abs(float(logits[one.token_id]) - one.logit) for one in candidates)
     bound = logit_tolerance(trace, model, float(logits.abs().max()))
     detail = f"largest deviation of {len(candidates)} logits"
-    name = "this forward gives the logits of the run's step"
+    name = "forward_of_step"
     check = Check(name, error <= bound, error, bound, detail, True)
     return StepForward(prompt, one, path, (check,))
 
@@ -243,7 +243,7 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
     error = abs(found.positions[-1].cells[-1].prob - top.raw_prob)
     bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
     detail = "deviation of the likeliest token's probability"
-    name = "the last layer's reading is the run's step"
+    name = "last_layer"
     return CheckedReading(found, (Check(name, error <= bound, error, bound, detail, True),))
 
 
@@ -258,5 +258,5 @@ def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
     rows = [row for layer in found.weights for row in layer]
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
     detail = f"largest deviation from 1 in {len(rows)} rows"
-    check = Check("attention adds up to one", error <= 1e-3, error, 1e-3, detail, True)
+    check = Check("attention_sums", error <= 1e-3, error, 1e-3, detail, True)
     return CheckedReading(found, (check,))

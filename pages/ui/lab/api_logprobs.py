@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.ui import platform
+
 _GITHUB = "https://github.com"
 _VLLM = f"{_GITHUB}/vllm-project/vllm/blob/main/vllm"
 _INTRO = (
@@ -69,5 +71,5 @@ def draw() -> None:
         "|---|---|---|",
     ]
     lines += [f"| {asked} | {stage} | {source} |" for asked, stage, source in _ROWS]
-    with st.container(key="api-table"):
+    with st.container(key=platform.key("api-table")):
         st.markdown("\n".join(lines))

@@ -15,22 +15,13 @@ from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Toggle,
-    declare,
-    draw,
-    load,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import Slider
 
 # The parts of the page that these controls change, by the names that they can be drawn anew with.
 WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
-LOOKS = ("1,000 rolls", "Temperature", "Continuations", "What logprobs mean")
 
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
@@ -40,7 +31,6 @@ _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
 )  # fmt: skip
-# The address holds the words on the right: that is how Streamlit binds options.
 declare(
     Segments(
         "at", "Step", "run", {"run": "A step of the run", "prompt": "The prompt's next token"}
@@ -107,7 +97,7 @@ def acting_knobs() -> list[Slider]:
 
 def knobs() -> None:
     """The numbers that shape the step."""
-    with st.container(key="knobs"):
+    with st.container(key=platform.key("knobs")):
         draw_rail("lab-rail", KNOB_ROWS, then=redraw, idle=lacking())
 
 
@@ -131,14 +121,18 @@ def roll() -> None:
 def _roll() -> None:
     # Uninterrupted: a number that is taken over and not yet drawn would be lost.
     # Not in the callback: only what is set in the run that draws the field reaches the address.
-    if "rolled" in st.session_state:
-        st.session_state["roll"] = st.session_state.pop("rolled")
+    if platform.key("rolled") in st.session_state:
+        st.session_state[platform.key("roll")] = st.session_state.pop(platform.key("rolled"))
     with st.container(
-        key="roll-row", horizontal=True, wrap=False, vertical_alignment="center", width="content"
+        key=platform.key("roll-row"),
+        horizontal=True,
+        wrap=False,
+        vertical_alignment="center",
+        width="content",
     ):
         st.button(
             "Roll again",
-            key="roll_again",
+            key=platform.key("roll_again"),
             type="primary",
             icon=":material/casino:",
             on_click=_roll_again,
@@ -148,5 +142,5 @@ def _roll() -> None:
 
 
 def _roll_again() -> None:
-    st.session_state["rolled"] = min(int(value("roll")) + 1, MAX_ROLL)
+    st.session_state[platform.key("rolled")] = min(int(value("roll")) + 1, MAX_ROLL)
     redraw(ROLL)

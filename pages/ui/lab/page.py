@@ -16,7 +16,7 @@ from core.export.part import Part, of_figure
 from core.figures.base.labels import stage_name, visible_token
 from core.figures.lab.panels import FEW_PANELS
 from core.figures.lab.words import lab_caption
-from pages.ui import platform, registry
+from pages.ui import platform
 from pages.ui.decode.state import DecodeView
 from pages.ui.lab import controls, save, step_picker, tabs, work
 from pages.ui.lab import state as lab_state
@@ -51,7 +51,7 @@ _NOTICE = """
 def draw(lab: Lab, view: DecodeView) -> None:
     """Everything below the controls."""
     failures = st.container()
-    with st.container(key="lab-step", border=True, gap="small"):
+    with st.container(key=platform.key("lab-step"), border=True, gap="small"):
         # Before the step is looked up: what the address says is known once this is drawn.
         head = _step_head(lab, view)
         ref = lab_state.step_ref(lab, view)
@@ -60,7 +60,7 @@ def draw(lab: Lab, view: DecodeView) -> None:
         lab.loadable = lab_state.may_load(lab, view, ref)
         failure, settings, step = _step(lab, ref)
         if settings is not None and step is not None:
-            with head, st.container(key="lab-save", width="content"):
+            with head, st.container(key=platform.key("lab-save"), width="content"):
                 platform.part(save.menu, key=panel.SAVE)(lab, ref, settings, step)
             platform.part(_words, key=controls.WORDS)(lab, ref)
         elif failure:
@@ -132,7 +132,7 @@ def _step(lab: Lab, ref: StepRef) -> tuple[str, LabSettings | None, LabStep | No
 def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:
     """Which step it is; returns the row, for what takes the step along."""
     row = st.container(
-        key="lab-step-head", horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key("lab-step-head"), horizontal=True, vertical_alignment="center", gap="small"
     )
     with row:
         control.draw("at", label_visibility="collapsed")
@@ -144,7 +144,7 @@ def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:
 def _step_words(shown: LabStep, words: str) -> None:
     """The text before the step, and what the dice say."""
     st.text(ending(shown.text_before, _TEXT_SHOWN), width="stretch")
-    with st.container(key="lab-outcome"):
+    with st.container(key=platform.key("lab-outcome")):
         st.text(words, width="stretch")
 
 
@@ -157,7 +157,7 @@ def _ask_to_load(lab: Lab, ref: StepRef, proof: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
             "Load the model",
-            key="load_model",
+            key=platform.key("load_model"),
             icon=":material/download:",
             on_click=_load,
             args=(lab, ref.model),
@@ -206,7 +206,7 @@ def _choose_step(lab: Lab, view: DecodeView) -> None:
         if linked is None
         else f"Step {nth(linked.index)} of {origin}",
         icon=":material/format_list_numbered:",
-        key="choose-step",
+        key=platform.key("choose-step"),
         on_change="rerun",
     )
     if popover.open:
@@ -224,7 +224,7 @@ def _steps_table(lab: Lab, view: DecodeView) -> None:
 
 
 def _draw_figures(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
-    with st.container(key="figures"):
+    with st.container(key=platform.key("figures")):
         whole = _charts(lab, ref, settings, step)
         if whole:
             platform.part(_looks, key=LOOKS)(lab, ref, settings, step)
@@ -240,7 +240,7 @@ def _looks(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None
 def _go_on(lab: Lab) -> None:
     """Start and watch the work that what was just drawn waits for; keep the address it is at."""
     panel.watch(lab)
-    address.keep(registry.page_of("lab").path)
+    address.keep()
 
 
 def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> bool:
@@ -252,17 +252,17 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
     figure.said(lab_caption(step))
     figure.of_step(ref.index)
     stages = len(step.step.stages) - 1
-    with st.container(key="stages-few" if stages <= FEW_PANELS else "stages-many"):
+    with st.container(key=platform.key("stages-few" if stages <= FEW_PANELS else "stages-many")):
         figure.chart(_stages(step), key, ahead=offer)
     if later.waits(lab):
         return False
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
     time.sleep(_TURN_SECONDS)
-    with st.container(key="pair"):
+    with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(_draw(step), key, ahead=offer)
-            with st.container(key="notice"):
+            with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE)
                 _about_order(settings)
                 panel.made_by(lab_caption(step))

@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.lab.types import Continuations, LabExample, LabStep
 from core.decoding.record.trace import Trace
 from core.traces.lab import load_lab, telling_step
+from pages.ui import platform
 from pages.ui.decode.methods.sampling import DRAWS
 from pages.ui.decode.state import DecodeView
 from pages.ui.resources import examples, models
@@ -86,9 +87,9 @@ class Lab(PageView):
         Whoever has run or selected something on Decode before finds that step instead.
         """
         made, view = cls(example=load_example(), linked=_linked()), DecodeView.current()
-        if made.linked is None and st.query_params.get("ids"):
+        if made.linked is None and st.query_params.get(platform.key("ids")):
             link.tell("The step in the link can't be read: one of the run is shown instead.")
-        made.regrow = st.query_params.get("grow") == "1"
+        made.regrow = st.query_params.get(platform.key("grow")) == "1"
         made.run_seen = (view.number, view.selected)
         if view.trace is not None:
             made.index = telling_step(view.trace) if view.untouched else view.selected
@@ -144,7 +145,7 @@ class Lab(PageView):
 
 def _linked() -> StepRef | None:
     """The step of the address: `prompt~generated~model`, the ids joined by dashes."""
-    text = st.query_params.get("ids", "")
+    text = st.query_params.get(platform.key("ids"), "")
     parts = text.split("~", 2)
     if len(parts) != 3 or len(text) > _LONGEST_LINK:
         return None
@@ -172,15 +173,15 @@ def follow(found: Lab, view: DecodeView) -> None:
         pick(found, view.selected)
         _take_dice(view.trace)
     elif found.asked is not None and asked != found.asked:
-        st.session_state["at"] = "prompt"
+        st.session_state[platform.key("at")] = "prompt"
     found.asked = asked
 
 
 def pick(found: Lab, index: int) -> None:
     """Look at another step of the run, with the throw that the run made there."""
     found.index, found.linked = index, None
-    st.session_state["at"] = "run"
-    st.session_state["roll"] = 0
+    st.session_state[platform.key("at")] = "run"
+    st.session_state[platform.key("roll")] = 0
 
 
 def open_selected() -> None:
@@ -196,7 +197,7 @@ def _take_dice(trace: Trace | None) -> None:
     """The dice of the run, so that the same throw draws the same token."""
     draw = getattr(trace.config, "draw", None) if trace is not None else None
     if draw in DRAWS:
-        st.session_state["dice"] = draw
+        st.session_state[platform.key("dice")] = draw
 
 
 def step_ref(found: Lab, view: DecodeView) -> StepRef:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.figures.base.labels import visible_token
+from pages.ui import platform
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -37,12 +38,12 @@ def draw(steps: Sequence[TokenStep], at: int, on_pick: Callable[[int], None]) ->
     """
 
     def picked() -> None:
-        place = (st.session_state.get(_KEY) or {}).get("picked")
+        place = (st.session_state.get(platform.key(_KEY)) or {}).get("picked")
         if isinstance(place, int) and 0 <= place < len(steps):
             on_pick(place)
 
     _component(
-        key=_KEY,
+        key=platform.key(_KEY),
         data={"steps": tuple(map(_row, steps)), "at": at, "drawn": drawn_at()},
         on_picked_change=picked,
     )

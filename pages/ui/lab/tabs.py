@@ -15,11 +15,12 @@ from core.figures.base.figure import Figure
 from core.figures.lab.words import lab_caption
 from pages.ui import platform
 from pages.ui.lab import api_logprobs, work
-from pages.ui.lab.controls import LOOKS, LabSettings
+from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.resources import models
 from pages.ui.run import address, jobs
 from pages.ui.run.display import bar, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
 from pages.ui.widgets import closed, table
@@ -32,14 +33,14 @@ _NOT_THERE = "The file holds nothing of this, and its model is not loaded."
 def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     """The tabs; only the open one is worked out."""
     _write_address(lab, ref, settings)
-    drawings = (
-        partial(_rolls, lab, ref, settings, step),
-        partial(_sweep, lab, ref, settings, step),
-        partial(_ways, lab, ref, settings),
-        api_logprobs.draw,
-    )
+    drawings = {
+        "rolls": Tab("1,000 rolls", partial(_rolls, lab, ref, settings, step)),
+        "sweep": Tab("Temperature", partial(_sweep, lab, ref, settings, step)),
+        "tree": Tab("Continuations", partial(_ways, lab, ref, settings)),
+        "logprobs": Tab("What logprobs mean", api_logprobs.draw),
+    }
     # The first two start work by being drawn.
-    panel.tabs("lab_look", dict(zip(LOOKS, drawings, strict=True)), ready=LOOKS[2:])
+    panel.tabs("lab_look", drawings, ready=("tree", "logprobs"))
 
 
 def _rolls(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
@@ -68,7 +69,7 @@ def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerat
     The container's own name stays: under another one the browser would draw the chart anew.
     """
     figure.said_before(lab_caption(found.step))
-    place = st.container(key=f"measured-{name}", gap=None)
+    place = st.container(key=platform.key(f"measured-{name}"), gap=None)
     place.html("<i hidden></i>" if found.ready else '<i hidden class="de-before"></i>')
     return place
 
@@ -89,7 +90,9 @@ def _changed(grown: Continuations, settings: LabSettings) -> bool:
 
 
 def _ways(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
-    with st.container(key="grow-row", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("grow-row"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         control.draw("ways", "length")
         _restore(lab, ref, settings)
         bar.button(
@@ -159,7 +162,7 @@ def _tree(grown: Continuations, ref: StepRef, settings: LabSettings) -> None:
         _dice_words(ref),
     )
     fold = bool(value("fold"))
-    with st.container(key="tree-wide"):
+    with st.container(key=platform.key("tree-wide")):
         figure.chart(of_figure("tree", figures.lab_tree, grown, fold=fold), (grown, fold))
     table.draw(
         "grown-rows",

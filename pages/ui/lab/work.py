@@ -152,7 +152,7 @@ def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int
         return job.compute("Measuring", all_boundaries, *step, throw, KNOB_RANGES)
     if name == "rolls":
         return job.compute("Measuring", roll, *step, throw, ROLLS)
-    return job.compute("Measuring", sweep, *step, TEMPERATURES)
+    return job.compute("Measuring", sweep, *step, throw, TEMPERATURES)
 
 
 def known(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Any:

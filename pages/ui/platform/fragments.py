@@ -18,7 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-from pages.ui.platform import guard, session
+from pages.ui.platform import guard, session, slot
 from pages.ui.platform.uninterrupted import critical
 
 P = ParamSpec("P")
@@ -30,13 +30,15 @@ _OWED = "fragments_owed"
 
 def part(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
     """`st.fragment` for what may fail: the rest of the page stands. `options` are its own."""
+    if "key" in options:
+        options["key"] = slot.key(options["key"])
 
     @wraps(draw)
     def drawn(*args: P.args, **named: P.kwargs) -> None:
         draw(*args, **named)
         _owed().discard(str(options.get("key")))
 
-    mounted: Callable[P, None] = st.fragment(guard.guarded(drawn), **options)
+    mounted: Callable[P, None] = st.fragment(slot.bound(guard.guarded(drawn)), **options)
     return mounted
 
 
@@ -62,7 +64,7 @@ def rerun(*keys: str) -> None:
 
     Where another page is being opened meanwhile, that goes on.
     """
-    mounted_on = st.session_state.get(_MOUNTED_ON)
+    mounted_on, keys = st.session_state.get(_MOUNTED_ON), tuple(map(slot.key, keys))
     if mounted_on is None:
         st.rerun()
     if mounted_on == _page():

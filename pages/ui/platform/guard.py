@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec
 
@@ -23,10 +24,12 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     _has_active_trigger_value,
 )
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from core.decoding.errors import DecodingError
+from pages.ui.platform import slot
 from pages.ui.platform.uninterrupted import critical
 
 P = ParamSpec("P")
@@ -69,7 +72,8 @@ def is_alone() -> bool:
 
 
 def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
-    """From now on callbacks run to their end, and one that fails ends there; for the whole server.
+    """From now on callbacks run in their slot and to their end, and one that fails ends there; for
+    the whole server.
 
     Streamlit would show the error in place of the page. And it forgets a press where the next
     request comes before the press was looked at. It offers no hook around either.
@@ -104,6 +108,17 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
         with critical():
             begin(self, *reported, **named)
 
+    register = SessionState._set_widget_metadata
+
+    def register_bound(self: SessionState, widget_metadata: WidgetMetadata[Any]) -> None:
+        if slot.current().prefix:
+            one, several = widget_metadata.callback, widget_metadata.callbacks
+            bound = several and {event: slot.bound(call) for event, call in several.items()}
+            bound_one = one and slot.bound(one)
+            widget_metadata = replace(widget_metadata, callback=bound_one, callbacks=bound)
+        register(self, widget_metadata)
+
+    SessionState._set_widget_metadata = register_bound  # type: ignore[method-assign]
     SafeSessionState.on_script_will_rerun = take_over  # type: ignore[method-assign]
     SessionState._run_callback_and_record_rerun = run_callback  # type: ignore[method-assign]
     SessionState._guarded = True  # type: ignore[attr-defined]

@@ -73,17 +73,15 @@ def is_first(name: str) -> bool:
     return True
 
 
-def set_in_address(name: str, word: str) -> bool:
-    """Let the address say a word; False where the name belongs to a control that was drawn."""
-    with suppress(StreamlitAPIException):
-        st.query_params[name] = word
-        return True
-    return False
+def tell_address(name: str, word: str | None) -> bool:
+    """Let the address say this under a name, or nothing; it isn't sent where it says so already.
 
-
-def drop_from_address(name: str) -> bool:
-    """Take a name out of the address; False where it belongs to a control that was drawn."""
+    False where the name belongs to a control that was drawn.
+    """
     with suppress(StreamlitAPIException):
-        del st.query_params[name]
+        if word is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != word:
+            st.query_params[name] = word
         return True
     return False

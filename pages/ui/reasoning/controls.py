@@ -27,17 +27,9 @@ from pages.ui.run import shared
 from pages.ui.widgets import ahead, words
 from pages.ui.widgets.controls import knob_rows, rail
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import (
-    Number,
-    Read,
-    Segments,
-    Text,
-    Toggle,
-    declare,
-    draw,
-    value,
-)
+from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, value
 from pages.ui.widgets.controls.knob import Knob
+from pages.ui.widgets.controls.options import Segments
 from pages.ui.widgets.controls.slider import slider
 
 MAX_WHOLE, MAX_TEMPERATURE = 8000, 2.0
@@ -183,13 +175,15 @@ def budget(then: Callable[[], None]) -> None:
 
 
 def _budget(then: Callable[[], None]) -> None:
-    with st.container(key="budget-row", horizontal=True, vertical_alignment="center", gap="medium"):
-        st.session_state["level"] = _level()
+    with st.container(
+        key=platform.key("budget-row"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
+        st.session_state[platform.key("level")] = _level()
         st.segmented_control(
             "Level",
             list(LEVELS),
             format_func=str.capitalize,
-            key="level",
+            key=platform.key("level"),
             on_change=_take_level,
             args=(then,),
             help="A level is a name for a budget: "
@@ -204,7 +198,7 @@ def _budget(then: Callable[[], None]) -> None:
         return {"whole": _whole_words((said | inputs).__getitem__)}
 
     inputs = knob_rows.inputs([_THINKING])
-    with st.container(key="whole-words"):
+    with st.container(key=platform.key("whole-words")):
         offer = ahead.offer("budget", tuple(said.values()), inputs, build)
         words.draw("whole", _whole_words(value), offer)
 
@@ -225,7 +219,7 @@ def _level() -> str | None:
 
 
 def _take_level(then: Callable[[], None]) -> None:
-    chosen = st.session_state.get("level")
+    chosen = st.session_state.get(platform.key("level"))
     if chosen in LEVELS:
         rail.put(BUDGET, LEVELS[chosen])
     then()

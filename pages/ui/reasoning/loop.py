@@ -8,6 +8,7 @@ from core.decoding.counting import counted, duration
 from core.decoding.reasoning.config import LEVELS, Reasoning
 from core.decoding.reasoning.transcript import mark_sizes, pieces_of
 from core.decoding.record.trace import Trace
+from pages.ui import platform
 from pages.ui.reasoning import state
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.widgets import closed
@@ -36,15 +37,15 @@ _LEFT_OUT = (
 
 def draw(view: ReasonView) -> None:
     """The code on the left, the shown run's counts on the right."""
-    with st.container(key="pair-level"):
+    with st.container(key=platform.key("pair-level")):
         left, right = st.columns(2, gap="small")
         with left:
-            with st.container(key="loop-code", gap=None):
+            with st.container(key=platform.key("loop-code"), gap=None):
                 # What colours code is a script of 1.6 MB, which a closed tab does without.
                 if closed.state() != "closed":
                     _code()
             st.caption(_LEFT_OUT)
-        with right, st.container(key="loop-counts", border=True, gap="small"):
+        with right, st.container(key=platform.key("loop-counts"), border=True, gap="small"):
             if view.trace is None:
                 st.text("Run a problem to see how often its loop ran.")
             else:
@@ -53,7 +54,7 @@ def draw(view: ReasonView) -> None:
 
 def _code() -> None:
     st.code(_BEFORE, language="python")
-    with st.container(key="loop-bound", gap=None):
+    with st.container(key=platform.key("loop-bound"), gap=None):
         st.code(_BOUND, language="python")
     st.code(_AFTER, language="python")
 
@@ -77,7 +78,7 @@ def _counts(trace: Trace) -> None:
         # Of the steps alone, as the figure of the time has it; not of showing them.
         "time": duration(trace.timings.prefill + trace.timings.decode),
     }
-    with st.container(key="loop-rows", gap=None):
+    with st.container(key=platform.key("loop-rows"), gap=None):
         for name, words in rows.items():
             with st.container(horizontal=True, wrap=False, gap="small"):
                 st.text(name, width=190)

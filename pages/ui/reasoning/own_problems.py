@@ -10,6 +10,7 @@ from core.decoding.errors import DecodingError
 from core.evaluation.questions.problems import THINKING_SYSTEM, read_problems
 from core.evaluation.types import ProblemSet
 from core.figures.reasoning.words import problems_words
+from pages.ui import platform
 from pages.ui.platform.uploaded import content_of
 from pages.ui.reasoning import problem
 from pages.ui.reasoning.problem import chains
@@ -19,7 +20,9 @@ from pages.ui.widgets.controls.control import value
 
 def draw(view: ReasonView) -> None:
     """Where the file is given, and what came of it."""
-    with st.popover(_source_words(view), icon=":material/upload_file:", key="own-problems"):
+    with st.popover(
+        _source_words(view), icon=":material/upload_file:", key=platform.key("own-problems")
+    ):
         _upload(view)
 
 
@@ -35,20 +38,20 @@ def _upload(view: ReasonView) -> None:
     st.file_uploader(
         "Problem file",
         type=["csv", "jsonl", "json", "txt"],
-        key="problem_file",
+        key=platform.key("problem_file"),
         max_upload_size=1,
         on_change=_uploaded,
         args=(view,),
     )
     if view.refused:
-        with st.container(key="refused"):
+        with st.container(key=platform.key("refused")):
             st.text(view.refused)
     elif view.uploaded is not None:
         st.text(problems_words(view.uploaded))
 
 
 def _uploaded(view: ReasonView) -> None:
-    upload = st.session_state.get("problem_file")
+    upload = st.session_state.get(platform.key("problem_file"))
     view.refused, view.uploaded = "", None
     if upload is None:
         return

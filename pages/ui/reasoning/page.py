@@ -39,8 +39,8 @@ LIVE_SECONDS = 1.5
 ACCURACY, NOTE, LOOKS = "reason-accuracy", "reason-note", "reason-looks"
 
 
-class Tab(NamedTuple):
-    """A tab: what draws it, and what starts its work for a link that has the flag.
+class Look(NamedTuple):
+    """A tab: its title, what draws it, and what starts its work for a link that has the flag.
 
     Args:
         flag: in the address; the name of its job too.
@@ -48,6 +48,7 @@ class Tab(NamedTuple):
         button: says what else starts it.
     """
 
+    title: str
     draw: Callable[[ReasonView], None]
     flag: str = ""
     start: Callable[[ReasonView], None] | None = None
@@ -56,17 +57,29 @@ class Tab(NamedTuple):
 
 
 _TABS = {
-    "Many problems": Tab(
-        reason_many.draw, "sweep", reason_many.start, reason_many.tokens, "Run sweep"
+    "sweep": Look(
+        "Many problems",
+        reason_many.draw,
+        "sweep",
+        reason_many.start,
+        reason_many.tokens,
+        "Run sweep",
     ),
-    "Same bound, other ways": Tab(vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
-    "Best of N": Tab(best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
-    "What a level is": Tab(loop.draw),
-    "A calculator": Tab(
-        tools.draw, "tools", tools.start, tools.tokens, "Run this problem both ways"
+    "rivals": Look(
+        "Same bound, other ways", vote.draw, "rivals", vote.start, vote.tokens, "Compare"
+    ),
+    "best": Look("Best of N", best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
+    "level": Look("What a level is", loop.draw),
+    "tools": Look(
+        "A calculator",
+        tools.draw,
+        "tools",
+        tools.start,
+        tools.tokens,
+        "Run this problem both ways",
     ),
 }
-_READY = ("What a level is", "A calculator")
+_READY = ("level", "tools")
 _NOTICE = """
 ## What to notice
 
@@ -86,7 +99,7 @@ def draw(view: ReasonView) -> None:
     else:
         found = panel.read_controls(view, _asked)
     figure.said(*_captions(view))
-    with st.container(key="reason-first", gap="small"):
+    with st.container(key=platform.key("reason-first"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             panel.draw(
@@ -99,7 +112,7 @@ def draw(view: ReasonView) -> None:
         waits = view.trace is not None and view.strip is not None and later.waits(view)
         with right:
             platform.part(_accuracy, key=ACCURACY)(view, waits=waits)
-            with st.container(key="notice"):
+            with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE)
                 panel.made_by(*_captions(view))
     if waits:
@@ -126,7 +139,9 @@ def _asked() -> tuple[Problem, Reasoning]:
 
 def _looks(view: ReasonView) -> None:
     """The tabs, and the watch over what a press in them starts."""
-    drawings = {name: partial(_tab, view, tab) for name, tab in _TABS.items()}
+    drawings = {
+        name: panel.Tab(look.title, partial(_tab, view, look)) for name, look in _TABS.items()
+    }
     panel.tabs("reason_look", drawings, ready=_READY)
     panel.watch(view)
 
@@ -192,7 +207,7 @@ def _knew(view: ReasonView) -> None:
     if strip is None:
         _ask_where(view, trace)
         return
-    with st.container(key="figures"):
+    with st.container(key=platform.key("figures")):
         figure.chart(STOPS.part(view, trace), (view.number, view.version("stops")))
 
 
@@ -205,7 +220,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
     if job is None and own and thinks and not error:
         start_stops(view)
         job = view.active("stops")
-    with st.container(key="ask-stops", border=True, gap="small"):
+    with st.container(key=platform.key("ask-stops"), border=True, gap="small"):
         st.markdown("**Where did it know?**")
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
@@ -214,7 +229,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         else:
             st.button(
                 "Stop the thinking at each step",
-                key="find_stops",
+                key=platform.key("find_stops"),
                 icon=":material/pause_circle:",
                 disabled=not may_load or "decode" in view.jobs,
                 on_click=start_stops,
@@ -250,7 +265,7 @@ def _accuracy(view: ReasonView, *, waits: bool) -> None:
 def _curve(view: ReasonView) -> None:
     sweep = reason_many.shown(view)
     if sweep is None:
-        with st.container(key="ask-sweep", border=True):
+        with st.container(key=platform.key("ask-sweep"), border=True):
             st.markdown("**Accuracy against the budget**")
             st.text("No sweep has run yet: start one under Many problems.")
         return
@@ -271,11 +286,11 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
         rail.put(reason_controls.BUDGET, int(custom[0]))
         redraw()
     else:
-        st.session_state["whole"] = max(1, int(custom[0]))
+        st.session_state[platform.key("whole")] = max(1, int(custom[0]))
         st.rerun()
 
 
-def _tab(view: ReasonView, tab: Tab) -> None:
+def _tab(view: ReasonView, tab: Look) -> None:
     """Draw a tab, and measure again what a link asks for: a link alone loads built-in models only,
     and starts nothing that costs more than a bound.
 
@@ -285,7 +300,7 @@ def _tab(view: ReasonView, tab: Tab) -> None:
     if closed.state() == "closed":
         return
     first, view.looked = not view.looked, True
-    asked = tab.start is not None and st.query_params.get(tab.flag) == "1"
+    asked = tab.start is not None and st.query_params.get(platform.key(tab.flag)) == "1"
     if first and asked and tab.start and models.is_embedded(str(value("model"))):
         try:
             awaits_press = cost.awaited(tab.tokens(view), tab.button)

@@ -18,6 +18,7 @@ from core.evaluation.questions.chains import MOST_STEPS
 from core.evaluation.questions.problems import THINKING_SYSTEM, make_hard_sums, make_problems
 from core.evaluation.scoring.answers import MAX_DIGITS, normal_number
 from core.evaluation.types import Problem, ProblemSet
+from pages.ui import platform
 from pages.ui.reasoning import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls
@@ -118,7 +119,7 @@ def pick_problem() -> None:
     if value("problem") != "own":
         st.button(
             "Another problem",
-            key="another_problem",
+            key=platform.key("another_problem"),
             icon=":material/casino:",
             help="Another problem of this kind. None was in the built-in model's training.",
             on_click=_another,
@@ -126,14 +127,16 @@ def pick_problem() -> None:
 
 
 def _another() -> None:
-    st.session_state["problem_seed"] = secrets.randbelow(controls.MAX_PROBLEM_SEED)
+    st.session_state[platform.key("problem_seed")] = secrets.randbelow(controls.MAX_PROBLEM_SEED)
 
 
 def write_question() -> None:
     """One's own question and its answer, where they are asked for."""
     if value("problem") != "own":
         return
-    with st.container(key="own-question", horizontal=True, vertical_alignment="bottom"):
+    with st.container(
+        key=platform.key("own-question"), horizontal=True, vertical_alignment="bottom"
+    ):
         draw("question", "right")
 
 

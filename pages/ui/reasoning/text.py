@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.evaluation.types import Transcript
 from core.figures.base.labels import visible_token
 from core.figures.base.theme import OKABE_ITO, Theme
+from pages.ui import platform
 from pages.ui.widgets import style
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -69,7 +70,7 @@ def _draw(name: str, question: str, pieces: Sequence[ShownToken], **flags: bool)
     colors = _colors(style.theme())
     used = {word for _, kind, _ in pieces for word in kind.split()}
     _component(
-        key=f"reason-text-{name}",
+        key=platform.key(f"reason-text-{name}"),
         data={
             "question": question,
             # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.

@@ -9,6 +9,7 @@ from core.decoding.reasoning.transcript import ReasoningSummary
 from core.decoding.record.trace import Trace
 from core.evaluation.types import AttemptOutcome, Problem
 from core.figures.reasoning.words import OUTCOME_WORDS
+from pages.ui import platform
 from pages.ui.reasoning.state import RunVerdict
 
 _ICONS = {
@@ -23,7 +24,7 @@ def draw(found: RunVerdict, problem: Problem | None, name: str = "run") -> None:
     """What the run answered and whether that is right, in a sentence with a sign."""
     outcome, right = found.outcome, problem.answer if problem is not None else ""
     with st.container(
-        key=f"verdict-{outcome or 'open'}-{name}",
+        key=platform.key(f"verdict-{outcome or 'open'}-{name}"),
         horizontal=True,
         wrap=False,
         vertical_alignment="center",

@@ -33,6 +33,14 @@ _SETTINGS = {
 }
 # What any method takes over from the request's own settings.
 _SHARED = ("max_new_tokens", "min_new_tokens", "stop_strings")
+_TEMPERATURES = {"cool": 0.3, "hot": 1.5}
+_WORDS = {
+    "greedy": "Greedy",
+    "beam": "Beam search, 4 beams",
+    "embedded_draft": "Speculative, the embedded draft",
+    "prompt_lookup": "Speculative, prompt lookup",
+    **{name: f"Temperature {heat:g}" for name, heat in _TEMPERATURES.items()},
+}
 
 
 def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "") -> None:
@@ -64,28 +72,28 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
     """
     with st.container(key="request-acts", horizontal=True, gap="small"):
         page = registry.page_of(trace.config.method)
-        _open_button(page.title, partial(_open, page, trace, record))
+        _open_button(page, partial(_open, page, trace, record))
         if page.path == registry.PAGES[0].path and trace.token_steps:
             open_it = partial(_open_in_lab, view, trace)
-            _open_button(registry.page_of("lab").title, open_it, "Open this step in the lab")
+            _open_button(registry.page_of("lab"), open_it, "Open this step in the lab")
         if trace.token_steps:
             open_it = partial(registry.OPEN_INSIDE, trace, view.selected)
-            _open_button("Inside", open_it, "Open this step inside")
+            _open_button(registry.INSIDE, open_it, "Open this step inside")
         if record is not None and record.configs:
-            options = variants(record)
             st.menu_button(
                 "The same request with",
-                list(options),
+                list(variants(record)),
+                format_func=_WORDS.__getitem__,
                 key="variant",
                 on_click=_send_variant,
                 args=(view, record),
             )
 
 
-def _open_button(title: str, open_it: Callable[[], None], label: str = "") -> None:
+def _open_button(page: registry.Page, open_it: Callable[[], None], label: str = "") -> None:
     st.button(
-        label or f"Open in {title}",
-        key=f"open-{title}",
+        label or f"Open in {page.title}",
+        key=f"open-{page.path or 'decode'}",
         icon=":material/open_in_new:",
         on_click=open_it,
     )
@@ -128,23 +136,23 @@ def _open_in_lab(view: RequestsView, trace: Trace) -> None:
 
 
 def variants(record: Record) -> dict[str, dict[str, Any]]:
-    """Other ways of decoding a request, by their names: each the JSON of a config."""
+    """Other ways of decoding a request, by their keys: each the JSON of a config."""
     own = config_to_dict(record.configs[0])
     shared = {name: own[name] for name in _SHARED if name in own}
     found: dict[str, dict[str, Any]] = {
-        "Greedy": {"method": "greedy"},
-        "Beam search, 4 beams": {"method": "beam", "num_beams": 4},
+        "greedy": {"method": "greedy"},
+        "beam": {"method": "beam", "num_beams": 4},
     }
     if models.is_embedded(record.model):
-        found["Speculative, the embedded draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
+        found["embedded_draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
     # It needs no second model, so that it fits any.
-    found["Speculative, prompt lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
+    found["prompt_lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
     drawn: dict[str, Any] = (
         own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
     )
-    for heat in (0.3, 1.5):
+    for name, heat in _TEMPERATURES.items():
         shaping = {**drawn.get("shaping", {}), "temperature": heat}
-        found[f"Temperature {heat:g}"] = {**drawn, "shaping": shaping}
+        found[name] = {**drawn, "shaping": shaping}
     return {name: {**shared, **settings} for name, settings in found.items()}
 
 

@@ -12,7 +12,8 @@ from core.server.settings import variable
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.widgets.controls import control
-from pages.ui.widgets.controls.control import Menu, Number, Segments, Text, declare, value
+from pages.ui.widgets.controls.control import Number, Text, declare, value
+from pages.ui.widgets.controls.options import Menu, Segments
 
 MAX_DECODING = 4_000
 ROWS = declare(

@@ -15,6 +15,7 @@ from core.server.api.history import Record
 from core.traces.data_path.types import DataPath
 from pages.ui.hosting import endpoint
 from pages.ui.run.display import panel
+from pages.ui.run.display.panel import Tab
 
 # Calls within calls that are written; the files hold all.
 _DEPTH = 5
@@ -34,9 +35,9 @@ def draw(record: Record, choice: int) -> None:
     panel.tabs(
         "request-look",
         {
-            "Settings": partial(_settings, record, choice),
-            "Prompt": partial(_prompt, record, choice),
-            "Data path": partial(_path, record),
+            "settings": Tab("Settings", partial(_settings, record, choice)),
+            "prompt": Tab("Prompt", partial(_prompt, record, choice)),
+            "path": Tab("Data path", partial(_path, record)),
         },
         linked=False,
     )

@@ -31,11 +31,6 @@ def examples(model: str = "") -> tuple[Example, ...]:
     return tuple(Example(**entry) for entry in json.loads(file.read_text(encoding="utf-8")))
 
 
-def named(label: object, model: str) -> Example | None:
-    """The example of a label in this model's menu."""
-    return next((example for example in examples(model) if example.label == label), None)
-
-
 def shown(prompt: str, chat: bool, system: str, model: str) -> Example | None:
     """The example of this model that the controls hold, if they hold one."""
     held = (prompt, chat, system if chat else "")

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import streamlit as st
 
 from pages.ui import platform
+from pages.ui.platform import session
 from pages.ui.run import shared
 from pages.ui.widgets.controls import rail
 
@@ -20,17 +21,14 @@ _ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
 
 
-def keep(page: str) -> None:
-    """Remember the address of the page, by its path, at the end of its run."""
-    _kept()[page] = _part()
+def keep() -> None:
+    """Remember the address of the page at the end of its run."""
+    _kept()[str(st.session_state.get("page_before", ""))] = _part()
 
 
 def tell(name: str, said: str | None) -> None:
-    """Let the address say this under a name, or nothing; it isn't sent where it says so already."""
-    if said is None:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != said:
-        st.query_params[name] = said
+    """Let the address say this under a name of the current slot, or nothing."""
+    session.tell_address(platform.key(name), said)
 
 
 def forget(page: str) -> None:

@@ -18,7 +18,8 @@ from pages.ui.registry import Page
 from pages.ui.run import address, shared
 from pages.ui.run.request import Request, RunControls
 from pages.ui.run.view import View
-from pages.ui.widgets.controls.control import Control, Menu, Read, row_of, value
+from pages.ui.widgets.controls.control import Control, Read, row_of, value
+from pages.ui.widgets.controls.options import Menu
 
 _MOST_NAMED = 4
 _SHOWN = 60
@@ -109,7 +110,7 @@ def note(view: View, page: Page) -> str:
         rows = list(changed(page, said))
     except DecodingError:
         return ""  # The page says what is wrong with the controls.
-    labels = [row.label.partition(",")[0] for row in rows if row.key not in controls.acting]
+    labels = [row.name for row in rows if row.key not in controls.acting]
     if len(labels) > _MOST_NAMED:
         labels[_MOST_NAMED - 1 :] = [f"{len(labels) - _MOST_NAMED + 1} more"]
     if labels:

@@ -33,7 +33,7 @@ MOST_JOBS, MOST_THREADS = 12, 48
 TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait until one has ended."
 # A view that polled no job for so long is seen by nobody: a hidden tab, a page that was left.
 UNSEEN_SECONDS = 15.0
-# A job that nobody polled for so long is cancelled: a browser polls a hidden tab once a minute.
+# A job that nobody polled for so long is cancelled: a hidden tab polls once in 50 s (`browser.js`).
 ABANDONED_SECONDS = 120.0
 # The same where the browser has gone; it may come back after a broken connection.
 GONE_SECONDS = 15.0

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from core.decoding.record.trace import Trace
+from pages.ui import platform
+from pages.ui.platform.slot import Slot
 from pages.ui.resources import models, prompts
 from pages.ui.widgets.controls import figure_choices
-from pages.ui.widgets.controls.control import Menu, Number, Read, Text, Toggle, declare, load, value
+from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, load, value
+from pages.ui.widgets.controls.options import Menu
 
 MAX_PROMPT = 20_000
 # In the session's state: an example was picked, and the page that is drawn next may run it.
@@ -34,6 +37,13 @@ ROWS = declare(
         placeholder="Optional: how the model should answer."),
     SEED,
 ) + figure_choices.ROWS  # fmt: skip
+# Names that the runs of a page have in common.
+_COMMON = frozenset(row.key for row in ROWS) - {"prompt"}
+
+
+def slots(prefixes: Sequence[str]) -> list[Slot]:
+    """The slots of a page whose runs each have a prompt of their own."""
+    return [Slot(prefix, _COMMON) for prefix in prefixes]
 
 
 def seed_row(acts: Callable[[Read], bool]) -> Number:
@@ -59,5 +69,5 @@ def said_by(trace: Trace) -> dict[str, Any]:
 
 def use_example(example: prompts.Example) -> None:
     """In a callback: set the prompt to an example, which the page then runs."""
-    st.session_state[RUN_EXAMPLE] = models.is_at_hand(model())
+    st.session_state[platform.key(RUN_EXAMPLE)] = models.is_at_hand(model())
     load({key: getattr(example, key) for key in ("prompt", "chat", "system")})

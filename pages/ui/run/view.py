@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from core.decoding.methods import method_of
+from core.decoding.record.notes import RECOMPUTED
 from core.decoding.record.steps import NO_RECORD, Step, TokenStep
-from core.decoding.record.trace import RECOMPUTED, Timings, Trace
+from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
 from pages.ui import platform
@@ -56,7 +57,7 @@ class PageView(BackgroundWork):
     @classmethod
     def current(cls) -> Self:
         """This session's view of the page."""
-        return platform.keep(cls.key, cls.initial)
+        return platform.keep(platform.key(cls.key), cls.initial)
 
     @classmethod
     def initial(cls) -> Self:
@@ -197,6 +198,5 @@ class View(PageView):
 
 def _told(trace: Trace) -> str:
     """Notes on this run alone, such as a lost server or a doubled start token."""
-    known = method_of(trace.config).notes(trace.config)
-    others = (note for note in trace.notes if note not in known)
-    return " ".join(note for note in others if not note.startswith(RECOMPUTED))
+    known = (RECOMPUTED, *(note.key for note in method_of(trace.config).notes(trace.config)))
+    return " ".join(words for key, words in trace.notes if key not in known)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui.platform import guard
+from pages.ui import platform
+from pages.ui.platform import guard, slot
 from pages.ui.registry import Page
 from pages.ui.run import address, shared
 from pages.ui.widgets.controls import control
@@ -37,10 +38,12 @@ def _start_afresh(page: Page) -> None:
     """Forget what the page shows and what its controls say, shared knobs in the address too; other
     pages and the sidebar stay as they are."""
     kind = page.view.find().__self__
-    if (view := st.session_state.pop(kind.key, None)) is not None:
-        for job in view.jobs.values():
-            job.stop()
     address.forget(page.path)
     own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
-    named = control.rows_in_address().keys() - {row.key for row in shared.ROWS}
-    control.load(own | {key: control.row_of(key).default for key in named})
+    for place in shared.slots(page.slots):
+        with slot.use(place):
+            if (view := st.session_state.pop(platform.key(kind.key), None)) is not None:
+                for job in view.jobs.values():
+                    job.stop()
+            named = control.rows_in_address().keys() - {row.key for row in shared.ROWS}
+            control.load(own | {key: control.row_of(key).default for key in named})

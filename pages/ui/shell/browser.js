@@ -8,7 +8,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (data.drawn < tab.drawn) return;
   tab.drawn = data.drawn;
   tab.longest = Object.entries(data.longest);
-  tab.free = data.free.map((key) => `.st-key-${key} input`).join();
+  tab.slots = data.slots;
+  tab.free = inSlots(tab, data.free.map((key) => `.st-key-${key} input`));
   if (tab.told === data.theme) tab.told = null;
   followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
@@ -17,11 +18,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
 // `told` is the theme that the server was last told of; `free` selects the menus that take any text;
 // `longest` has the fields of text with the most characters that each takes.
 function prepare(script) {
-  const tab = { drawn: 0, told: null, free: "", longest: [] };
+  const tab = { slots: [""], drawn: 0, told: null, free: "", longest: [] };
   loadEarly(script);
   restUnseen();
   oneEntryAPage();
-  announce();
+  announce(tab);
   addEventListener("click", clickLabel);
   addEventListener("keydown", runFromTab, true);
   takeWholeText(tab);
@@ -33,6 +34,12 @@ function prepare(script) {
   return tab;
 }
 
+// Selectors of what a page names by keys, for each prefix of its runs.
+function inSlots(tab, selectors) {
+  const named = tab.slots.flatMap((slot) => selectors.map((one) => one.replaceAll("st-key-", `st-key-${slot}`)));
+  return [...new Set(named)].join();
+}
+
 // The charts' script, before the first chart's values have come.
 function loadEarly(address) {
   const script = document.createElement("script");
@@ -42,7 +49,7 @@ function loadEarly(address) {
 }
 
 // A tab that nobody sees lets its timers rest, those that ask how far a run is among them, and catches
-// up when it is seen. Each goes on once a minute: a job that nobody watches is stopped after two.
+// up when it is seen. Each goes on once in 50 s: a job that nobody watches for 120 s is stopped.
 const UNSEEN_MS = 50_000;
 function restUnseen() {
   const { setInterval: start, clearInterval: end } = window, due = new Map();
@@ -77,11 +84,11 @@ function followWidth(tab, data, tell) {
 }
 
 const ANNOUNCE_MS = 300, PROGRESS_MS = 4000;
-const ALERTS = ".st-key-failure, .st-key-refused";
-const NOTICES = "[class*='note-changed'], [class*='st-key-status-'] [data-testid=stText], .st-key-lab-outcome";
+const ALERTS = [".st-key-failure", ".st-key-refused"];
+const NOTICES = ["[class*='note-changed']", "[class*='st-key-status-'] [data-testid=stText]", ".st-key-lab-outcome"];
 
 // Errors are told at once to those who listen to the page, notices and progress when it rests.
-function announce() {
+function announce(tab) {
   const [alert, status] = ["alert", "status"].map((role) => {
     const region = document.createElement("div");
     region.className = "de-told";
@@ -90,13 +97,13 @@ function announce() {
     return region;
   });
   let waiting = 0, told = 0;
-  const words = (selector) => [...document.querySelectorAll(selector)].map((node) => node.innerText).join(". ");
+  const words = (selectors) => [...document.querySelectorAll(inSlots(tab, selectors))].map((node) => node.innerText).join(". ");
   const say = () => {
     waiting = 0;
     const error = words(ALERTS), notice = words(NOTICES);
     if (alert.textContent !== error) alert.textContent = error;
     if (status.textContent === notice) return;
-    const running = document.querySelector(".st-key-status-running");
+    const running = document.querySelector(inSlots(tab, [".st-key-status-running"]));
     if (running && Date.now() - told < PROGRESS_MS) return;
     told = Date.now();
     status.textContent = notice;
@@ -164,7 +171,7 @@ function runFromTab(event) {
 // Streamlit drops a text beyond a field's bound, and the one before stays. Here its beginning is taken.
 function shorten(tab, { target }) {
   if (!(target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement)) return;
-  const [, most] = tab.longest.find(([key]) => target.closest(`.st-key-${key}`)) ?? [];
+  const [, most] = tab.longest.find(([key]) => target.closest(inSlots(tab, [`.st-key-${key}`]))) ?? [];
   const { length } = target.value;
   if (!most || length <= most) return;
   // No half of a character of two units.

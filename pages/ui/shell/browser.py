@@ -5,11 +5,14 @@ A history of pages, numbers in their range, menus that take any text, the theme,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.options import Menu
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -21,8 +24,12 @@ _component = st.components.v2.component(
 )
 
 
-def prepare() -> None:
-    """Tell the browser, once a run; nothing is shown."""
+def prepare(slots: Sequence[str]) -> None:
+    """Tell the browser, once a run; nothing is shown.
+
+    Args:
+        slots: prefixes of the keys of the page's runs.
+    """
     with st.container(key="browser"):
         _component(
             key="prepared",
@@ -31,11 +38,12 @@ def prepare() -> None:
                 "window": style.window(),
                 "drawn": drawn_at(),
                 # Menus that take any text, and how long other texts may be.
-                "free": [row.key for row in control.rows(control.Menu) if row.free()],
+                "free": [row.key for row in control.rows(Menu) if row.free()],
                 "longest": {
                     row.key: row.max_chars for row in control.rows(control.Text) if row.max_chars
                 },
                 "script": SCRIPT,
+                "slots": ("", *slots),
             },
             # The run that either starts draws everything in the other theme, or at the other width.
             on_theme_change=lambda: None,

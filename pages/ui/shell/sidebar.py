@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -60,12 +60,15 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
 
 def _prompt() -> None:
     with st.container(key="prompt-field", gap=None):
+        examples = prompts.examples(shared.model())
         st.menu_button(
             "Examples",
-            [example.label for example in prompts.examples(shared.model())],
+            list(range(len(examples))),
+            format_func=lambda place: examples[place].label,
             key="example_prompt",
             type="tertiary",
             on_click=_use_example,
+            args=(examples,),
         )
         draw("prompt")
 
@@ -123,10 +126,10 @@ def _hint() -> None:
         st.html(f'<p class="de-hint">{escape(example.look_for)}</p>')
 
 
-def _use_example() -> None:
-    example = prompts.named(st.session_state.get("example_prompt"), shared.model())
-    if example is not None:
-        shared.use_example(example)
+def _use_example(examples: Sequence[prompts.Example]) -> None:
+    place = st.session_state.get("example_prompt")
+    if place is not None:
+        shared.use_example(examples[place])
 
 
 def _chat() -> None:

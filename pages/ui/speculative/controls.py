@@ -13,15 +13,14 @@ from core.decoding.shaping.config import SETTINGS
 from core.decoding.speculative.config import MAX_POSTERIOR, Acceptance, Speculative
 from core.figures.base.labels import visible_token
 from core.models.places import DEFAULT_DRAFT
+from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
-    Menu,
     Number,
     Read,
-    Segments,
     Toggle,
     declare,
     draw,
@@ -31,11 +30,11 @@ from pages.ui.widgets.controls.control import (
 )
 from pages.ui.widgets.controls.knob import KNOBS, nearest_temperature
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Menu, Segments
 
-LOOKUP = "prompt lookup"
+LOOKUP = "prompt_lookup"
 # In the session's state: the target that the draft was set for, and that lookup was set for one.
 _TARGET, _LOOKUP_BEGUN = "spec_draft_for", "spec_lookup_begun"
-# The address holds the words on the right: that is how Streamlit binds options.
 RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "typical": "Typical"}
 NAMES = ("A", "B", "C")
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
@@ -75,14 +74,14 @@ def _samples(read: Read) -> bool:
 
 def _drafters() -> dict[str, str]:
     own = (name for name in models.options() if name != DEFAULT_DRAFT)
-    return {name: name for name in (DEFAULT_DRAFT, *own, LOOKUP)}
+    return {**{name: name for name in (DEFAULT_DRAFT, *own)}, LOOKUP: "prompt lookup"}
 
 
 ROWS = declare(
     Menu("draft", "Draft", DEFAULT_DRAFT, _drafters, free=models.free_choice, width=220,
         field="drafter",
-        to_field=lambda chosen: "prompt_lookup" if chosen == LOOKUP else "model",
-        from_field=lambda drafter: LOOKUP if drafter == "prompt_lookup" else None,
+        to_field=lambda chosen: LOOKUP if chosen == LOOKUP else "model",
+        from_field=lambda drafter: LOOKUP if drafter == LOOKUP else None,
         help="The model that proposes; the target is the sidebar’s model. Both must have the "
         "same tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
         "earlier in the text."),
@@ -160,22 +159,20 @@ def request(read: Read = value) -> Request:
 def begin_with_a_draft_that_fits() -> None:
     """Set the draft when another target is chosen: prompt lookup where no embedded model fits."""
     target, session = shared.model(), st.session_state
-    if session.get(_TARGET) == target:
+    if session.get(platform.key(_TARGET)) == target:
         return
-    session[_TARGET] = target
-    fits = models.may_have_embedded_tokens(target)
-    # What the address says stands in the session's state once the menu was drawn.
-    chosen = session.get("draft") or st.query_params.get("draft", DEFAULT_DRAFT)
-    if fits and session.pop(_LOOKUP_BEGUN, False) and chosen == LOOKUP:
+    session[platform.key(_TARGET)] = target
+    fits, chosen = models.may_have_embedded_tokens(target), str(value("draft"))
+    if fits and session.pop(platform.key(_LOOKUP_BEGUN), False) and chosen == LOOKUP:
         load({"draft": DEFAULT_DRAFT})
     elif not fits and models.is_embedded(chosen):
-        session[_LOOKUP_BEGUN] = True
+        session[platform.key(_LOOKUP_BEGUN)] = True
         load({"draft": LOOKUP})
 
 
 def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
-    if st.session_state.get(_LOOKUP_BEGUN) and _looks_up(value):
+    if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and _looks_up(value):
         words = (
             "The embedded models draft for targets with their own tokens; for "
             f"{visible_token(shared.model(), 60)} prompt lookup does, which needs no model."
@@ -193,7 +190,9 @@ def pair() -> None:
 def rule() -> None:
     """The temperature, and what decides over a drafted token, with what that does to the text."""
     _why_lookup()
-    with st.container(key="spec-rule", horizontal=True, vertical_alignment="center", gap="medium"):
+    with st.container(
+        key=platform.key("spec-rule"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
         draw("temperature", width=210)
         draw("rule")
         with st.container():
@@ -233,7 +232,7 @@ def three_tokens() -> None:
     """The probabilities of three tokens in both models."""
     for model in _WEIGHTS:
         with st.container(
-            key=f"three-{model}",
+            key=platform.key(f"three-{model}"),
             horizontal=True,
             wrap=False,
             vertical_alignment="center",

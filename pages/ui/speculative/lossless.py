@@ -13,6 +13,7 @@ from core.decoding.speculative.config import Speculative
 from core.figures.speculative.lossless import lossless_words, normalised
 from core.figures.speculative.same import identity_words
 from core.figures.speculative.words import rule_words
+from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run.figures import figure
 from pages.ui.speculative import controls, measurement, parts, work
@@ -44,7 +45,7 @@ def _identical(view: SpecView, trace: Trace) -> None:
         "Compares every token.",
     )
     if view.alone is not None:
-        with st.container(key="lossless-verdict"):
+        with st.container(key=platform.key("lossless-verdict")):
             st.text(identity_words(trace, view.alone))
 
 
@@ -73,7 +74,7 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     )
     found = view.counted
     if found is not None:
-        with st.container(key="lossless-verdict"):
+        with st.container(key=platform.key("lossless-verdict")):
             st.text(lossless_words(found, config.acceptance, claims=config.lossless))
         figure.chart(parts.OUTCOMES.part(view, trace), (view.number, found), across=True)
 
@@ -100,7 +101,7 @@ def _remarks() -> list[str]:
 
 def _draw_three(view: SpecView, trace: Trace) -> None:
     """Every case of one verification on three tokens, worked out without chance."""
-    with st.container(key="pair", gap="small"):
+    with st.container(key=platform.key("pair"), gap="small"):
         left, right = st.columns(2, gap="small")
     with left:
         st.markdown(

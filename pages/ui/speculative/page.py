@@ -51,7 +51,10 @@ def _finished(view: SpecView, trace: Trace) -> None:
         panel.head(view, trace, *_summary(trace), draft=controls.draft())
         platform.part(_strip, key=tabs.STRIP)(view, trace, live=False)
         with st.container(
-            key="strip-foot", horizontal=True, vertical_alignment="center", gap="small"
+            key=platform.key("strip-foot"),
+            horizontal=True,
+            vertical_alignment="center",
+            gap="small",
         ):
             origins.draw_key(style.theme())
             panel.note(
@@ -87,7 +90,7 @@ def _strip(view: SpecView, trace: Trace, *, live: bool) -> None:
 
 
 def _on_selected() -> None:
-    at = (st.session_state.get(state.STRIP) or {}).get("selected")
+    at = (st.session_state.get(platform.key(state.STRIP)) or {}).get("selected")
     view = SpecView.current()
     if isinstance(at, int) and view.trace is not None:
         tokens = emitted(view.trace)

@@ -6,7 +6,7 @@ from core import figures
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
 from core.export.part import Part
-from core.export.web.run_page import PAPER, Note
+from core.export.web.run_page import PAPER, NamedTable
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.lossless import lossless_words
@@ -46,8 +46,8 @@ def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     return save.web_page(trace, own, theme, tokens=tokens, notes=notes)
 
 
-def _notes(view: SpecView, trace: Trace) -> list[Note]:
-    found: list[Note] = []
+def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
+    found: list[NamedTable] = []
     if view.comparison is not None:
         found.append((verdict(view.comparison), None))
         found.append((latency_words(view.comparison), spec_latency_data(view.comparison)))

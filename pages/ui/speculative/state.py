@@ -16,6 +16,7 @@ from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
 from core.figures.speculative.words import EXTRA, EmittedToken, token_at
+from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import address
 from pages.ui.run.view import Source, View
@@ -90,10 +91,12 @@ class SpecView(View):
         self.token = telling_token(trace)
         if self.linked is not None:
             there = self.look_at(*self.linked)
-            if source != "example" or st.query_params.get("run") != "1":
+            if source != "example" or st.query_params.get(platform.key("run")) != "1":
                 self.linked = None
                 if not there:
-                    link.tell(_NO_TOKEN.format(link.quoted(st.query_params.get(TOKEN, ""))))
+                    link.tell(
+                        _NO_TOKEN.format(link.quoted(st.query_params.get(platform.key(TOKEN), "")))
+                    )
 
     @property
     def rounds(self) -> tuple[DraftRound, ...]:
@@ -117,7 +120,7 @@ class SpecView(View):
         trace = self.trace
         if trace is None or self.source != "file":
             return trace is not None
-        drafts = {"", str(st.session_state.get("draft") or "").strip()}
+        drafts = {"", str(st.session_state.get(platform.key("draft")) or "").strip()}
         known = trace.draft_id in drafts or models.is_embedded(trace.draft_id)
         return known and super().may_load(chosen)
 
@@ -140,7 +143,7 @@ def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> 
 
 def _linked_token() -> tuple[int, int] | None:
     """The token in the address, as `keep_token` writes it; one that no run has where it is none."""
-    said = st.query_params.get(TOKEN, "")
+    said = st.query_params.get(platform.key(TOKEN), "")
     if not said:
         return None
     at, _, place = said.partition(".")

@@ -23,9 +23,10 @@ from core.figures.speculative.words import (
     verification_words,
     where_words,
 )
-from pages.ui import platform, registry
+from pages.ui import platform
 from pages.ui.run import address
 from pages.ui.run.display import later, panel
+from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
 from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
@@ -66,7 +67,7 @@ STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification",
 def draw(view: SpecView, trace: Trace) -> bool:
     """The timeline, the selected token, and what else there is to know; the tabs watch over what a
     press in them starts. Returns whether they are there."""
-    with st.container(key="figures"):
+    with st.container(key=platform.key("figures")):
         platform.part(_timeline, key=TIMELINE)(view, trace)
         if later.waits(view):
             return False
@@ -90,18 +91,14 @@ def _redraw() -> None:
 def _looks(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     drawings = {
-        "Where the time goes": time.draw,
-        "Acceptance and metrics": time.metrics,
-        "What is fed to the target": feed.draw,
-        "Losslessness": lossless.draw,
+        "time": Tab("Where the time goes", partial(time.draw, view, trace)),
+        "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
+        "feed": Tab("What is fed to the target", partial(feed.draw, view, trace)),
+        "lossless": Tab("Losslessness", partial(lossless.draw, view, trace)),
     }
     if server.is_there():
-        drawings["The server's speculation"] = server.draw
-    panel.tabs(
-        "spec-look",
-        {name: partial(d, view, trace) for name, d in drawings.items()},
-        ready=("Where the time goes", "Acceptance and metrics"),
-    )
+        drawings["server"] = Tab("The server's speculation", partial(server.draw, view, trace))
+    panel.tabs("spec-look", drawings, ready=("time", "metrics"))
     view.three = lossless.three_tokens()
     panel.watch(view)
 
@@ -109,10 +106,10 @@ def _looks(view: SpecView, trace: Trace) -> None:
 def _timeline(view: SpecView, trace: Trace) -> None:
     figure.said(settings_caption(trace))
     state.keep_token(view)
-    address.keep(registry.page_of("speculative").path)
+    address.keep()
     shown = state.shown_rounds(trace)
     window = {"first": view.first, "columns": shown}
-    with st.container(key="spec-timeline", gap="small"):
+    with st.container(key=platform.key("spec-timeline"), gap="small"):
         drawn = figure.chart(
             parts.TIMELINE.part(view, trace, **window, selected=view.token),
             (view.number, *window.values(), view.token),
@@ -121,7 +118,10 @@ def _timeline(view: SpecView, trace: Trace) -> None:
         if not trace.rounds:
             return
         with st.container(
-            key="timeline-bar", horizontal=True, vertical_alignment="center", gap="medium"
+            key=platform.key("timeline-bar"),
+            horizontal=True,
+            vertical_alignment="center",
+            gap="medium",
         ):
             play.draw(
                 "timeline",
@@ -146,7 +146,7 @@ def _one_token(view: SpecView, trace: Trace) -> None:
         return
     at, place = view.token
     offer = _offer(view, trace)
-    with st.container(key="step", gap="small"):
+    with st.container(key=platform.key("step"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
@@ -156,7 +156,7 @@ def _one_token(view: SpecView, trace: Trace) -> None:
             )
         with right:
             _facts(view, trace, at, place, offer)
-            with st.container(key="notice"):
+            with st.container(key=platform.key("notice")):
                 st.markdown(notice(trace))
                 panel.made_by(settings_caption(trace))
 
@@ -209,22 +209,22 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, offer: ahead.Offer
     if token is None:
         return
     said = sentences(trace, at, place)
-    with st.container(key="spec-token", border=True, gap="small"):
+    with st.container(key=platform.key("spec-token"), border=True, gap="small"):
         with st.container(
-            key="node-head", horizontal=True, vertical_alignment="center", gap="small"
+            key=platform.key("node-head"), horizontal=True, vertical_alignment="center", gap="small"
         ):
-            with st.container(key="node-where", width="content"):
+            with st.container(key=platform.key("node-where"), width="content"):
                 words.draw("token-where", said["token-where"], offer)
-            with st.container(key="node-fate", width="stretch"):
+            with st.container(key=platform.key("node-fate"), width="stretch"):
                 words.draw("token-kind", said["token-kind"], offer)
-        with st.container(key="node-path"):
+        with st.container(key=platform.key("node-path")):
             words.draw("token-text", said["token-text"], offer)
         words.draw("token-words", said["token-words"], offer)
         if isinstance(token, DraftToken):
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
                     "Show what took its place",
-                    key="to-recovered",
+                    key=platform.key("to-recovered"),
                     icon=":material/my_location:",
                     on_click=_show,
                     args=(view, at, EXTRA),
@@ -232,7 +232,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, offer: ahead.Offer
         elif step.recovered is not None:
             st.button(
                 "Show the rejected token",
-                key="to-rejected",
+                key=platform.key("to-rejected"),
                 icon=":material/my_location:",
                 on_click=_show,
                 args=(view, at, len(step.accepted)),

@@ -9,6 +9,7 @@ from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
+from pages.ui import platform
 from pages.ui.run.figures import figure
 from pages.ui.speculative import measurement, parts, work
 from pages.ui.speculative.state import SpecView
@@ -34,7 +35,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     )
     found = view.comparison
     if found is not None:
-        with st.container(key="time-verdict"):
+        with st.container(key=platform.key("time-verdict")):
             st.text(verdict(found))
     figure.chart(parts.TIME.part(view, trace), (view.number, found), across=True)
     if found is not None:

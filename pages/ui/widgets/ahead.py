@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
@@ -20,7 +21,7 @@ from starlette.routing import BaseRoute
 from core.decoding.errors import DecodingError
 from core.figures.base.labels import exact_plain
 from pages.ui import platform
-from pages.ui.platform import gestures
+from pages.ui.platform import gestures, slot
 from pages.ui.platform.gestures import Turns
 from pages.ui.widgets.chart import Drawing
 
@@ -116,15 +117,22 @@ def offer(
         name: of the offer on the page.
         inputs: their present values and what reads others, by the names of the inputs.
     """
-    at = {key: present for key, (present, _) in inputs.items()}
-    readers = {key: read for key, (_, read) in inputs.items()}
-    offered, found = _offered(), _offered().get(name)
+    at = {platform.key(name): present for name, (present, _) in inputs.items()}
+    readers = {platform.key(name): read for name, (_, read) in inputs.items()}
+    offered, name = _offered(), platform.key(name)
+    found = offered.get(name)
     if found is None or found.depends != depends or found.readers.keys() != readers.keys():
         turns = platform.keep(_TURNS, Turns)
         found = offered[name] = Offer(depends, readers, build, at, turns)
         _offers[found.secret] = found
-    found.build, found.at, found.is_open = build, at, True
+    found.build, found.at, found.is_open = slot.bound(partial(_named, build, inputs)), at, True
     return found
+
+
+def _named(build: Callable[[Inputs], Shown], names: Iterable[str], inputs: Inputs) -> Shown:
+    """What `build` makes, under the names of the current slot."""
+    made = build({name: inputs[platform.key(name)] for name in names})
+    return {platform.key(name): part for name, part in made.items()}
 
 
 def withdraw() -> None:

@@ -15,6 +15,7 @@ import streamlit as st
 
 from core.figures.base.labels import exact_plain
 from core.figures.base.sheet import plain_values
+from pages.ui import platform
 from pages.ui.platform.chart_script import SCRIPT
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -74,7 +75,7 @@ def draw(
         ahead: what the browser is told of the chart under other inputs (`Offer.told`).
         chooses: the input that a clicked mark chooses, which the first two of its values name.
     """
-    key = f"chart-{name}"
+    key = platform.key(f"chart-{name}")
 
     def clicked() -> None:
         told: Any = (st.session_state.get(key) or {}).get("clicked")
@@ -88,9 +89,9 @@ def draw(
             "number": shown.number,
             "alt": exact_plain(shown.words["alt"]),
             "clicked": on_click is not None,
-            "name": name,
+            "name": platform.key(name),
             "ahead": ahead,
-            "chooses": chooses,
+            "chooses": chooses and platform.key(chooses),
             "script": SCRIPT,
         },
         on_clicked_change=clicked,

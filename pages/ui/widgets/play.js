@@ -102,7 +102,7 @@ function show(play, count) {
     : first || count < all
       ? `${word}s ${first + 1} to ${count} of ${all}`
       : `all ${all} ${word}s`;
-  document.dispatchEvent(new CustomEvent("de-play", { detail: whole ? Infinity : count }));
+  document.dispatchEvent(new CustomEvent("de-play", { detail: { slot: play.data.slot, until: whole ? Infinity : count } }));
   lay(play);
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.figures.base.theme import Theme
+from pages.ui import platform
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -50,7 +51,7 @@ def draw(
         turn: moves the window to a step.
         word: what a column of the chart is.
     """
-    key = f"play-{name}"
+    key = platform.key(f"play-{name}")
     area = drawn.words
 
     def turned() -> None:
@@ -61,7 +62,7 @@ def draw(
     _component(
         key=key,
         data={
-            "chart": f"st-key-figure-{name}",
+            "chart": f"st-key-{platform.key(f'figure-{name}')}",
             "ends": tuple(area["ends"]),
             "rows": area.get("rows"),
             "first": area["first"],
@@ -70,6 +71,7 @@ def draw(
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
             "run": number,
+            "slot": platform.key(""),
             "drawn": drawn_at(),
         },
         on_turn_change=turned,

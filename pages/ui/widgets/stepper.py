@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -36,6 +37,12 @@ def draw(strip: str, at: int, count: int, marked: tuple[int, ...]) -> None:
         marked: steps that "next uncertain" goes to.
     """
     # It shows what is chosen by itself: there is nothing to fetch.
-    ahead = {"address": "", "at": {strip: at}}
-    told = {"name": "stepper", "strip": strip, "ahead": ahead, "count": count, "marked": marked}
-    _component(key="stepper", data={**told, "drawn": drawn_at()})
+    strip, ahead = platform.key(strip), {"address": "", "at": {platform.key(strip): at}}
+    told = {
+        "name": platform.key("stepper"),
+        "strip": strip,
+        "ahead": ahead,
+        "count": count,
+        "marked": marked,
+    }
+    _component(key=platform.key("stepper"), data={**told, "drawn": drawn_at()})

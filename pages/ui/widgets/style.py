@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -54,8 +55,12 @@ def across_width() -> float:
     return {"phone": _NARROW, "desktop": BESIDE}.get(window(), SCREEN.width)
 
 
-def use() -> None:
-    """Put the CSS on the page; once a script run, before anything is drawn."""
+def use(slots: Sequence[str] = ("",)) -> None:
+    """Put the CSS on the page; once a script run, before anything is drawn.
+
+    Args:
+        slots: prefixes of the keys that the rules hold for.
+    """
     look = theme()
     colors = {
         "muted": look.muted,
@@ -69,4 +74,6 @@ def use() -> None:
     }
     variables = "".join(f"--de-{name}:{color};" for name, color in colors.items())
     st.logo(str(ASSETS / "icons" / f"wordmark-{look.name}.svg"), size="large")
-    st.html(f"<style>:root{{{variables}}}\n{_css()}</style>")
+    prefixes = sorted({"", *slots})
+    rules = "\n".join(_css().replace("st-key-", f"st-key-{prefix}") for prefix in prefixes)
+    st.html(f"<style>:root{{{variables}}}\n{rules}</style>")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.widgets import closed
 
 
@@ -33,6 +34,8 @@ def draw(
         row_height: px; where there is room for several lines, a text is broken into them.
         on_pick: gets the place of a row that was clicked.
     """
+
+    key = platform.key(key)
 
     def picked() -> None:
         state = st.session_state.get(key)

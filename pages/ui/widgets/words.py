@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.widgets.ahead import Offer
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -24,5 +25,5 @@ def draw(name: str, text: str, offer: Offer | None) -> None:
         name: its key, and what it is called in the offer.
     """
     told = offer.told if offer else None
-    data = {"name": name, "text": text, "ahead": told, "drawn": drawn_at()}
-    _component(key=f"words-{name}", data=data)
+    data = {"name": platform.key(name), "text": text, "ahead": told, "drawn": drawn_at()}
+    _component(key=platform.key(f"words-{name}"), data=data)

@@ -23,7 +23,7 @@ from tests.depth import cases
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
 CASES_EACH = cases(40, 10)
-SAME_TOKENS = "transformers' generate emits the same tokens"
+SAME_TOKENS = "generate_tokens"
 
 
 @cache

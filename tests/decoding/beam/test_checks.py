@@ -13,17 +13,17 @@ from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
 
-SUMS = "each sum is its parent's plus the token's"
-FATES = "the best go on, the ended ones finish"
-TABLE = "the table holds each survivor's own log-probability"
-ENTROPY = "entropy agrees with the candidates"
-FOLLOW = "the hypotheses and the end follow from the steps"
-OUTCOME = "the outcome is the best hypothesis"
-ENDINGS = "every path ended for the reason it says"
-WHOLE = "the tree is whole: every parent is a row of its beam"
-RESCORED = "independent forwards give every row of the tree the same log-probabilities"
-FITS = "the trace can be this model's"
-TEXTS = "the tokenizer decodes the tokens to the text"
+SUMS = "path_sums"
+FATES = "survivors"
+TABLE = "survivors_table"
+ENTROPY = "entropy"
+FOLLOW = "hypotheses_of_steps"
+OUTCOME = "best_hypothesis"
+ENDINGS = "path_ends"
+WHOLE = "tree_whole"
+RESCORED = "tree_rescored"
+FITS = "fits_model"
+TEXTS = "tokenizer_text"
 
 
 @pytest.fixture(scope="module")

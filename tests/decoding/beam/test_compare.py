@@ -164,7 +164,7 @@ def test_the_bill_is_that_of_a_search_under_the_settings_it_is_ranked_by(seed: i
 def test_a_search_that_would_have_gone_on_costs_at_least_what_it_did() -> None:
     search = make_search(4, 14, model_seed=1, ends=9, early_stopping=True)
     ranking = rerank(search, early_stopping="never")
-    assert ranking.would == "go on"
+    assert ranking.would == "go_on"
     ranked = ranked_anew(search, ranking, replace(search.config, early_stopping="never"))
     found = rivals(ranked, Ran("", 1, -1.0, 0), [])[1]
     assert found.at_least and found.forwards == len(search.beam_steps)

@@ -19,7 +19,7 @@ from tests.decoding.shaping.shapings import random_settings
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
-RESCORED = "independent forwards give every row of the tree the same log-probabilities"
+RESCORED = "tree_rescored"
 FILTERS = {"temperature": 0.9, "repetition_penalty": 1.2}
 
 

@@ -241,7 +241,7 @@ def test_temperature_0_draws_nothing_and_says_so() -> None:
     model = random_language_model("qwen2")
     cold = _search(model, [5], num_beams=3, do_sample=True, shaping=Shaping(temperature=0))
     assert cold.hypotheses == _search(model, [5], num_beams=3).hypotheses
-    assert "plain beam search" in cold.notes[0]
+    assert "plain beam search" in cold.notes[0].words
 
 
 def test_the_run_ends_where_the_context_window_ends() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from core import BeamSearch, Greedy, collect, follow, guess_parents, rerank
 from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, float32, score_of
-from core.decoding.beam.replay import RANKED_ANEW, ranked_anew
+from core.decoding.beam.replay import ranked_anew
 from core.decoding.errors import ConfigError, TraceError
+from core.decoding.record.notes import RANKED_ANEW
 from core.models.scripted import ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES, random_case
 from tests.decoding.checks.forging import forge
@@ -52,7 +53,7 @@ def test_reranking_equals_searching_again_wherever_it_says_that_it_is_exact() ->
             inexact += 1
             assert found.differs_at is not None
             if config.num_beam_groups == 1:
-                assert found.would == "go on"
+                assert found.would == "go_on"
                 assert len(again.beam_steps) > len(trace.beam_steps)
     assert min(exact, differing, inexact) >= 3
 
@@ -182,4 +183,6 @@ def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:
         found.hypotheses[0].text,
     )
     assert found.steps == search.steps
-    assert found.notes == (f"{RANKED_ANEW}length penalty 1, early stopping false",)
+    ((key, words),) = found.notes
+    assert key == RANKED_ANEW
+    assert words == "ranked anew after a search with length penalty 1, early stopping false"

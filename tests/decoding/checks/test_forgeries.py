@@ -100,9 +100,9 @@ def outcome(name: str, forgery: Forgery) -> str:
         trace = trace_of(forgery.data)
     except DecodingError:
         return "refused"
-    if verdict(check(trace)) == "Not proved":
+    if verdict(check(trace)) == "failed":
         return "self-check"
-    if verdict(checks := check(trace, *models(name))) == "Not proved":
+    if verdict(checks := check(trace, *models(name))) == "failed":
         return "model"
     open_ones = _fields(trace, checks)
     if open_ones.intersection(forgery.where.split(".")):
@@ -141,7 +141,7 @@ def _same(one: Any, other: Any, open_ones: set[str]) -> bool:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_no_forgery_is_proved(name: str) -> None:
-    assert verdict(check(run(name), *models(name))) == "Proved by the model"
+    assert verdict(check(run(name), *models(name))) == "proved"
     forged = all_forgeries(name, cases(3, 1), cases(1, 5))
     proved = [f"{f.where}: {f.kind}" for f in forged if outcome(name, f) == "proved"]
     assert proved == []
@@ -158,8 +158,8 @@ def test_an_entropy_of_the_prompt_that_the_model_does_not_give_is_found(name: st
     first = replace(prompt.positions[0], entropy=prompt.positions[0].entropy + 0.01)
     forged = replace(prompt, positions=(first, *prompt.positions[1:]))
     numbers = {
-        "the model gives the prompt's numbers again",
-        "an independent forward gives the same numbers",
+        "prompt_again",
+        "forward_again",
     }
     assert _failed(replace(run(name), steps=(forged, *run(name).steps[1:])), name) & numbers
 
@@ -168,7 +168,7 @@ def test_an_entropy_of_the_prompt_that_the_model_does_not_give_is_found(name: st
 def test_a_run_that_went_past_its_stop_string_is_found(name: str) -> None:
     trace = run(name)
     past = replace(trace, config=replace(trace.config, stop_strings=(trace.text[0],)))
-    assert "the finish reason holds" in _failed(past, name)
+    assert "finish_reason" in _failed(past, name)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_prompt_is_a_whole_message_of_what_the_model_saw(prompt: str, proved: 
     ]
     ids = model.encode_chat(messages)
     trace = collect(model, ids, Greedy(max_new_tokens=1), prompt_text=prompt)
-    assert (verdict(check(trace, model)) == "Proved by the model") is proved
+    assert (verdict(check(trace, model)) == "proved") is proved
 
 
 def test_a_message_that_words_of_a_template_surround_is_proved() -> None:
@@ -203,15 +203,15 @@ def test_a_message_that_words_of_a_template_surround_is_proved() -> None:
     messages = [{"role": "system", "content": "be"}, {"role": "user", "content": PROMPT}]
     ids = model.encode_chat(messages)
     trace = collect(model, ids, Greedy(max_new_tokens=1), prompt_text=PROMPT)
-    assert verdict(check(trace, model)) == "Proved by the model"
-    assert verdict(check(replace(trace, prompt=PROMPT[4:]), model)) == "Not proved"
+    assert verdict(check(trace, model)) == "proved"
+    assert verdict(check(replace(trace, prompt=PROMPT[4:]), model)) == "failed"
 
 
 def test_a_hidden_token_with_a_higher_score_is_found() -> None:
     """The seed's noise lifts one of the tokens that a step doesn't show."""
     trace = run("gumbel")
     reseeded = replace(trace, config=replace(trace.config, seed=5))
-    assert "its logits and the settings give the same stages" in _failed(reseeded, "gumbel")
+    assert "stages_again" in _failed(reseeded, "gumbel")
 
 
 def test_what_no_check_can_tell_is_listed() -> None:

@@ -11,12 +11,12 @@ from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
 
-SCORES = "scores follow from probabilities and cosines"
-HIGHEST = "every token has the highest score"
-COMPARED = "the most probable tokens were compared"
-COSINES = "an independent forward gives the same cosines"
-PROBABLE = "the model finds the same tokens most probable"
-TEXTS = "the compared tokens are the model's"
+SCORES = "scores_of_cosines"
+HIGHEST = "highest_scores"
+COMPARED = "most_probable_compared"
+COSINES = "cosines_again"
+PROBABLE = "most_probable_again"
+TEXTS = "compared_again"
 
 
 @pytest.fixture(scope="module")
@@ -115,4 +115,4 @@ def test_another_weight_of_the_penalty_is_found(trace) -> None:
 def test_scores_do_not_excuse_a_greedy_run(trace) -> None:
     shared = {field.name: getattr(trace.config, field.name) for field in fields(Greedy)}
     greedy = replace(trace, config=Greedy(**shared))
-    assert "every token is what its draw says" in _failed(greedy)
+    assert "tokens_of_draws" in _failed(greedy)

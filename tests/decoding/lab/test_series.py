@@ -43,9 +43,11 @@ def test_one_bin_has_nothing_to_test() -> None:
     assert chi_square([(1.0, 1000)]) == (0.0, 0, None)
 
 
+@pytest.mark.parametrize("xtc", [0.0, 0.5])
 @pytest.mark.parametrize("draw", DRAW_METHODS)
-def test_the_rolls_are_the_throws_that_follow(draw) -> None:
-    config = Sampling(seed=11, draw=draw, shaping=Shaping(temperature=1.2))
+def test_the_rolls_are_the_throws_that_follow(draw, xtc) -> None:
+    shaping = Shaping(temperature=1.2, xtc_probability=xtc)
+    config = Sampling(seed=11, draw=draw, shaping=shaping)
     rolls = roll(SCENE, config, TRANSFORMERS, 4, total=60)
     expected = Counter(
         lab_step(SCENE, config, TRANSFORMERS, number).step.token_id for number in range(5, 65)
@@ -74,6 +76,26 @@ def test_fair_dice_pass_and_wrong_probabilities_fail(draw) -> None:
     assert (chi_square(tilted)[2] or 0) < 1e-6
 
 
+def test_rolls_of_a_setting_with_noise_are_tested_against_the_mean_of_their_distributions() -> None:
+    shaping = Shaping(xtc_probability=0.5, xtc_threshold=0.2)
+    rolls = roll(SCENE, Sampling(seed=3, shaping=shaping), TRANSFORMERS, 0)
+    probs = {own.token_id: own.prob for own in rolls.bins}
+    # On about half of the throws XTC removes the likeliest token: 0.3 becomes 0.3 / 0.5.
+    uncut = probs[0] / 0.5
+    assert 0.45 < uncut < 0.55
+    assert probs[1] == pytest.approx(0.3 * uncut + 0.6 * (1 - uncut), abs=1e-6)
+    assert rolls.p_value is not None and rolls.p_value > 0.001
+    assert roll(SCENE, Sampling(shaping=shaping), TRANSFORMERS, 0, total=0).total == 0
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_sweep_has_the_noise_of_its_throw(number) -> None:
+    config = Sampling(seed=3, shaping=Shaping(xtc_probability=0.5, xtc_threshold=0.2))
+    found = sweep(SCENE, config, TRANSFORMERS, number, (1.0,))
+    last = distributions(SCENE, config.shaping, TRANSFORMERS, number, config.seed)[-1]
+    assert found.kept == (last.kept,)
+
+
 def test_a_removed_token_is_in_no_bin() -> None:
     rolls = roll(SCENE, Sampling(seed=2, shaping=Shaping(top_k=2)), TRANSFORMERS, 0)
     assert [own.token_id for own in rolls.bins] == [0, 1]
@@ -87,7 +109,7 @@ def test_a_stopped_series_counts_what_was_thrown() -> None:
 def test_a_column_of_the_sweep_is_the_final_distribution_at_its_temperature(order) -> None:
     scene = random_scene(300, seed=8)
     config = Sampling(shaping=Shaping(temperature=0.3, top_p=0.9, min_p=0.02))
-    found = sweep(scene, config, order, (0.0, 0.5, 1.0, 2.0), count=9)
+    found = sweep(scene, config, order, 0, (0.0, 0.5, 1.0, 2.0), count=9)
     for at, value in enumerate(found.temperatures):
         last = distributions(scene, replace(config.shaping, temperature=value), order)[-1]
         ids = torch.tensor([own.token_id for own in found.candidates])

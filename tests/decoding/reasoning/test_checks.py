@@ -12,11 +12,11 @@ from tests.decoding.checks.forging import failed, forge
 from tests.evaluation.thinkers import ID, THINKS, following, thinker
 
 PROMPT = [ID["q"]]
-BUDGET = "the budget is kept to the token"
-FORCED = "what was forced is what the settings force"
-ORDER = "thinking comes before the answer"
-CALLS = "every call has its result"
-AGAIN = "the same picks lead to the same forced tokens"
+BUDGET = "budget_kept"
+FORCED = "forced_texts"
+ORDER = "thinking_first"
+CALLS = "calls_answered"
+AGAIN = "decided_again"
 
 
 @pytest.fixture(scope="module")
@@ -73,21 +73,21 @@ def test_other_texts_than_the_settings_are_found(trace, model) -> None:
 def test_a_chosen_token_that_poses_as_forced_is_found(trace) -> None:
     own = trace.token_steps[1]
     forged = forge(trace, 1, origin="forced", forced_as="wait", draw=Draw("forced"))
-    assert "every stage and draw is what the settings ask for" in failed(forged)
+    assert "stages_of_settings" in failed(forged)
     assert FORCED in failed(forged) and own.forced_as is None
 
 
 def test_a_forced_token_that_poses_as_chosen_is_found(trace, model) -> None:
     forged = forge(trace, 4, origin="argmax", forced_as=None, instead_of=None, draw=Draw("argmax"))
     found = failed(forged, model)
-    assert "every stage and draw is what the settings ask for" in found and AGAIN in found
+    assert "stages_of_settings" in found and AGAIN in found
 
 
 def test_another_replaced_token_is_found(trace, model) -> None:
     place = 4
     assert trace.token_steps[place].instead_of == ID["</think>"]
     forged = forge(trace, place, instead_of=ID["a"])
-    assert "every token is what its draw says" in failed(forged)
+    assert "tokens_of_draws" in failed(forged)
     assert AGAIN in failed(forged, model)
     assert FORCED in failed(forge(trace, place, instead_of=None, draw=Draw("forced")))
 
@@ -104,7 +104,7 @@ def test_a_mass_that_forcing_did_not_take_is_found(trace) -> None:
         stage._replace(removed_mass=0.25) if stage.name == "forced" else stage
         for stage in step.stages
     )
-    assert "filters only remove and renormalise" in failed(forge(trace, 4, stages=stages))
+    assert "filters_renormalise" in failed(forge(trace, 4, stages=stages))
 
 
 @pytest.fixture(scope="module")

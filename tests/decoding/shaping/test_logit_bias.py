@@ -34,10 +34,10 @@ from tests.decoding.checks.forging import with_shaping
 from tests.depth import cases
 from tests.models.builders import random_language_model
 
-RESCORED = "independent forwards give every row of the tree the same log-probabilities"
-STAGES = "its logits and the settings give the same stages"
-SAME_TOKENS = "transformers' generate emits the same tokens"
-FITS = "the trace can be this model's"
+RESCORED = "tree_rescored"
+STAGES = "stages_again"
+SAME_TOKENS = "generate_tokens"
+FITS = "fits_model"
 PROMPT = "the fox had"
 
 
@@ -137,7 +137,7 @@ def test_another_bias_of_a_shown_token_is_found(config) -> None:
     shown = honest.token_steps[0].candidates[1].token_id
     for wrong in ({65: 2.99}, {65: 3.0, shown: 0.01}, {}):
         failed = _failed(with_shaping(honest, logit_bias=wrong), _model())
-        assert failed & {STAGES, "every stage and draw is what the settings ask for"}
+        assert failed & {STAGES, "stages_of_settings"}
 
 
 def _search(**biases) -> Trace:

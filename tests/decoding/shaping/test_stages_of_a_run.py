@@ -75,10 +75,28 @@ def test_a_run_is_proved_by_the_model(stage, config) -> None:
     model = load_model("embedded:target")
     draft = load_model("embedded:draft") if isinstance(config, Speculative) else None
     trace = collect(model, "Once upon a time", config, draft=draft)
-    assert verdict(check(trace, model, draft)) == "Proved by the model"
+    assert verdict(check(trace, model, draft)) == "proved"
     if stage is Once:
         paths = trace.hypotheses or [trace]
         assert all(len(set(path.token_ids)) == len(path.token_ids) for path in paths)
+
+
+XTC = Shaping(xtc_probability=0.5, xtc_threshold=0.05)
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.method)
+def test_a_run_with_xtc_is_proved_by_the_model_and_made_again_by_its_seed(config) -> None:
+    config = replace(config, shaping=XTC)
+    model = load_model("embedded:target")
+    draft = load_model("embedded:draft") if isinstance(config, Speculative) else None
+    trace, again = (collect(model, "Once upon a time", config, draft=draft) for _ in range(2))
+    assert verdict(check(trace, model, draft)) == "proved"
+    assert trace.token_ids == again.token_ids
+    noise = [
+        [own.noise for own in step.stages if own.name == "xtc_probability"]
+        for step in trace.token_steps
+    ]
+    assert noise == [[named_uniform(3, "xtc_probability", at)] for at in range(len(noise))]
 
 
 @pytest.mark.parametrize("stage", [noisy], indirect=True)
@@ -94,7 +112,7 @@ def test_a_forged_number_of_a_stage_is_found_however_near_it_is() -> None:
         stages = [own._replace(noise=forged) if own.name == NAME else own for own in step.stages]
         steps[steps.index(step)] = replace(step, stages=tuple(stages))
         checks = check(replace(trace, steps=tuple(steps)), model)
-        assert verdict(checks) == "Not proved", forged
+        assert verdict(checks) == "failed", forged
 
 
 def _kept(shaper: StepShaper, text: list[int]) -> set[int]:

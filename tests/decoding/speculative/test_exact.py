@@ -209,7 +209,7 @@ def test_typical_acceptance_loses_something_and_says_so(monkeypatch: pytest.Monk
     found = enumerate_runs(monkeypatch, scripted(*TARGET), scripted(*DRAFT), config)
     assert _distance(found, exact_distribution(TARGET, TOKENS)) > 0.1
     trace = collect(scripted(*TARGET), [0], config, draft=scripted(*DRAFT))
-    assert any("Typical acceptance changes the output" in note for note in trace.notes)
+    assert any("Typical acceptance changes the output" in note.words for note in trace.notes)
     greedy = Speculative(acceptance="typical", shaping=Shaping(temperature=0.0))
     assert greedy.lossless
 

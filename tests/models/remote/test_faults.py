@@ -73,7 +73,9 @@ def test_a_run_keeps_its_steps_and_says_why_it_ended(
     script.fail(fault, after=1 + 3)  # The prompt in one request, then a token each.
     trace = collect(model, PROMPT, CONFIG)
     assert len(trace.token_ids) == 4 and trace.finish_reason == "cancelled"
-    assert trace.notes[0].startswith("The server of big ") and sentence in trace.notes[0]
+    assert (
+        trace.notes[0].words.startswith("The server of big ") and sentence in trace.notes[0].words
+    )
     assert all(one.passed for one in check(trace))
     assert Trace.from_dict(trace.to_dict()) == trace
 
@@ -142,7 +144,7 @@ def test_a_server_that_dies_leaves_the_steps_so_far() -> None:
 
         trace = collect(model, PROMPT, CONFIG, on_step=die_at_the_third)
     assert trace.finish_reason == "cancelled" and len(trace.token_ids) == 2
-    assert "can't be reached" in trace.notes[0]
+    assert "can't be reached" in trace.notes[0].words
 
 
 def _gone() -> Any:

@@ -67,8 +67,8 @@ def test_a_draw_into_the_tail_ends_the_run_with_the_advice(top: Any) -> None:
     made = len(own.token_ids)
     assert own.finish_reason == "cancelled" and own.token_ids == other.token_ids[:made]
     following = other.token_steps[made].chosen
-    assert following.rank > 20 and "of the draw falls on one" in own.notes[-1]
-    assert "--max-logprobs -1" in own.notes[-1]
+    assert following.rank > 20 and "of the draw falls on one" in own.notes[-1].words
+    assert "--max-logprobs -1" in own.notes[-1].words
     with pytest.raises(UnknownTokensError, match="the temperature changes the mass"):
         collect(top, PROMPT, Sampling(max_new_tokens=8, shaping=Shaping(temperature=0.8)))
 

@@ -67,8 +67,8 @@ def test_all_that_an_example_sets_is_in_the_address(
         (
             "method",
             "Best",
-            "Method: “Best” in the link is none of Sampling, Greedy, Contrastive, "
-            "By the engine: Sampling is used.",
+            "Method: “Best” in the link is none of sampling, greedy, contrastive, engine: sampling "
+            "is used.",
         ),
         (
             "prompt",
@@ -98,11 +98,17 @@ def test_a_link_names_the_question_of_an_evaluation(open_app: Open) -> None:
 
 
 def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None:
-    app = open_app(tokens="5000", top_p="7", method="Greedy", seed="3")
+    app = open_app(tokens="5000", top_p="7", method="greedy", seed="3")
     assert len(app.toast) == 2
     assert [app.number_input(key=key).value for key in ("tokens", "seed")] == [40, 3]
     assert shown_knobs(app)["top_p"]["value"] == 0.95
-    assert app.query_params == {"method": "Greedy", "seed": "3"}
+    assert app.query_params == {"method": "greedy", "seed": "3"}
+
+
+def test_an_old_link_s_labels_open_and_become_keys(open_app: Open) -> None:
+    app = open_app(method="By the engine", color="Entropy")
+    assert app.session_state["color"] == "entropy"
+    assert app.query_params == {"method": "engine", "color": "entropy"} and not app.toast
 
 
 def test_a_link_s_word_is_no_markup() -> None:

@@ -23,7 +23,13 @@ from tests.ui.seen import texts
 
 def test_every_control_is_declared_once() -> None:
     """A second row of the same key would take the first one's default and range."""
-    kinds = {"Knob", "Slider", *(kind.__name__ for kind in Control.__subclasses__())}
+    kinds = {
+        "Knob",
+        "Slider",
+        "Segments",
+        "Menu",
+        *(kind.__name__ for kind in Control.__subclasses__()),
+    }
     keys = [
         call.args[0].value
         for path in (ROOT / "pages").rglob("*.py")

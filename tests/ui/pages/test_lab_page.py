@@ -121,7 +121,7 @@ def test_a_control_of_the_lab_draws_only_what_it_changes(monkeypatch) -> None:
 @pytest.mark.usefixtures("scripted")
 def test_a_value_that_no_config_takes_is_one_sentence_while_work_goes_on(monkeypatch) -> None:
     app = open_lab(prompt="the cat", lab_look="Temperature")
-    wrong = ConfigError("Shaping.top_p must lie in [0, 1], got 7.")
+    wrong = ConfigError("must lie in [0, 1], got 7.", "top_p", "Shaping")
     monkeypatch.setattr(lab_controls, "settings", Mock(side_effect=wrong))
     move(app, "temperature", 0.5).run()
     assert not app.exception
@@ -190,6 +190,8 @@ def test_the_address_restores_every_control() -> None:
         fold="false",
         lab_look="Continuations",
         epsilon="0.004",
+        xtc_probability="0.35",
+        xtc_threshold="0.07",
         penalty="1.1",
         order="mlx-lm",
         dice="Gumbel",
@@ -215,6 +217,8 @@ def test_the_address_restores_every_control() -> None:
         typical_p=0.9,
         epsilon_cutoff=0.004,
         eta_cutoff=0.002,
+        xtc_probability=0.35,
+        xtc_threshold=0.07,
         repetition_penalty=1.1,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")

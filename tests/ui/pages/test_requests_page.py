@@ -201,7 +201,7 @@ def test_a_run_of_any_method_is_drawn_by_its_own_figure(
     assert record.state == "finished", record.error
     app = open_requests()
     assert charts(app)
-    assert "open-Sampling lab" not in [button.key for button in app.button]
+    assert "open-sampling" not in [button.key for button in app.button]
 
 
 def test_the_same_request_in_another_way_stands_beside_the_first(
@@ -210,7 +210,7 @@ def test_the_same_request_in_another_way_stands_beside_the_first(
     first = ask(service)
     app = open_requests()
     with monkeypatch.context() as chosen:
-        chosen.setattr(again.st, "session_state", {"variant": "Greedy"})
+        chosen.setattr(again.st, "session_state", {"variant": "greedy"})
         again._send_variant(view_of(app), first)
     second = ended(service.history.of("")[0])
     assert not app.run().exception
@@ -224,9 +224,9 @@ def test_a_variant_keeps_what_was_asked_and_takes_a_draft_that_fits(service: Ser
     shaped = {"method": "sampling", "shaping": {"top_k": 3}, "max_new_tokens": 2}
     record = ask(service, max_tokens=None, decoding=shaped)
     found = again.variants(record)
-    assert {"top_k": 3, "temperature": 0.3}.items() <= found["Temperature 0.3"]["shaping"].items()
+    assert {"top_k": 3, "temperature": 0.3}.items() <= found["cool"]["shaping"].items()
     assert all(one["max_new_tokens"] == 2 for one in found.values())
-    assert found["Speculative, the embedded draft"]["draft"] == "embedded:draft"
+    assert found["embedded_draft"]["draft"] == "embedded:draft"
     other = Record(id="x", endpoint="chat", model="small", configs=record.configs)
     assert not any("draft" in one for one in again.variants(other).values())
 

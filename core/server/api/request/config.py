@@ -110,17 +110,15 @@ class RequestSettings:
         names = {name: _MEANS[name][-1] for name in self.values}
         if self.limit is not None:
             names[self.limit_name] = "max_new_tokens"
-        for name, setting in names.items():
-            if error.plain.startswith(f"{setting} "):
-                sentence = name + error.plain.removeprefix(setting)
-                return ApiError(sentence, param=name, code="invalid_value")
-        return as_api_error(error, self.blamed(error))
+        name = next((name for name, setting in names.items() if setting == error.setting), None)
+        if name is None or not error.begins_with_setting:
+            return as_api_error(error, self.blamed(error))
+        return ApiError(error.under(name), param=name, code="invalid_value")
 
     def blamed(self, error: DecodingError) -> str | None:
         """Return the parameter that an error of a run's settings speaks of."""
-        for name in self.values:
-            if name in SETTINGS and SETTINGS[name].name.lower() in str(error).lower():
-                return name
+        if error.setting in self.values:
+            return error.setting
         return "decoding" if self.decoding is not None else None
 
     def _complete(self, data: dict[str, Any], model: Any, room: int) -> None:

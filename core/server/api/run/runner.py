@@ -161,7 +161,7 @@ class Runner:
         stopped = record.should_stop() or plan.only_prompt
         if trace.finish_reason == "cancelled" and not stopped and trace.notes:
             # Its model's server broke off, or draws what it doesn't name.
-            raise LostModelError(trace.notes[-1])
+            raise LostModelError(trace.notes[-1].words)
 
 
 def _require_bound(
@@ -187,5 +187,4 @@ def _with_paths(config: BeamSearch, count: int) -> BeamSearch:
     try:
         return replace(config, num_return_sequences=max(count, config.num_return_sequences))
     except ConfigError as error:
-        sentence = error.plain.replace("num_return_sequences", "n")
-        raise ApiError(sentence, param="n", code="invalid_value") from None
+        raise ApiError(error.under("n"), param="n", code="invalid_value") from None

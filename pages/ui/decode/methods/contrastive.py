@@ -31,7 +31,7 @@ STRATEGY = Strategy(
     ContrastiveSearch,
     ROWS,
     beside=("penalty_alpha", "contrastive_top_k"),
-    parts={"Contrastive": of_step("compared", figures.contrast_bars)},
+    parts={"compared": of_step("compared", figures.contrast_bars)},
     # A server gives no hidden states.
     offered=lambda: not models.is_on_server(shared.model()),
     reshapes=False,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from core.decoding.autoregressive.config import Sampling
 from pages.ui.decode.methods.strategy import Strategy
 from pages.ui.run.shared import SEED
-from pages.ui.widgets.controls.control import Menu, declare
+from pages.ui.widgets.controls.control import declare
+from pages.ui.widgets.controls.options import Menu
 
 DRAWS = {"inverse_cdf": "Inverse CDF", "gumbel": "Gumbel", "multinomial": "Multinomial"}
 DRAW_HELP = (

@@ -21,7 +21,7 @@ class Strategy:
         offered: whether it is there for the model of the sidebar.
         reshapes: whether a step follows from its logits alone, so that it is redrawn under other
             knobs without a run.
-        parts: its own figures of a step, by the titles of their tabs.
+        parts: its own figures of a step, by the keys of their tabs, which have its label.
     """
 
     label: str

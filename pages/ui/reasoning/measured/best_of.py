@@ -8,6 +8,7 @@ from core.decoding.reasoning.config import Reasoning
 from core.evaluation.example import RIVALRY_STEPS, TEMPERATURE
 from core.evaluation.types import ProblemSet
 from core.export.stored_parts import samples_caption
+from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.measured import sweep
@@ -31,9 +32,11 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """The controls, the figure, and where the reward model errs."""
-    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(
+        key=platform.key("many-row"), horizontal=True, vertical_alignment="bottom", gap="medium"
+    ):
         control.draw("best_samples", "best_problems")
-        with st.container(key="best-side", width="content"):
+        with st.container(key=platform.key("best-side"), width="content"):
             bar.button(
                 view,
                 "best",

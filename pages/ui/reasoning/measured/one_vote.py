@@ -9,6 +9,7 @@ from core.evaluation.types import AnswerRule, Vote
 from core.export.table import csv_text
 from core.figures.base.labels import plain_name, table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words, vote_caption
+from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import work
@@ -24,7 +25,7 @@ _RULES: tuple[AnswerRule, ...] = ("majority", "best_of_n", "verifier")
 
 def draw(view: ReasonView) -> None:
     """The button, the vote in words, and its samples."""
-    with st.container(key="one-vote", gap="small"):
+    with st.container(key=platform.key("one-vote"), gap="small"):
         st.markdown("**The problem above, asked many times**")
         _bar(view)
         if view.vote is not None:
@@ -33,7 +34,9 @@ def draw(view: ReasonView) -> None:
 
 def _bar(view: ReasonView) -> None:
     job, error = view.active("vote"), view.failures.get("vote", "")
-    with st.container(key="compare-vote", horizontal=True, vertical_alignment="center"):
+    with st.container(
+        key=platform.key("compare-vote"), horizontal=True, vertical_alignment="center"
+    ):
         bar.button(
             view,
             "vote",
@@ -66,7 +69,7 @@ def _vote() -> Job:
 
 def _result(vote: Vote, whose: str) -> None:
     st.text(plain_name(vote.problem.question, 300))
-    with st.container(key="vote-rows", gap=None):
+    with st.container(key=platform.key("vote-rows"), gap=None):
         for name, words in [*_rows(vote), *_made_with(vote, whose)]:
             with st.container(horizontal=True, wrap=False, gap="small"):
                 st.text(name, width=190)
@@ -76,7 +79,7 @@ def _result(vote: Vote, whose: str) -> None:
         lambda: csv_text(figures.reason_votes_data([vote])).encode("utf-8-sig"),
         "decoding-vote.csv",
         "text/csv",
-        key="save_vote",
+        key=platform.key("save_vote"),
         icon=":material/table_view:",
         type="tertiary",
         on_click="ignore",

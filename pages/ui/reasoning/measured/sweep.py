@@ -46,7 +46,7 @@ def identity(view: ReasonView, sweep: BudgetSweep) -> Hashable:
 
 def draw(view: ReasonView) -> None:
     """What is swept, its progress, and what became of the runs."""
-    with st.container(key="many", gap="small"):
+    with st.container(key=platform.key("many"), gap="small"):
         _controls(view)
         _state(view)
     if view.active("sweep") is not None:
@@ -63,7 +63,7 @@ def _figures(view: ReasonView) -> None:
     _words(view, sweep)
     key = identity(view, sweep)
     _, outcomes, spent, difficulty = sweep_parts(sweep)
-    with st.container(key="pair"):
+    with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(outcomes, (key,))
@@ -74,7 +74,9 @@ def _figures(view: ReasonView) -> None:
 
 
 def _controls(view: ReasonView) -> None:
-    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(
+        key=platform.key("many-row"), horizontal=True, vertical_alignment="bottom", gap="medium"
+    ):
         control.draw("budgets")
         if view.uploaded is None:
             control.draw("many_problems")
@@ -159,7 +161,7 @@ def start(view: ReasonView) -> None:
 
 
 def _button(view: ReasonView) -> None:
-    with st.container(key="sweep-side", width="content"):
+    with st.container(key=platform.key("sweep-side"), width="content"):
         bar.button(
             view,
             "sweep",
@@ -191,7 +193,7 @@ def _left(view: ReasonView) -> bool:
 
 def _state(view: ReasonView) -> None:
     """Progress while a sweep goes on; else what the figures below are of."""
-    with st.container(key="sweep-state", gap="small"):
+    with st.container(key=platform.key("sweep-state"), gap="small"):
         progress(view, "sweep", refusal=_refusal(view))
 
 
@@ -200,19 +202,21 @@ def progress(view: ReasonView, name: str, refusal: str = "") -> None:
     if job := view.active(name):
         platform.poll(panel.progress, jobs.poll_seconds)(job)
     elif error := refusal or view.failures.get(name, ""):
-        with st.container(key="refused"):
+        with st.container(key=platform.key("refused")):
             st.text(error)
 
 
 def _words(view: ReasonView, sweep: BudgetSweep) -> None:
-    with st.container(key="sweep-words", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("sweep-words"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         st.text(_about(view, sweep), width="stretch")
         st.download_button(
             "All runs (CSV)",
             lambda: csv_text(figures.reason_rows_data(sweep)).encode("utf-8-sig"),
             "decoding-sweep.csv",
             "text/csv",
-            key="save_rows",
+            key=platform.key("save_rows"),
             icon=":material/table_view:",
             type="tertiary",
             on_click="ignore",

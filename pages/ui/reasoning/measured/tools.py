@@ -13,6 +13,7 @@ from core.decoding.reasoning.types import CalculatorCall
 from core.evaluation.slips import slips
 from core.evaluation.types import Problem, Transcript
 from core.figures.base.labels import config_caption, plain_name, visible_token
+from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import problem as reason_problem
 from pages.ui.reasoning import state, text, verdict, work
@@ -46,11 +47,11 @@ def draw(view: ReasonView) -> None:
         st.text("Nothing was run yet.")
         return
     names = ("Without the calculator", "With the calculator")
-    with st.container(key="pair-tools"):
+    with st.container(key=platform.key("pair-tools")):
         for place, (column, run) in enumerate(
             zip(st.columns(2, gap="small"), view.tools, strict=True)
         ):
-            with column, st.container(key=f"tool-{place}", border=True, gap="small"):
+            with column, st.container(key=platform.key(f"tool-{place}"), border=True, gap="small"):
                 st.markdown(f"**{names[place]}**")
                 text.draw_transcript(f"tool-{place}", run)
                 found = state.verdict_of(run.attempt, run.problem)

@@ -8,6 +8,7 @@ from core.evaluation.example import RIVALRY_STEPS
 from core.evaluation.types import Rivalry
 from core.figures.base.labels import table_text
 from core.figures.reasoning.compare import RULE_WORDS, ballot_words
+from pages.ui import platform
 from pages.ui.reasoning import controls as reason_controls
 from pages.ui.reasoning import own_problems, work
 from pages.ui.reasoning.measured import one_vote, sweep
@@ -36,7 +37,9 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """The comparison's controls, its figure and the votes."""
-    with st.container(key="many-row", horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(
+        key=platform.key("many-row"), horizontal=True, vertical_alignment="bottom", gap="medium"
+    ):
         control.draw("total", "voters", "vote_problems", "vote_temperature")
         _button(view)
     sweep.progress(view, "rivals")
@@ -45,18 +48,18 @@ def draw(view: ReasonView) -> None:
         st.text("Nothing was compared yet.")
         one_vote.draw(view)
         return
-    with st.container(key="pair"):
+    with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(RIVALS.part(view, view.trace), (view.version("rivals"),))
-        with right, st.container(key="notice-votes"):
+        with right, st.container(key=platform.key("notice-votes")):
             st.markdown(_NOTICE)
     _votes(rivalry)
     one_vote.draw(view)
 
 
 def _button(view: ReasonView) -> None:
-    with st.container(key="rivals-side", width="content"):
+    with st.container(key=platform.key("rivals-side"), width="content"):
         bar.button(
             view,
             "rivals",

@@ -11,7 +11,7 @@ import streamlit as st
 from core.decoding.errors import DecodingError
 from pages.ui import platform
 from pages.ui.resources import models
-from pages.ui.run import cost, jobs, shared
+from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.jobs import Job
 from pages.ui.run.request import Ask
 from pages.ui.run.view import View
@@ -38,9 +38,9 @@ def draw(view: View, ask: Ask) -> None:
         ask: gives what a run is asked for, by the controls of the page.
     """
     with platform.critical():
-        if st.session_state.pop(shared.RUN_EXAMPLE, False):
+        if st.session_state.pop(platform.key(shared.RUN_EXAMPLE), False):
             start(view, ask)
-    with st.container(key="run-side", width="content"):
+    with st.container(key=platform.key("run-side"), width="content"):
         button(
             view,
             "decode",
@@ -54,7 +54,7 @@ def draw(view: View, ask: Ask) -> None:
         if "decode" in view.jobs:  # Out of sight: the shortcut alone presses it.
             st.button(
                 "Run with the controls as they are",
-                key="start_over",
+                key=platform.key("start_over"),
                 shortcut=_SHORTCUT,
                 on_click=_whole_page,
                 args=(partial(_start_over, view, ask),),
@@ -83,7 +83,7 @@ def button(
     if job is None:
         st.button(
             label,
-            key=key,
+            key=platform.key(key),
             icon=f":material/{icon}:",
             type=type,
             disabled=disabled,
@@ -94,7 +94,7 @@ def button(
         return
     st.button(
         "Stopping" if job.stopping.is_set() else "Stop",
-        key=stop_key or key,
+        key=platform.key(stop_key or key),
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,
@@ -131,7 +131,9 @@ def measure(
     start_or_stop = partial(
         button, work, name, label, start, key=key, stop_key=stop_key, icon=icon, disabled=disabled
     )
-    with st.container(key=row, horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key(row), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         control.draw(*options)
         if job := work.active(name):
             platform.poll(_under_way, poll_seconds)(job, start_or_stop, progress)
@@ -173,7 +175,7 @@ def start(view: View, ask: Ask, read: Read = value) -> None:
         return
     view.begin("decode", jobs.decode(request))
     view.request = request
-    st.query_params["run"] = "1"
+    address.tell("run", "1")
 
 
 def restore(view: View, ask: Ask) -> None:
@@ -191,7 +193,7 @@ def restore(view: View, ask: Ask) -> None:
 
 def _restore(view: View, ask: Ask) -> None:
     view.restored = True
-    if st.query_params.get("run") != "1":
+    if st.query_params.get(platform.key("run")) != "1":
         return
     try:
         wanted = ask(link.opened_with)

@@ -11,7 +11,7 @@ import streamlit as st
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run.request import Request
 from pages.ui.run.view import View
@@ -31,12 +31,13 @@ def menu(view: View, page: Page | None = None) -> None:
     labels = labels_of(runs, example=view.example_before is not None)
     st.menu_button(
         "Runs",
-        labels[::-1],
-        key="earlier_runs",
+        range(len(runs))[::-1],
+        format_func=labels.__getitem__,
+        key=platform.key("earlier_runs"),
         icon=":material/history:",
         type="tertiary",
         on_click=_back,
-        args=(view, labels, page),
+        args=(view, page),
     )
 
 
@@ -91,12 +92,12 @@ def _words(name: str, held: Any, values: Sequence[Any]) -> str:
     return f"{plain} {number}"
 
 
-def _back(view: View, labels: list[str], page: Page | None = None) -> None:
+def _back(view: View, page: Page | None = None) -> None:
     """Show a run again, with its controls."""
-    chosen = st.session_state.get("earlier_runs")
-    if chosen not in labels or "decode" in view.jobs:
+    place = st.session_state.get(platform.key("earlier_runs"))
+    if place is None or "decode" in view.jobs:
         return
-    trace, asked = _all(view)[labels.index(chosen)]
+    trace, asked = _all(view)[place]
     view.request = asked
     view.show(trace, "example" if trace is view.example_before else "run")
     page = page or registry.page_of(trace.config.method)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.run.view import PageView
 from pages.ui.widgets.source import source
 
@@ -32,5 +33,5 @@ def ask(then: Callable[[], None]) -> None:
     Args:
         then: the callback of its asking.
     """
-    with st.container(key="later"):
-        _component(key="rest-of-page", on_due_change=then)
+    with st.container(key=platform.key("later")):
+        _component(key=platform.key("rest-of-page"), on_due_change=then)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.models.packaged import PACKAGED, is_installed
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.resources import models, prompts
 from pages.ui.run import shared
 from pages.ui.run.display import install_model
@@ -50,11 +50,13 @@ def draw(view: View, trace: Trace) -> None:
     """The sentence with an example that works and, on one's own machine, a larger model."""
     if registry.page_of(trace.config.method).own_prompt or not is_outside(trace):
         return
-    with st.container(key="outside", horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        key=platform.key("outside"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
         st.text(_WORDS, width="stretch")
         st.button(
             "Show an example",
-            key="outside_example",
+            key=platform.key("outside_example"),
             type="tertiary",
             on_click=partial(shared.use_example, prompts.examples(trace.model_id)[0]),
         )
@@ -62,7 +64,7 @@ def draw(view: View, trace: Trace) -> None:
             if is_installed(name):
                 st.button(
                     f"Try {name}",
-                    key=f"outside_{name}",
+                    key=platform.key(f"outside_{name}"),
                     type="tertiary",
                     on_click=partial(_use_model, name),
                 )
@@ -72,4 +74,4 @@ def draw(view: View, trace: Trace) -> None:
 
 def _use_model(name: str) -> None:
     control.load({"model": name})
-    st.session_state[shared.RUN_EXAMPLE] = True
+    st.session_state[platform.key(shared.RUN_EXAMPLE)] = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from core.figures.base.labels import visible_token
 from pages.ui import platform
 from pages.ui.platform import guard
 from pages.ui.registry import Page
-from pages.ui.run import jobs
+from pages.ui.run import address, jobs
 from pages.ui.run.display import history, outside, plain_text, proof
 from pages.ui.run.files import save
 from pages.ui.run.jobs import Job
@@ -22,6 +22,7 @@ from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets import closed, words
 from pages.ui.widgets.ahead import Offer
 from pages.ui.widgets.controls.control import in_words, value
+from pages.ui.widgets.controls.old_labels import OLD_LABELS
 
 T = TypeVar("T")
 # The key of the menu that saves, of which a link and a file tell what the controls say.
@@ -76,7 +77,7 @@ def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
 
 def box() -> st.delta_generator.DeltaGenerator:
     """Where a run's text stands."""
-    return st.container(key="text-panel", border=True, gap="small")
+    return st.container(key=platform.key("text-panel"), border=True, gap="small")
 
 
 def running(job: Job, made: str) -> None:
@@ -122,15 +123,20 @@ def head(
         proof.badge(view, trace)
         history.menu(view, page)
         if trace.text.strip():
-            with st.container(key="text-side", width="content"):
+            with st.container(key=platform.key("text-side"), width="content"):
                 platform.part(plain_text.menu, key="text-menu")(trace)
-        with st.container(key="save-side", width="content"):  # A fragment would take half the row.
+        with st.container(
+            key=platform.key("save-side"), width="content"
+        ):  # A fragment would take half the row.
             platform.part(menu, key=SAVE)()
 
 
 def _head(state: str) -> st.delta_generator.DeltaGenerator:
     return st.container(
-        key=f"status-{state}", horizontal=True, vertical_alignment="center", gap="small"
+        key=platform.key(f"status-{state}"),
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
     )
 
 
@@ -141,7 +147,7 @@ def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "no
         key: of its container, before the ending of its kind.
         offer: has what it says under other inputs, as `note`.
     """
-    with st.container(key=f"{key}-{'changed' if changed else 'plain'}"):
+    with st.container(key=platform.key(f"{key}-{'changed' if changed else 'plain'}")):
         if offer is None:
             st.text(changed or plain, width="stretch")
         else:
@@ -150,7 +156,7 @@ def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "no
 
 def made_by(*captions: str) -> None:
     """What made the figures of the page, said once; each carries it where it is exported."""
-    with st.container(key="made-by"):
+    with st.container(key=platform.key("made-by")):
         for caption in captions:
             st.text(caption, width="stretch")
 
@@ -174,40 +180,50 @@ def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
     """
     if not sentence:
         return
-    with st.container(key="failure", horizontal=True, wrap=False, gap="small"):
+    with st.container(key=platform.key("failure"), horizontal=True, wrap=False, gap="small"):
         st.markdown(":material/error:", width="content")
         st.text(sentence, width="stretch")
         if again is not None:
-            st.button("Try again", key="try_again", type="tertiary", on_click=again)
+            st.button("Try again", key=platform.key("try_again"), type="tertiary", on_click=again)
+
+
+class Tab(NamedTuple):
+    """A tab of a page: its title and what draws it."""
+
+    title: str
+    draw: Callable[[], None]
 
 
 def tabs(
-    key: str,
-    drawings: Mapping[str, Callable[[], None]],
-    *,
-    linked: bool = True,
-    ready: Collection[str] = (),
+    key: str, drawings: Mapping[str, Tab], *, linked: bool = True, ready: Collection[str] = ()
 ) -> None:
-    """Tabs by their titles, of which only the open one is drawn.
+    """Tabs by their keys, of which only the open one is drawn.
 
     Args:
         linked: whether the address says which one is open.
-        ready: titles of those whose figures are made ready while they are closed, so that they are
+        ready: keys of those whose figures are made ready while they are closed, so that they are
             there as soon as one is opened; not while many others wait. They start no work by being
             drawn.
     """
     ready = ready if jobs.is_quiet() else ()
-    with st.container(key="more"):
-        found = st.tabs(
-            list(drawings), key=key, on_change="rerun", bind="query-params" if linked else None
-        )
-        for tab, (title, draw_tab) in zip(found, drawings.items(), strict=True):
-            with tab:
-                if title in ready:
-                    with closed.tab(is_open=bool(tab.open)):
-                        draw_tab()
-                elif tab.open:
-                    draw_tab()
+    name = platform.key(key)
+    if linked and name not in st.session_state:
+        named = st.query_params.get(name, "")
+        if tab := drawings.get(OLD_LABELS[key].get(named, named)):
+            st.session_state[name] = tab.title
+    with st.container(key=platform.key("more")):
+        found = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")
+        opened = dict(zip(drawings, found, strict=True))
+        if linked:
+            said = next(own for own in drawings if opened[own].open)
+            address.tell(key, None if said == next(iter(drawings)) else said)
+        for own, tab in drawings.items():
+            with opened[own]:
+                if own in ready:
+                    with closed.tab(is_open=bool(opened[own].open)):
+                        tab.draw()
+                elif opened[own].open:
+                    tab.draw()
 
 
 def watch(work: BackgroundWork) -> None:

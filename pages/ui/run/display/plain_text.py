@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.decoding.record.trace import Trace
+from pages.ui import platform
 
 # A longer text scrolls, px.
 _HEIGHT = 420
@@ -13,10 +14,19 @@ _HEIGHT = 420
 def menu(trace: Trace) -> None:
     """The button that opens the text; it moves nothing on the page."""
     popover = st.popover(
-        "Text", icon=":material/notes:", type="tertiary", key="plain_text", on_change="rerun"
+        "Text",
+        icon=":material/notes:",
+        type="tertiary",
+        key=platform.key("plain_text"),
+        on_change="rerun",
     )
     if not popover.open:
         return
     text = (trace.rendered_prompt or trace.prompt) + trace.text
-    with popover, st.container(key="plain-text", height=_HEIGHT if len(text) > 900 else "content"):
+    with (
+        popover,
+        st.container(
+            key=platform.key("plain-text"), height=_HEIGHT if len(text) > 900 else "content"
+        ),
+    ):
         st.code(text, language=None, wrap_lines=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import streamlit as st
 
@@ -28,22 +27,22 @@ _list = st.components.v2.component(
     js=source("run/display/proof.js"),
 )
 
-_LOOKS: dict[Verdict, tuple[str, str]] = {
-    "Consistent": ("check_circle", "fair"),
-    "Proved by the model": ("verified", "good"),
-    "Not proved": ("error", "bad"),
+_LOOKS: dict[Verdict, tuple[str, str, str]] = {
+    "consistent": ("Consistent", "check_circle", "fair"),
+    "proved": ("Proved by the model", "verified", "good"),
+    "failed": ("Not proved", "error", "bad"),
 }
 _MEANINGS: dict[Verdict, str] = {
-    "Consistent": (
+    "consistent": (
         "Every number agrees with the others and with the settings. Whether they are the model's "
         "own, only the model can tell."
     ),
-    "Proved by the model": (
+    "proved": (
         "Every number agrees with the others and the settings, and the model gives them again."
     ),
-    "Not proved": "A check failed: something in this run is not what its settings make of it.",
+    "failed": "A check failed: something in this run is not what its settings make of it.",
 }
-_BUTTON: Any = {"key": "check_model", "icon": ":material/model_training:"}
+_ICON = ":material/model_training:"
 
 
 def badge(view: View, trace: Trace) -> None:
@@ -63,8 +62,8 @@ def badge_of(key: str, checks: Sequence[Check], *, checking: bool) -> None:
 def _popover(key: str, checks: Sequence[Check], *, checking: bool) -> Iterator[None]:
     label, icon, tone = _outcome(checks, checking=checking)
     with (
-        st.container(key=f"{key}-{tone}", width="content"),
-        st.popover(label, icon=icon, type="tertiary", key=key),
+        st.container(key=platform.key(f"{key}-{tone}"), width="content"),
+        st.popover(label, icon=icon, type="tertiary", key=platform.key(key)),
     ):
         yield
 
@@ -74,9 +73,8 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
     passed = sum(check.passed for check in checks)
     if not total:
         return "Checking" if checking else "Not checked", ":material/pending:", "open"
-    found = verdict(checks)
-    icon, tone = _LOOKS[found]
-    return f"{found}: {passed} of {total} checks", f":material/{icon}:", tone
+    words, icon, tone = _LOOKS[verdict(checks)]
+    return f"{words}: {passed} of {total} checks", f":material/{icon}:", tone
 
 
 def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
@@ -84,19 +82,22 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     if not checks:
         return
     found = verdict(checks)
-    st.markdown(f"**{found}.** {_MEANINGS[found]}")
+    st.markdown(f"**{_LOOKS[found][0]}.** {_MEANINGS[found]}")
     if left_open:
         st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
     rows = tuple(_row(check) for check in checks)
-    _list(key=key, data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()})
+    _list(
+        key=platform.key(key),
+        data={"checks": rows, "theme": style.theme().name, "drawn": drawn_at()},
+    )
 
 
 def _row(check: Check) -> dict[str, object]:
     sign = "≤" if check.passed else ">"
     return {
         "passed": check.passed,
-        "name": check.name,
+        "name": check.words,
         "numbers": f"{check.value:.2g} {sign} {check.tolerance:.2g}",
         "detail": check.detail,
     }
@@ -111,7 +112,8 @@ def _against_model(view: View, trace: Trace) -> None:
             "Check against the model",
             disabled=not may_load,
             on_click=lambda: view.begin("check", jobs.check_trace(trace, with_model=True)),
-            **_BUTTON,
+            key=platform.key("check_model"),
+            icon=_ICON,
         )
     st.caption(
         method_of(trace.config).against_model
@@ -124,4 +126,4 @@ def _against_model(view: View, trace: Trace) -> None:
 
 def _under_way(job: Job) -> None:
     job.watch()
-    st.button(f"{job.stage}…", disabled=True, **_BUTTON)
+    st.button(f"{job.stage}…", disabled=True, key=platform.key("check_model"), icon=_ICON)

@@ -67,7 +67,7 @@ class Desk:
     @staticmethod
     def of(name: str) -> Desk:
         """This session's desk of a name."""
-        return platform.keep("export_desks", dict[str, Desk]).setdefault(name, Desk())
+        return platform.keep("export_desks", dict[str, Desk]).setdefault(platform.key(name), Desk())
 
     def data(self) -> dict[str, object]:
         """What the component is told."""

@@ -95,7 +95,7 @@ def chart(
     made = _CLOSED if tab == "closed" else _drawn(name, draw, look, depends, ahead)
     told = ahead.told if ahead else None
     shown = _placed(name, made, told)
-    with st.container(key=f"figure-{name}", gap=None):
+    with st.container(key=platform.key(f"figure-{name}"), gap=None):
         charts.draw(name, shown, on_click, told, chooses)
         if tab != "closed":
             _export(part, shown)
@@ -123,11 +123,11 @@ def _offered(
 def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
     """A drawing as it follows another in its place, or stays."""
     placed = platform.keep("placed", dict[str, tuple[Drawing, Any]])
-    last = placed.get(name)
+    last = placed.get(platform.key(name))
     if last is not None and last[0].text is made.text and last[1] == told:
         return last[0]
     shown = made.again() if last is not None or made is _CLOSED else made
-    placed[name] = (shown, told)
+    placed[platform.key(name)] = (shown, told)
     return shown
 
 
@@ -153,7 +153,7 @@ def _drawn(
         ahead: has it, where the browser has asked for it already.
     """
     kept = platform.keep("drawn", dict[str, _Drawn])
-    key = (*look.key, *depends)
+    key, name = (*look.key, *depends), platform.key(name)
     if name not in kept or kept[name].key != key:
         found = ahead.kept().get(name) if ahead else None
         made = found if isinstance(found, Drawing) else look.drawing(draw)
@@ -172,7 +172,7 @@ def _page() -> str:
 
 def _said() -> tuple[str, ...]:
     """The captions that this page says once."""
-    page, captions = st.session_state.get(_SAID, ("", ()))
+    page, captions = st.session_state.get(platform.key(_SAID), ("", ()))
     return captions if page == _page() else ()
 
 
@@ -181,7 +181,7 @@ def said(*captions: str) -> None:
 
     An exported figure has its own.
     """
-    st.session_state[_SAID] = (_page(), captions)
+    st.session_state[platform.key(_SAID)] = (_page(), captions)
 
 
 def said_before(caption: str) -> None:
@@ -194,7 +194,7 @@ def _export(part: Part, shown: Drawing) -> None:
         "Export",
         icon=":material/download:",
         type="tertiary",
-        key=f"export-{part.name}",
+        key=platform.key(f"export-{part.name}"),
         on_change="rerun",
     )
     if popover.open:
@@ -212,7 +212,7 @@ def _export(part: Part, shown: Drawing) -> None:
 
 def of_step(index: int) -> None:
     """Say that the page's figures are of this step, which their own words don't name."""
-    st.session_state[_STEP] = (_page(), index)
+    st.session_state[platform.key(_STEP)] = (_page(), index)
 
 
 def _named(name: str) -> Namer:
@@ -221,7 +221,7 @@ def _named(name: str) -> Namer:
     page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
     said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
-    if (of := st.session_state.get(_STEP)) and of[0] == path:
+    if (of := st.session_state.get(platform.key(_STEP))) and of[0] == path:
         said = f"{said}-step-{nth(of[1])}"
     return partial(stem, said, trace.config if trace else None)
 
@@ -232,7 +232,7 @@ def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -
     Args:
         words: those of the files' figure.
     """
-    desk, key = Desk.of(part.name), f"export-bar-{part.name}"
+    desk, key = Desk.of(part.name), platform.key(f"export-bar-{part.name}")
 
     def asked() -> None:
         desk.attempt(lambda: _ask(desk, part, named, shown, str(st.session_state[key].asked)))

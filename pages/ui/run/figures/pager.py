@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
 from core.decoding.counting import span_of
+from pages.ui import platform
 from pages.ui.run.view import View
 from pages.ui.widgets.chart import Drawing
 
@@ -39,25 +41,28 @@ def draw(view: View, field: str, window: Window, what: str) -> None:
     if window.first == 0 and window.last == window.total:
         return
     with st.container(
-        key=f"pager-{what}",
+        key=platform.key(f"pager-{what}"),
         horizontal=True,
         vertical_alignment="center",
         gap="small",
         width="content",
     ):
-        _turn(view, field, f"Earlier {what}", "left", window.earlier, disabled=window.first == 0)
+        turn = partial(_turn, view, field, what)
+        turn("earlier", "left", window.earlier, disabled=window.first == 0)
         st.markdown(
             span_of(what.capitalize(), window.first, window.last, window.total),
             width="content",
         )
         last = window.last == window.total
-        _turn(view, field, f"Later {what}", "right", window.last, disabled=last)
+        turn("later", "right", window.last, disabled=last)
 
 
-def _turn(view: View, field: str, words: str, side: str, first: int, *, disabled: bool) -> None:
+def _turn(
+    view: View, field: str, what: str, way: str, side: str, first: int, *, disabled: bool
+) -> None:
     st.button(
-        words,
-        key=words.lower().replace(" ", "-"),
+        f"{way.capitalize()} {what}",
+        key=platform.key(f"{way}-{what}"),
         icon=f":material/chevron_{side}:",
         type="tertiary",
         disabled=disabled,

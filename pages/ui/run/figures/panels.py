@@ -12,6 +12,7 @@ import streamlit as st
 from core.decoding.errors import FigureError
 from core.export.part import Part
 from core.figures.base.paper import Paper
+from pages.ui import platform
 from pages.ui.run.figures import export
 from pages.ui.run.figures.export import Desk, DrawTask
 from pages.ui.widgets.controls import figure_choices
@@ -64,11 +65,12 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
         return
     by_name = {part.name: part for part in found if part.draw is not None}
     # Another width holds other parts of a long run.
-    st.session_state[CHOSEN] = [one for one in st.session_state.get(CHOSEN, []) if one in by_name]
+    before = st.session_state.get(platform.key(CHOSEN), [])
+    st.session_state[platform.key(CHOSEN)] = [one for one in before if one in by_name]
     chosen = st.multiselect(
         "Panels of one figure",
         list(by_name),
-        key=CHOSEN,
+        key=platform.key(CHOSEN),
         placeholder="Choose two or more",
         help="In this order they are (a), (b) and so on.",
     )
@@ -88,17 +90,17 @@ def _files(name: str, parts: Sequence[Part]) -> None:
     figures = [part.figure(figure_choices.theme(), panels.panel) for part in parts]
 
     def begin() -> None:
-        form = str(st.session_state[KEY].asked)
+        form = str(st.session_state[platform.key(KEY)].asked)
         _next(desk, _Drawing(f"{name}-panels", form, panels, figures))
 
     _component(
-        key=KEY,
+        key=platform.key(KEY),
         data={
             **desk.data(),
             "caption": panels.words([one.layout.meta for one in figures])["caption"],
         },
         on_asked_change=lambda: desk.attempt(begin),
-        on_drawn_change=lambda: desk.take(st.session_state[KEY].drawn),
+        on_drawn_change=lambda: desk.take(st.session_state[platform.key(KEY)].drawn),
     )
 
 

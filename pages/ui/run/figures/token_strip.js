@@ -26,7 +26,7 @@ function create(root) {
     if (next !== undefined) choose(strip, within(strip, next), false);
   };
   strip.onKey = (event) => onKey(strip, event);
-  strip.onPlay = (event) => reveal(strip, event.detail);
+  strip.onPlay = ({ detail }) => detail.slot === strip.slot && reveal(strip, detail.until);
   return strip;
 }
 
@@ -45,7 +45,7 @@ function onKey(strip, event) {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const target = event.composedPath()[0];
   const inside = strip.root.contains(target);
-  if (!inside && (!strip.keys || (target.closest && target.closest(TYPING)))) return;
+  if (!inside && (!strip.keys || target.closest?.(`${TYPING}, .strip`))) return;
   // An arrow may be for what has the focus, inside a component of its own; the letter is not.
   const foreign = !inside && target !== document.body && target.getRootNode() !== document;
   if (foreign && KEYS[event.key] !== "uncertain") return;
@@ -120,7 +120,7 @@ function report(strip, index) {
 
 // What is out of sight is drawn once it comes near.
 function rest(strip) {
-  const below = document.querySelector(".st-key-rest");
+  const below = document.querySelector(`.st-key-${strip.slot}rest`);
   if (!below || below.getBoundingClientRect().top < innerHeight + NEAR_PX) strip.rest();
   else strip.resting = setTimeout(() => rest(strip), REST_MS);
 }
@@ -219,6 +219,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   document.addEventListener("de-play", strip.onPlay);
   document.addEventListener("de-step", strip.onStep);
   strip.key = data.key;
+  strip.slot = data.slot;
   strip.keys = data.keys;
   strip.rests = data.rests;
   strip.marked = data.marked || [];

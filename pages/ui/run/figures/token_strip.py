@@ -15,6 +15,7 @@ from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
 from core.figures.base.theme import Theme
+from pages.ui import platform
 from pages.ui.run.view import View
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
@@ -95,6 +96,7 @@ def draw_tokens(
         marked: places that the key U goes to.
         keys: whether the arrow keys choose a token while nothing else has them.
     """
+    key = platform.key(key)
     _component(
         key=key,
         data={
@@ -107,6 +109,7 @@ def draw_tokens(
             "live": live,
             "keys": keys,
             "run": view.number,
+            "slot": platform.key(""),
             "rests": on_rested is not None,
             "marked": tuple(marked),
             "mark": theme.accent,
@@ -118,7 +121,7 @@ def draw_tokens(
 
 
 def _on_selected(view: View, then: Callable[[], None]) -> None:
-    index = (st.session_state.get(KEY) or {}).get("selected")
+    index = (st.session_state.get(platform.key(KEY)) or {}).get("selected")
     if isinstance(index, int):
         view.select(index)
         then()

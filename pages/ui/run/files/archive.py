@@ -14,6 +14,7 @@ import streamlit as st
 from core.export.part import Part
 from core.export.subject import Subject
 from core.figures.base.paper import Paper
+from pages.ui import platform
 from pages.ui.run.figures import export, panels
 from pages.ui.run.figures.export import Desk, DrawTask
 from pages.ui.run.files.link_run import RunLink
@@ -61,10 +62,10 @@ def button(shelf: Shelf) -> None:
     """
     desk = Desk.of("archive")
     _component(
-        key=KEY,
+        key=platform.key(KEY),
         data=desk.data(),
         on_asked_change=lambda: desk.attempt(lambda: _begin(desk, shelf)),
-        on_drawn_change=lambda: desk.take(st.session_state[KEY].drawn),
+        on_drawn_change=lambda: desk.take(st.session_state[platform.key(KEY)].drawn),
     )
     panels.choice(shelf.name, shelf.parts)
 
@@ -109,5 +110,5 @@ def _address(link: RunLink | None) -> str:
     here = urlsplit(st.context.url or "")
     said = dict(st.query_params.items())
     if link is not None:
-        said = {"run": "1", **link.whole}
+        said = {platform.key("run"): "1", **link.whole}
     return urlunsplit(here._replace(query=urlencode(said), fragment=""))

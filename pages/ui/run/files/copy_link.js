@@ -3,7 +3,7 @@
 // What is copied: the address of the page, under the parameters of the run where they are given.
 function addressOf(run, parameters) {
   const address = new URL(window.location.href);
-  if (run) address.searchParams.set("run", "1");
+  if (run) address.searchParams.set(run, "1");
   for (const [name, said] of Object.entries(parameters)) {
     if (said === null) address.searchParams.delete(name);
     else address.searchParams.set(name, said);

@@ -11,14 +11,15 @@ from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption, visible_token
 from core.models.hub_id import pinned
 from core.server.settings import settings
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run import shared
 from pages.ui.run.changed import changed, controls_of, differences, said_of
 from pages.ui.run.request import RunControls
 from pages.ui.run.view import View
 from pages.ui.widgets.controls import figure_choices
-from pages.ui.widgets.controls.control import Control, Menu, Text, row_of, value
+from pages.ui.widgets.controls.control import Control, Text, row_of, value
+from pages.ui.widgets.controls.options import Menu
 
 _SHOWN = 60
 
@@ -76,8 +77,9 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
             parameters[key] = pinned(name, revision)
     other = config is None or _is_changed(page, said)
     whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
-    whole = {key: said for key, said in whole.items() if said}
-    return RunLink(parameters, settings_caption(trace), words, other, whole)
+    named = {platform.key(key): said for key, said in parameters.items()}
+    whole = {platform.key(key): said for key, said in whole.items() if said}
+    return RunLink(named, settings_caption(trace), words, other, whole)
 
 
 def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
@@ -106,7 +108,7 @@ def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control
 def _label(field: str, rows: dict[str, Control]) -> str:
     row = next((row for row in rows.values() if row.field == field), None)
     plain = field.removeprefix("shaping.")
-    return row.label.partition(",")[0] if row else plain.replace("_", " ")
+    return row.name if row else plain.replace("_", " ")
 
 
 def parameter(row: Control, held: Any) -> str | None:

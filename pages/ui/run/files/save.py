@@ -17,7 +17,7 @@ from core.export.part import Part, stem
 from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
-from pages.ui import registry
+from pages.ui import platform, registry
 from pages.ui.platform import session
 from pages.ui.platform.uploaded import content_of
 from pages.ui.registry import Page
@@ -29,7 +29,7 @@ from pages.ui.widgets import style
 from pages.ui.widgets.source import source
 
 if TYPE_CHECKING:
-    from core.export.web.run_page import Note
+    from core.export.web.run_page import NamedTable
 
 _link = st.components.v2.component(
     "decoding_explorer.copy_link",
@@ -85,7 +85,11 @@ def save(
         run: whether the link makes the run again.
     """
     popover = st.popover(
-        "Save", icon=":material/ios_share:", type="tertiary", key="save", on_change="rerun"
+        "Save",
+        icon=":material/ios_share:",
+        type="tertiary",
+        key=platform.key("save"),
+        on_change="rerun",
     )
     if not popover.open:
         return
@@ -95,7 +99,7 @@ def save(
             file,
             f"{shelf.name}.json",
             "application/json",
-            key="save_trace",
+            key=platform.key("save_trace"),
             icon=":material/data_object:",
             on_click="ignore",
             width="stretch",
@@ -105,14 +109,17 @@ def save(
             page,
             f"{shelf.name}.html",
             "text/html",
-            key="save_page",
+            key=platform.key("save_page"),
             icon=":material/web:",
             on_click="ignore",
             width="stretch",
         )
         archive.button(shelf)
         link = shelf.link
-        _link(key="copy_link", data={"run": run, **(asdict(link) if link else {})})
+        _link(
+            key=platform.key("copy_link"),
+            data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},
+        )
 
 
 def trace_file(trace: Trace) -> bytes:
@@ -128,7 +135,7 @@ def web_page(
     title: str = "Decoding Explorer: one run",
     settings: str = "",
     text: str | None = None,
-    notes: Sequence[Note] = (),
+    notes: Sequence[NamedTable] = (),
     tokens: Sequence[tuple[str, str, str]] | None = None,
 ) -> bytes:
     """A run's text, figures and tables as one page that needs no server.

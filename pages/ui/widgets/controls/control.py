@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import streamlit as st
 
 from core.decoding.errors import ConfigError, DecodingError
+from pages.ui import platform
 from pages.ui.platform import session
 
 Read: TypeAlias = Callable[[str], Any]
@@ -31,11 +32,7 @@ def _unchanged(held: Any) -> Any:
     return held
 
 
-def _never() -> bool:
-    return False
-
-
-def _always(_: Any) -> bool:
+def always(_: Any) -> bool:
     return True
 
 
@@ -63,7 +60,17 @@ class Control:
     field: str = ""
     to_field: Callable[[Any], Any] = _unchanged
     from_field: Callable[[Any], Any] = _unchanged
-    acts: Callable[[Read], bool] = _always
+    acts: Callable[[Read], bool] = always
+
+    @property
+    def state_key(self) -> str:
+        """The key with the prefix of the current slot."""
+        return platform.key(self.key)
+
+    @property
+    def name(self) -> str:
+        """The label as sentences have it, without what follows a comma."""
+        return self.label.partition(",")[0]
 
     def cast(self, held: Any) -> Any:
         """The value in the control's type."""
@@ -75,12 +82,12 @@ class Control:
 
     def set(self, held: Any) -> None:
         """Set the control before it is drawn."""
-        st.session_state[self.key] = held
+        st.session_state[self.state_key] = held
 
     @property
     def held(self) -> Any:
         """What it says now; None before it was drawn, or where it was emptied."""
-        return st.session_state.get(self.key)
+        return st.session_state.get(self.state_key)
 
     def in_address(self, held: Any) -> str:
         """A value as the address says it."""
@@ -100,12 +107,12 @@ class Control:
         self._widget(
             label=self.label,
             **{
-                "key": self.key,
+                "key": self.state_key,
                 "bind": "query-params",
                 "persist_state": "session",
                 "help": self.help,
                 "disabled": not self.acts(value),
-                "on_change": _redraw_around,
+                "on_change": redraw_around,
                 **({} if self.width is None else {"width": self.width}),
                 **more,
             },
@@ -114,18 +121,18 @@ class Control:
     def _tell_address(self) -> None:
         """Say in the address what Streamlit doesn't: what was set before the control was ever
         drawn, and what a browser dropped as it went back."""
-        held = st.session_state.get(self.key)
-        if held is None or held == self.default or self.key in st.query_params:
+        held = st.session_state.get(self.state_key)
+        if held is None or held == self.default or self.state_key in st.query_params:
             return
         # Where it was drawn before, Streamlit writes what code sets.
-        if not session.set_in_address(self.key, self.in_address(held)):
-            st.session_state[self.key] = held
+        if not session.tell_address(self.state_key, self.in_address(held)):
+            st.session_state[self.state_key] = held
 
     def _widget(self, **arguments: Any) -> None:
         raise NotImplementedError
 
 
-def _redraw_around() -> None:
+def redraw_around() -> None:
     """Of a change that has no callback of its own: all around it is drawn anew.
 
     A callback says so also where another one, of the same moment, wants a part alone.
@@ -169,77 +176,10 @@ class Number(Control):
     def _widget(self, **arguments: Any) -> None:
         bounds: dict[str, Any] = {"min_value": self.low, "max_value": self.high, "step": self.step}
         if self.short:
-            with st.container(key=f"short-{self.key}", width="content"):
+            with st.container(key=platform.key(f"short-{self.key}"), width="content"):
                 st.number_input(value=self.default, **bounds, **arguments)
         else:
             st.number_input(value=self.default, **bounds, **arguments)
-
-
-@dataclass(frozen=True)
-class Segments(Control):
-    """Segments of which one is chosen: values with the words for them, which the address holds.
-
-    Args:
-        offers: whether a value is shown where it isn't chosen.
-    """
-
-    options: Mapping[Any, str]
-    _: KW_ONLY
-    offers: Callable[[Any], bool] = _always
-
-    def fit(self, held: Any) -> Any:
-        return held if held in self.options else None
-
-    def in_address(self, held: Any) -> str:
-        return self.options[held]
-
-    def of_address(self, word: str) -> Any:
-        return next((held for held, said in self.options.items() if said == word), None)
-
-    def _widget(self, **arguments: Any) -> None:
-        st.segmented_control(
-            options=[one for one in self.options if self.offers(one) or one == self.held],
-            format_func=self.options.__getitem__,
-            default=self.default,
-            required=True,
-            **arguments,
-        )
-
-
-@dataclass(frozen=True)
-class Menu(Control):
-    """A menu; the first option is the default.
-
-    Args:
-        options: gives the values with the words for them, which the address holds.
-        free: whether other values may be typed.
-    """
-
-    options: Callable[[], Mapping[str, str]]
-    free: Callable[[], bool] = _never
-
-    def fit(self, held: Any) -> Any:
-        return held if self.free() or held in self.options() else None
-
-    def in_address(self, held: Any) -> str:
-        return self.options().get(held, str(held))
-
-    def of_address(self, word: str) -> str | None:
-        named = (held for held, said in self.options().items() if said == word)
-        return next(named, word if self.free() else None)
-
-    def takes(self, word: str) -> bool:
-        """Whether the address may name this."""
-        return self.of_address(word) is not None
-
-    def _widget(self, **arguments: Any) -> None:
-        options = self.options()
-        st.selectbox(
-            options=list(options),
-            format_func=lambda one: options.get(one, one),
-            accept_new_options=self.free(),
-            **arguments,
-        )
 
 
 @dataclass(frozen=True)
@@ -283,7 +223,7 @@ def rows(kind: type[R]) -> Iterator[R]:
 
 def rows_in_address() -> dict[str, Control]:
     """The declared rows that the address names, by their keys."""
-    return {key: _rows[key] for key in st.query_params if key in _rows}
+    return {key: row for key, row in _rows.items() if row.state_key in st.query_params}
 
 
 def declare(*rows: R) -> tuple[R, ...]:
@@ -318,13 +258,12 @@ def defaults(within: str = "") -> dict[str, Any]:
 
 def in_words(error: DecodingError) -> str:
     """An error as the page says it: a setting by its control's label, not by its class."""
-    if not isinstance(error, ConfigError) or error.plain == str(error):
+    if not isinstance(error, ConfigError):
         return str(error)
-    name, _, rest = error.plain.partition(" ")
+    name = error.setting
     fields = (name, f"shaping.{name}")
     row = next((row for row in _rows.values() if row.field in fields), None)
-    label = row.label.partition(",")[0] if row else name.replace("_", " ").capitalize()
-    return f"{label} {rest}"
+    return error.under(row.name if row else name.replace("_", " ").capitalize())
 
 
 def load(said: Mapping[str, Any]) -> None:

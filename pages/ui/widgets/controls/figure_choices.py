@@ -7,7 +7,8 @@ import streamlit as st
 from core.figures.base.paper import Paper, length_of, printed
 from core.figures.base.theme import GREY, THEMES, Theme
 from core.figures.journal.journals import JOURNALS
-from pages.ui.widgets.controls.control import Menu, Read, Segments, Toggle, declare, draw, value
+from pages.ui.widgets.controls.control import Read, Toggle, declare, draw, value
+from pages.ui.widgets.controls.options import Menu, Segments
 
 _NO_JOURNAL = "none"
 _WIDTHS = ("column", "page", "640px", "960px", "1200px")

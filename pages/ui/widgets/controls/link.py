@@ -11,16 +11,8 @@ import streamlit as st
 
 from pages.ui import platform
 from pages.ui.platform import session
-from pages.ui.widgets.controls.control import (
-    Control,
-    Menu,
-    Number,
-    Segments,
-    Text,
-    Toggle,
-    row_of,
-    rows_in_address,
-)
+from pages.ui.widgets.controls.control import Control, Number, Text, Toggle, row_of, rows_in_address
+from pages.ui.widgets.controls.options import Menu, Options
 from pages.ui.widgets.controls.slider import Slider
 
 # Whether a server offers a model is told on the page itself.
@@ -41,7 +33,7 @@ def remember(page: str) -> None:
 def opened_with(key: str) -> Any:
     """A control's value in the address that led to the page, by its key; else its default."""
     row = row_of(key)
-    word = st.session_state.get(_OPENED, st.query_params).get(key)
+    word = st.session_state.get(_OPENED, st.query_params).get(row.state_key)
     found = None if word is None else row.of_address(word)
     return row.default if found is None else found
 
@@ -54,12 +46,14 @@ def check_address() -> None:
     """
     taken_out = False
     for key, row in rows_in_address().items():
-        reason, used = _refusal(row, st.query_params[key]) if key not in MODELS else ("", None)
+        reason, used = (
+            _refusal(row, st.query_params[row.state_key]) if key not in MODELS else ("", None)
+        )
         if reason and used is None:
             used = row.in_address(row.default) or "nothing"
-            taken_out |= session.drop_from_address(key)
+            taken_out |= session.tell_address(row.state_key, None)
         if reason:
-            tell(f"{row.label.partition(',')[0]}: {reason}: {used} is used.")
+            tell(f"{row.name}: {reason}: {used} is used.")
     if taken_out:
         st.rerun()
     say()
@@ -102,7 +96,7 @@ def refused_models() -> list[str]:
     return [
         key
         for key, row in named.items()
-        if isinstance(row, Menu) and not row.takes(st.query_params[key])
+        if isinstance(row, Menu) and not row.takes(st.query_params[row.state_key])
     ]
 
 
@@ -114,10 +108,9 @@ def _refusal(row: Control, word: str) -> tuple[str, str | None]:
     shown = f"{quoted(word)} in the link"
     if isinstance(row, Number | Slider):
         return _refused_number(row, word, shown)
-    if isinstance(row, Segments | Menu):
-        words = (row.options() if isinstance(row, Menu) else row.options).values()
-        taken = row.takes(word) if isinstance(row, Menu) else word in words
-        return ("" if taken else f"{shown} is none of {', '.join(words)}"), None
+    if isinstance(row, Options):
+        keys = ", ".join(map(row.in_address, row.words))
+        return ("" if row.takes(word) else f"{shown} is none of {keys}"), None
     if isinstance(row, Toggle):
         return ("" if word.lower() in ("true", "false") else f"{shown} is not true or false"), None
     if isinstance(row, Text) and row.max_chars is not None and len(word) > row.max_chars:

@@ -48,15 +48,16 @@ def draw(
         then: ends the callback of a change; nothing by default, which draws the whole page anew.
     """
     _take()
-    drawn = list(knobs)
-    for knob, _ in drawn:
-        _keep_in_address(knob, held(knob))
-    known = _knobs_of()
-    known[key] = tuple(knob for knob, _ in drawn)
+    drawn, key = {platform.key(row[0].key): row for row in knobs}, platform.key(key)
+    for name, (knob, _) in drawn.items():
+        _keep_in_address(name, knob, held(knob))
+    _knobs_of()[key] = {name: knob for name, (knob, _) in drawn.items()}
     _component(
         key=key,
         data={
-            "knobs": [_described(knob, enabled=enabled) for knob, enabled in drawn],
+            "knobs": [
+                _described(name, knob, enabled=enabled) for name, (knob, enabled) in drawn.items()
+            ],
             "seen": _seen().get(key, 0),
             "drawn": drawn_at(),
         },
@@ -64,9 +65,9 @@ def draw(
     )
 
 
-def _described(knob: Knob, *, enabled: bool) -> dict[str, Any]:
+def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
     return {
-        "key": knob.key,
+        "key": name,
         "label": knob.label,
         "help": knob.help,
         "low": knob.low,
@@ -83,24 +84,25 @@ def _described(knob: Knob, *, enabled: bool) -> dict[str, Any]:
 def held(knob: Knob) -> float:
     """What the knob says; before it was drawn, what the address says for it, or its default."""
     _take()
-    if knob.key not in st.session_state:
-        found = knob.read(st.query_params.get(knob.key, ""))
+    name = platform.key(knob.key)
+    if name not in st.session_state:
+        found = knob.read(st.query_params.get(name, ""))
         if found is None:
             return knob.default
-        st.session_state[knob.key] = found
-    value: float = st.session_state[knob.key]
+        st.session_state[name] = found
+    value: float = st.session_state[name]
     return value
 
 
 def put(knob: Knob, value: float) -> None:
     """Set a knob from elsewhere."""
     _take()
-    st.session_state[knob.key] = knob.cast(value)
+    st.session_state[platform.key(knob.key)] = knob.cast(value)
 
 
 def known() -> set[str]:
-    """The keys of all knobs that were drawn."""
-    return {knob.key for knobs in _knobs_of().values() for knob in knobs}
+    """The names in the address of all knobs that were drawn."""
+    return set().union(*_knobs_of().values())
 
 
 def _moved(then: Callable[[], None] | None) -> None:
@@ -121,23 +123,21 @@ def _take() -> None:
         if not isinstance(report, Mapping) or report.get("number") == _seen().get(key):
             continue
         _seen()[key] = int(report["number"])
-        for knob in knobs:
-            value = report["values"].get(knob.key)
+        for name, knob in knobs.items():
+            value = report["values"].get(name)
             if isinstance(value, int | float):
-                st.session_state[knob.key] = knob.nearest(value)
-                _keep_in_address(knob, st.session_state[knob.key])
+                st.session_state[name] = knob.nearest(value)
+                _keep_in_address(name, knob, st.session_state[name])
 
 
-def _keep_in_address(knob: Knob, value: float) -> None:
+def _keep_in_address(name: str, knob: Knob, value: float) -> None:
     """The address says what differs from the default; it isn't sent where it says so already."""
-    if value == knob.default:
-        st.query_params.pop(knob.key, None)
-    elif st.query_params.get(knob.key) != knob.write(value):
-        st.query_params[knob.key] = knob.write(value)
+    session.tell_address(name, None if value == knob.default else knob.write(value))
 
 
-def _knobs_of() -> dict[str, tuple[Knob, ...]]:
-    return platform.keep("rails", dict[str, tuple[Knob, ...]])
+def _knobs_of() -> dict[str, dict[str, Knob]]:
+    """The drawn knobs by their names in the address, of each rail."""
+    return platform.keep("rails", dict[str, dict[str, Knob]])
 
 
 def _seen() -> dict[str, int]:

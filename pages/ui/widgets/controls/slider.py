@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui import platform
 from pages.ui.widgets.controls import rail
 from pages.ui.widgets.controls.control import Control, Width, value
 from pages.ui.widgets.controls.knob import Knob
@@ -43,7 +44,7 @@ class Slider(Control):
     def draw(self, *, width: Width | None = None, **more: Any) -> None:
         """Draw the slider and the field by themselves; `more` are arguments of `rail.draw`."""
         width = width or self.width or "stretch"
-        with st.container(key=f"knob-{self.key}", gap=None, width=width):
+        with st.container(key=platform.key(f"knob-{self.key}"), gap=None, width=width):
             rail.draw(f"rail-{self.key}", [(self.knob, self.acts(value))], **more)
 
 

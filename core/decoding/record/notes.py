@@ -1,0 +1,49 @@
+"""Notes of a run: sentences for the user, each with a key by which code tells it from others."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from core.decoding.record.bounds import MAX_TEXT
+
+TEMPERATURE_0, DOUBLED_START, RECOMPUTED = "temperature_0", "doubled_start", "cache_recomputed"
+RANKED_ANEW, NOT_LOSSLESS, BROKEN_OFF = "ranked_anew", "not_lossless", "broken_off"
+# How notes begin in files that hold no keys.
+_OLD_WORDS = {
+    "Temperature 0 means": TEMPERATURE_0,
+    "Typical acceptance changes the output": NOT_LOSSLESS,
+    "The key-value cache was computed anew": RECOMPUTED,
+    "The model reads ": DOUBLED_START,
+}
+
+
+class Note(NamedTuple):
+    """A sentence that explains a choice made for the user, such as that temperature 0 is greedy."""
+
+    key: str
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def write_note(note: Note) -> dict[str, str]:
+    """The note as a file holds it."""
+    return note._asdict()
+
+
+def read_note(data: Any) -> Note:
+    """The inverse of `write_note`; files of before hold the words alone.
+
+    Raises:
+        ValueError: neither, or too long.
+    """
+    if isinstance(data, str):
+        key = next((key for words, key in _OLD_WORDS.items() if data.startswith(words)), BROKEN_OFF)
+        data = {"key": key, "words": data}
+    if not isinstance(data, dict) or data.keys() != {"key", "words"}:
+        raise ValueError("a note has a key and words")
+    note = Note(**data)
+    if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in note):
+        raise ValueError("a note is text of a bounded length")
+    return note

@@ -1,0 +1,115 @@
+"""Controls that choose one of several values: segments and menus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.platform import session
+from pages.ui.widgets.controls.control import Control, always, redraw_around
+from pages.ui.widgets.controls.old_labels import OLD_LABELS
+
+
+@dataclass(frozen=True)
+class Options(Control):
+    """One of several values: words for them on the page, keys in the address.
+
+    Streamlit would write the words into the address, so the control does it by itself.
+
+    Args:
+        options: the values with their words, or what gives them.
+    """
+
+    options: Mapping[Any, str] | Callable[[], Mapping[Any, str]]
+
+    @property
+    def words(self) -> Mapping[Any, str]:
+        """The values with their words."""
+        return self.options if isinstance(self.options, Mapping) else self.options()
+
+    @property
+    def held(self) -> Any:
+        if self.state_key in st.session_state:
+            return st.session_state[self.state_key]
+        word = st.query_params.get(self.state_key)
+        return None if word is None else self.of_address(word)
+
+    def fit(self, held: Any) -> Any:
+        return held if held in self.words else None
+
+    def in_address(self, held: Any) -> str:
+        return str(held).lower() if isinstance(held, bool) else str(held)
+
+    def of_address(self, word: str) -> Any:
+        """The value of a key, or of the label that addresses held before."""
+        keys = {self.in_address(held): held for held in self.words}
+        return keys[word] if word in keys else OLD_LABELS.get(self.key, {}).get(word)
+
+    def takes(self, word: str) -> bool:
+        """Whether the address may name this."""
+        return self.of_address(word) is not None
+
+    def draw(self, *, on_change: Callable[..., None] = redraw_around, **more: Any) -> None:
+        def changed(*args: Any) -> None:
+            self._tell_address()
+            on_change(*args)
+
+        super().draw(bind=None, on_change=changed, **more)
+
+    def _tell_address(self) -> None:
+        held = self.held
+        if held is not None and self.state_key not in st.session_state:
+            st.session_state[self.state_key] = held
+        same = held is None or held == self.default
+        session.tell_address(self.state_key, None if same else self.in_address(held))
+
+
+@dataclass(frozen=True)
+class Segments(Options):
+    """Segments of which one is chosen.
+
+    Args:
+        offers: whether a value is shown where it isn't chosen.
+    """
+
+    _: KW_ONLY
+    offers: Callable[[Any], bool] = always
+
+    def _widget(self, **arguments: Any) -> None:
+        st.segmented_control(
+            options=[one for one in self.words if self.offers(one) or one == self.held],
+            format_func=self.words.__getitem__,
+            default=self.default,
+            required=True,
+            **arguments,
+        )
+
+
+@dataclass(frozen=True)
+class Menu(Options):
+    """A menu; the first option is the default.
+
+    Args:
+        free: whether other values may be typed.
+    """
+
+    free: Callable[[], bool] = lambda: False
+
+    def fit(self, held: Any) -> Any:
+        return held if self.free() else super().fit(held)
+
+    def of_address(self, word: str) -> Any:
+        found = super().of_address(word)
+        return word if found is None and self.free() else found
+
+    def _widget(self, **arguments: Any) -> None:
+        words = self.words
+        st.selectbox(
+            options=list(words),
+            format_func=lambda one: words.get(one, one),
+            accept_new_options=self.free(),
+            **arguments,
+        )
