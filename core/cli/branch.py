@@ -14,6 +14,7 @@ from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
+from core.decoding.files import write_file
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
@@ -71,11 +72,11 @@ def run(args: Namespace) -> int:
                 trace.save(path)
         say_written(args.json)
     if args.tree is not None:
-        from core.traces.tree_file import save_tree
+        from core.traces.tree_file import tree_json
 
         grown = tree.grown(place, args.at - 1, trace)
         with written(args.tree) as path, writing(path):
-            save_tree(grown, path)
+            write_file(path, tree_json(grown))
         say_written(args.tree)
     return 130 if trace.finish_reason == "cancelled" else 0
 
@@ -96,7 +97,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     from core.decoding.check import branch_each_checked
     from core.figures.base.labels import visible_token
     from core.figures.base.records import forced_words
-    from core.traces.tree_file import save_tree
+    from core.traces.tree_file import tree_json
 
     if not 2 <= args.top <= _MOST_GROWN or args.tree is None or args.json or args.seed is not None:
         raise ConfigError(
@@ -116,7 +117,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
         print(trace.text, flush=True)
         tree = tree.grown(place, args.at - 1, trace, visible_token(step.chosen.text, 40))
     with written(args.tree) as path, writing(path):
-        save_tree(tree, path)
+        write_file(path, tree_json(tree))
     say_written(args.tree)
     return 130 if any(trace.finish_reason == "cancelled" for trace in traces) else 0
 

@@ -46,13 +46,16 @@ def add(parser: ArgumentParser) -> None:
 
 def add_request(parser: ArgumentParser) -> None:
     """Add the options for the model, the prompt and the decoding settings."""
+    add_prompt(parser, "the text to continue; - reads stdin")
+    add_options(parser)
+
+
+def add_prompt(parser: ArgumentParser, text: str) -> None:
+    """Add the options for the model and the prompt; `text` is the help of --prompt."""
     add_model(parser)
-    parser.add_argument(
-        "--prompt", metavar="TEXT", required=True, help="the text to continue; - reads stdin"
-    )
+    parser.add_argument("--prompt", metavar="TEXT", required=True, help=text)
     parser.add_argument("--chat", action="store_true", help="use the model's chat template")
     parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
-    add_options(parser)
 
 
 def add_model(parser: ArgumentParser) -> None:

@@ -16,12 +16,7 @@ _CELL, _NAME = 15, 14
 
 def add(parser: ArgumentParser) -> None:
     """Add the command's options."""
-    decode.add_model(parser)
-    parser.add_argument(
-        "--prompt", metavar="TEXT", required=True, help="the text to read; - reads stdin"
-    )
-    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
-    parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
+    decode.add_prompt(parser, "the text to read; - reads stdin")
     parser.add_argument(
         "--attention",
         type=int,

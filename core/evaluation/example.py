@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import DecodingError, SweepError
-from core.decoding.files import rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, write_file
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
@@ -75,13 +75,7 @@ def load_example(path: str | Path) -> ReasoningExample:
     Raises:
         SweepError: the file can't be read or is no example of reasoning.
     """
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SweepError(f"The reasoning example can't be opened: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise SweepError("The reasoning example is not JSON text.") from None
-    return example_from_dict(data)
+    return example_from_dict(own_json(path, "The reasoning example", SweepError))
 
 
 def example_to_dict(example: ReasoningExample) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
@@ -37,7 +37,7 @@ def trace_of(data: Any) -> Trace:
         TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, Trace)
-    return cast(Trace, trace_layout().read(data))
+    return trace_layout().read(data)
 
 
 def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:

@@ -9,11 +9,11 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.files import rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, write_file
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, RecordLayout
@@ -60,7 +60,7 @@ CODECS: Codecs = {
 
 
 @cache
-def _layout() -> RecordLayout:
+def _layout() -> RecordLayout[LabExample]:
     return RecordLayout(LabExample, CODECS, kinds=KINDS)
 
 
@@ -76,7 +76,7 @@ def example_from_dict(data: Any) -> LabExample:
         TraceError: wrong schema or version, or a field is missing or invalid.
     """
     require_header(data, LabExample)
-    return cast(LabExample, _layout().read(data))
+    return _layout().read(data)
 
 
 def telling_step(trace: Trace) -> int:
@@ -98,12 +98,7 @@ def load_lab(path: str | Path) -> LabExample:
     Raises:
         TraceError: the file can't be read or is no example of the lab.
     """
-    try:
-        return example_from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise TraceError(f"The lab's example can't be opened: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise TraceError(f"The lab's example is not JSON text: {error}.") from None
+    return example_from_dict(own_json(path, "The lab's example", TraceError))
 
 
 def lab_bytes(example: LabExample) -> bytes:

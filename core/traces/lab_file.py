@@ -44,7 +44,7 @@ def lab_of(data: Any) -> LabExample:
         TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, LabExample)
-    example: LabExample = lab_layout().read(data)
+    example = lab_layout().read(data)
     if example.step.config != _plain(example.step.config):
         raise TraceError("The file's settings are none that the lab's knobs can hold.")
     return example

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.decoding.files import write_file
 from core.decoding.record.layout import RecordLayout
 from core.decoding.record.tree import RunTree
 from core.decoding.serial import CODECS, KINDS, require_header
@@ -16,7 +15,7 @@ from core.traces.schema.trace import RULES
 
 
 @cache
-def _layout() -> RecordLayout:
+def _layout() -> RecordLayout[RunTree]:
     return RecordLayout(RunTree, CODECS, RULES, KINDS)
 
 
@@ -24,11 +23,6 @@ def tree_json(tree: RunTree) -> str:
     """Return the text of the tree's file."""
     plain = _layout().plain(tree)
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def save_tree(tree: RunTree, path: str | Path) -> None:
-    """Write the tree's file (UTF-8 JSON)."""
-    write_file(path, tree_json(tree))
 
 
 def read_tree(source: bytes | str | Path, *, max_bytes: int | None = None) -> RunTree:
@@ -47,5 +41,4 @@ def tree_of(data: Any) -> RunTree:
         TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, RunTree)
-    tree: RunTree = _layout().read(data)
-    return tree
+    return _layout().read(data)

@@ -13,7 +13,7 @@ from core.decoding.errors import (
     LoadingStoppedError,
     LostModelError,
 )
-from core.decoding.loop.text import visible_bytes
+from core.decoding.loop.text import join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.split import split_reply
@@ -192,5 +192,4 @@ def reply_of(trace: Trace, model: LanguageModel) -> str:
 
 def written_out(trace: Trace, model: LanguageModel) -> str:
     """Return the generated text with special tokens, except those that end a run."""
-    ids = [token for token in trace.token_ids if token not in model.eos_ids]
-    return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")
+    return join_prompt(model, [token for token in trace.token_ids if token not in model.eos_ids])

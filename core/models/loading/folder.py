@@ -259,10 +259,14 @@ def weights_digest(folder: Path) -> str:
     """Return a short digest of each weight file's size, first and last megabyte."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
-        size = path.stat().st_size
-        digest.update(f"{path.name}:{size}".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(MIB))
-            file.seek(max(0, size - MIB))
-            digest.update(file.read(MIB))
+        digest.update(f"{path.name}:{path.stat().st_size}".encode())
+        digest.update(ends_of(path, MIB))
     return digest.hexdigest()[:12]
+
+
+def ends_of(path: Path, size: int) -> bytes:
+    """Return the first and the last bytes of a file, so many each; they may overlap."""
+    with path.open("rb") as file:
+        first = file.read(size)
+        file.seek(max(0, path.stat().st_size - size))
+        return first + file.read(size)

@@ -12,12 +12,18 @@ BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/models/text/tokenizing.py", "Tokenizing.encode_chat"): "chat",
     ("core/decoding/requirements.py", "encode_prompt"): "ids",
     ("core/decoding/decode.py", "collect"): "loop",
-    ("core/decoding/loop/record_run.py", "_timed"): "loop",
-    ("core/decoding/loop/record_run.py", "_trace"): "answer",
-    ("core/decoding/method.py", "emitted_tokens"): "finish",
+    ("core/decoding/loop/run.py", "_timed"): "loop",
+    ("core/decoding/loop/run.py", "_trace"): "answer",
+    ("core/decoding/record/steps.py", "emitted_tokens"): "finish",
     ("core/decoding/beam/method.py", "_outcome"): "finish",
 }
 # Locations of some of them in older recordings.
-BEGAN = frozenset(
-    ("core/decoding/decode.py", name) for name in ("encode_prompt", "_timed", "_trace")
-)
+BEGAN = {
+    ("core/decoding/method.py", "emitted_tokens"),
+    ("core/decoding/decode.py", "encode_prompt"),
+    *(
+        (f"core/decoding/{file}.py", name)
+        for file in ("loop/record_run", "decode")
+        for name in ("_timed", "_trace")
+    ),
+}

@@ -12,6 +12,7 @@ Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]
 
 # The function that makes the steps, and its location in older recordings.
 _STEPS = (
+    ("core/decoding/loop/run.py", "_timed"),
     ("core/decoding/loop/record_run.py", "_timed"),
     ("core/decoding/decode.py", "_timed"),
 )

@@ -84,6 +84,6 @@ RULES: Rules = {
 
 
 @cache
-def lab_layout() -> RecordLayout:
+def lab_layout() -> RecordLayout[LabExample]:
     """Return the validated layout of a lab step's file."""
     return RecordLayout(LabExample, CODECS, RULES, KINDS)

@@ -142,6 +142,6 @@ RULES_IN_ANY_ORDER: Rules = {
 
 
 @cache
-def trace_layout() -> RecordLayout:
+def trace_layout() -> RecordLayout[Trace]:
     """Return the validated layout of a trace file."""
     return RecordLayout(Trace, CODECS, RULES, KINDS)

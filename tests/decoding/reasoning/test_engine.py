@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from core import (
     ConfigError,
@@ -19,7 +20,7 @@ from core.decoding.config import DRAW_METHODS
 from core.decoding.loop.text import encode_plain
 from core.decoding.reasoning.transcript import pieces_of, read_run
 from core.decoding.reasoning.types import CalculatorCall
-from core.decoding.shaping.draws import draw_noise, new_generator
+from core.decoding.shaping.draws import draw_noise
 from core.models.scripted import END, ScriptedModel
 from tests.evaluation.thinkers import (
     FAINT,
@@ -245,7 +246,7 @@ def test_drawn_runs_pass_their_proof_with_waits_and_bounds(draw) -> None:
 
 def test_a_forced_token_throws_no_dice_unless_it_takes_a_picked_one_s_place() -> None:
     trace = run(do_sample=True, seed=5, max_thinking_tokens=2)
-    generator = new_generator(5)
+    generator = torch.Generator().manual_seed(5)
     for step in trace.token_steps:
         if step.forced_as == "think_start":
             assert step.draw.method == "forced" and step.draw.uniform is None

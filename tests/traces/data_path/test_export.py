@@ -90,7 +90,7 @@ def test_the_depth_counts_from_a_parts_first_function_and_arguments_are_one_line
 
 def test_of_a_runs_steps_the_second_stands_for_all() -> None:
     """The first one's forward was the prompt's."""
-    step = ("core/decoding/loop/record_run.py", "_timed")
+    step = ("core/decoding/loop/run.py", "_timed")
     steps = [
         placed(step, "loop", placed(("core/a.py", name), "loop"))._replace(resumed=True)
         for name in ("first", "second", "third")
