@@ -30,7 +30,7 @@ from core.server.worker.client import LostWorkerError, Worker
 from core.server.worker.reference import ModelReference, share
 from core.server.worker.workers import IN_PROCESS, Workers
 from tests.server.api.served import eventually
-from tests.server.worked import hand_over, wait_for_stop
+from tests.server.worked import Fatal, hand_over, wait_for_stop
 
 WHERE = "embedded:target"
 FEW, FINAL = LogprobsOptions(2), LogprobsOptions(2, "final")
@@ -286,6 +286,13 @@ def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, mod
     with pytest.raises(LostWorkerError, match="has ended"):
         run(workers, collect, model, "Once", LONG, on_step=on_step)
     assert run(workers, collect, model, "Once", core.Greedy(max_new_tokens=3)).token_ids
+
+
+def test_a_call_that_ends_every_process_is_sent_twice_at_most(workers, tmp_path) -> None:
+    deaths = tmp_path / "deaths"
+    with pytest.raises(LostWorkerError):
+        run(workers, repr, Fatal(deaths))
+    assert deaths.read_text() == "xx"
 
 
 def test_of_twenty_runs_those_that_had_begun_are_lost_and_the_others_finish(workers, model) -> None:

@@ -122,6 +122,9 @@ def test_echo_gives_the_prompt_with_its_log_probabilities(
     only = client.completions.create(**asked, max_tokens=0)
     assert only.choices[0].text == "Once upon a time"
     assert only.usage is not None and only.usage.completion_tokens == 0
+    # Offsets count characters: those before " the" have three bytes each.
+    asked |= {"prompt": "日本 the", "max_tokens": 0}
+    assert client.completions.create(**asked).choices[0].logprobs.text_offset[-1] == 2
 
 
 @pytest.mark.parametrize("mode", ["raw", "final"])

@@ -34,7 +34,7 @@ from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
 from tests.ui.conftest import Open, serve, set_example
 from tests.ui.knobs import move
-from tests.ui.seen import charts, markup, texts
+from tests.ui.seen import charts, data_of, markup, texts
 from tests.ui.stores import uncached
 
 PROMPT = "the cat"
@@ -201,6 +201,8 @@ def test_a_file_is_shown_with_the_verdict_of_its_checks(open_app: Open) -> None:
         view_of(app).show(trace.with_checks(checks), "file")
         assert "From a file · 5 tokens" in texts(app.run())
         assert label in {block.proto.popover.label for block in app.get("popover")}
+    ((_, shown),) = data_of(app, "checks")
+    assert [row["numbers"] for row in shown["checks"]] == ["0 ≤ 1", "0 > 1"]
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:
