@@ -18,7 +18,7 @@ class NotShareableError(Exception):
     """An argument holds a model that a worker can't load."""
 
 
-Part: TypeAlias = Literal["model", "vocabulary"]
+SharedPart: TypeAlias = Literal["model", "vocabulary"]
 FindModel = Callable[[ModelReference], Any]
 
 
@@ -53,7 +53,7 @@ class _Pickler(pickle.Pickler):
 
 
 @cache
-def _part_of(kind: type) -> Part | None:
+def _part_of(kind: type) -> SharedPart | None:
     """Return the part of a model that objects of a type are; None for plain data."""
     if kind.__name__ == "TokenNames":
         return "vocabulary"
@@ -76,7 +76,7 @@ def _reference_of_vocabulary(names: Any) -> ModelReference:
     raise NotShareableError(f"{names.model_id} is not shared")
 
 
-def find_shared(part: Part, reference: ModelReference, find_model: FindModel) -> Any:
+def find_shared(part: SharedPart, reference: ModelReference, find_model: FindModel) -> Any:
     """Return the model of a reference, or its vocabulary; called where a pickle names it."""
     model = find_model(reference)
     return model.vocabulary if part == "vocabulary" else model
