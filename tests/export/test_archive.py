@@ -124,7 +124,7 @@ def test_a_wide_table_and_a_high_figure_stay_on_the_page() -> None:
     for rows, cut in ((40, False), (41, True)):
         tables = [("Rows.", DataFrame({"n": range(rows)}))]
         files = opened(Archive(Subject("", {}, {}), PAPER, tables=tables))
-        assert (b"The first 40 of 41 rows" in files["figures.tex"]) is cut
+        assert (b"The first 40 of" in files["figures.tex"]) is cut
 
 
 def test_a_table_of_tokens_tells_the_model_s_probability_from_that_after_shaping() -> None:
