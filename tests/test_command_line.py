@@ -241,8 +241,7 @@ def test_a_beam_search_prints_its_best_hypotheses_and_writes_them(folder, tmp_pa
     trace = read_trace(out)
     assert capsys.readouterr().out == trace.text + "\n"
     assert main([*arguments, "--num-beams", "3", "--num-return-sequences", "2"]) == 0
-    printed = capsys.readouterr().out
-    assert len(re.findall(r"^-\d+\.\d{4}  ", printed, re.MULTILINE)) == 2
+    assert len(re.findall(r"^-\d+\.\d{4}  ", capsys.readouterr().out, re.MULTILINE)) == 2
     assert main(["check", str(out), "--model", folder]) == 0
     assert "transformers' generate finds the same hypotheses" in capsys.readouterr().out
 

@@ -111,8 +111,7 @@ def test_too_little_memory_is_one_sentence(decode, error, monkeypatch, capsys) -
 
 
 def test_ctrl_c_stops_with_a_word(decode, monkeypatch, capsys) -> None:
-    waiting = Mock(**{"buffer.read.side_effect": KeyboardInterrupt})
-    monkeypatch.setattr(sys, "stdin", waiting)
+    monkeypatch.setattr(sys, "stdin", Mock(**{"buffer.read.side_effect": KeyboardInterrupt}))
     assert main([*decode, "--prompt", "-"]) == 130
     assert capsys.readouterr().err == "\nstopped\n"
 

@@ -21,12 +21,11 @@ def test_no_document_holds_a_placeholder() -> None:
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     paths = [ROOT / name for name in listed.split("\0") if name]
     assert ROOT / "README.md" in paths
-    held = [
+    assert [
         path.name
         for path in paths
         if path.exists() and re.search(r"\{\{|^[A-Z]{3,}$", path.read_text("utf-8"), re.M)
-    ]
-    assert held == []
+    ] == []
 
 
 def test_the_notebook_is_that_of_its_source_and_holds_its_pictures() -> None:

@@ -113,8 +113,7 @@ def decoding_of(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("folder", ALLOWED)
 def test_a_folder_imports_only_what_it_may(folder: str) -> None:
-    own = folder.replace("/", ".")
-    allowed = {own, *ALLOWED[folder]} if folder != "pages" else ALLOWED[folder]
+    allowed = {folder.replace("/", "."), *ALLOWED[folder]} if folder != "pages" else ALLOWED[folder]
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in files_of(folder)
@@ -123,12 +122,6 @@ def test_a_folder_imports_only_what_it_may(folder: str) -> None:
         and not any(name == a or name.startswith(f"{a}.") for a in allowed)
     ]
     assert wrong == []
-
-
-def test_core_knows_no_streamlit_and_no_pages() -> None:
-    for path in files_of("core"):
-        roots = {name.split(".")[0] for name in imports_of(path)}
-        assert not roots & {"streamlit", "pages", "app"}, path
 
 
 @pytest.mark.parametrize("method", sorted(ROOMS))
@@ -161,21 +154,19 @@ def test_rooms_of_pages_import_those_below_them() -> None:
         if name.startswith("pages.ui.") and path.parent != ROOT / "pages/ui"
     }
     assert len(arrows) > 500
-    upward = {(a, b) for a, b in arrows if room_of(b) not in may_import(room_of(a))}
-    assert upward == UPWARD
+    assert {(a, b) for a, b in arrows if room_of(b) not in may_import(room_of(a))} == UPWARD
     used = {(room_of(a), room_of(b)) for a, b in arrows}
     assert all((page, base) in used for page, bases in PAGE_BUILT_ON.items() for base in bases)
 
 
 def test_streamlit_s_own_modules_are_known_to_the_platform_and_to_hosting_alone() -> None:
     """Its runtime, its messages and its errors change from version to version."""
-    knowing = {
+    assert {
         path.relative_to(ROOT / "pages/ui").parts[0]
         for path in files_of("pages/ui")
         if any(name.startswith("streamlit.") for name in imports_of(path))
         or "from streamlit import" in path.read_text(encoding="utf-8")
-    }
-    assert knowing == {"platform", "hosting"}
+    } == {"platform", "hosting"}
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -230,8 +221,7 @@ def test_files_and_functions_are_short() -> None:
         assert text.count("\n") <= 350, path
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or 0) - node.lineno + 1
-                assert lines <= 60, f"{path}: {node.name}"
+                assert (node.end_lineno or 0) - node.lineno + 1 <= 60, f"{path}: {node.name}"
 
 
 def test_reading_what_is_stored_and_drawing_it_load_no_torch() -> None:
@@ -265,7 +255,6 @@ def test_the_public_face_resolves_every_name() -> None:
 
 def test_a_protocol_is_asked_for_by_offers() -> None:
     """From Python 3.12 on, `isinstance` finds nothing in a wrapped model."""
-    using = [
+    assert not [
         path for path in (ROOT / "core").rglob("*.py") if "runtime_checkable" in path.read_text()
     ]
-    assert not using

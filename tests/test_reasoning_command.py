@@ -91,8 +91,7 @@ def test_the_marks_of_a_call_are_printed_though_they_add_no_text(capsys) -> None
     chain = {"q": "<call>", "<call>": "8", "8": "*", "*": "1", "1": "<result>", "</result>": "2"}
     model = special(following({**chain, "2": END}))
     config = Reasoning(think_start="", think_end="", calculator=True)
-    trace = collect(model, "q", config, on_step=OPTIONS.printer())
-    assert trace.text == "8*182"
+    assert collect(model, "q", config, on_step=OPTIONS.printer()).text == "8*182"
     assert capsys.readouterr().out == "<call>8*1<result>8</result>2"
 
 

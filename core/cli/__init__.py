@@ -1,1 +1,1 @@
-"""The command line: a command a module, a decoding method a module."""
+"""Command line: one module for each command and for each decoding method with extra options."""

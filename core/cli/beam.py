@@ -1,4 +1,4 @@
-"""Beam search on the command line: its text is known at its end only."""
+"""Beam search on the command line: the text is printed at the end of the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _values(_: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print_hypotheses(trace: Trace[BeamSearch]) -> None:
-    """The best one, or all that were asked for, with their scores."""
+    """Print the best hypothesis, or all requested hypotheses with their scores."""
     returned = trace.hypotheses[: trace.config.num_return_sequences]
     if len(returned) < 2:
         print(trace.text, end="")

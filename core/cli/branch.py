@@ -1,4 +1,4 @@
-"""`python -m core branch`: go on from a step of a stored run with another token."""
+"""`python -m core branch`: continue a stored run with another token at one step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
-from core.decoding.record.steps import Candidate
+from core.decoding.files import write_file
+from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.validation import brief
@@ -23,35 +24,35 @@ _MOST_GROWN = 8
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument("file", help="a trace file, or a file of --tree")
     parser.add_argument(
-        "--at", type=int, required=True, metavar="STEP", help="of the other token, from 1"
+        "--at", type=int, required=True, metavar="STEP", help="step of the new token, from 1"
     )
     other = parser.add_mutually_exclusive_group()
-    other.add_argument("--text", help="what stands there")
-    other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="ids of the tokens")
+    other.add_argument("--text", help="text of the new token or tokens")
+    other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="the new tokens' ids")
     other.add_argument("--rank", type=int, metavar="INT", help="the step's candidate of this rank")
     other.add_argument(
         "--top", type=int, metavar="INT", help="each of the step's likeliest, 2 to 8, in one batch"
     )
-    parser.add_argument("--seed", type=int, metavar="INT", help="of other dice; default: the run's")
+    parser.add_argument("--seed", type=int, metavar="INT", help="another seed; default: the run's")
     parser.add_argument(
         "--run",
         dest="number",
         type=int,
         metavar="INT",
-        help="of a tree: the run, from 1 (default: the last)",
+        help="number of the run in a tree, from 1 (default: the last)",
     )
     parser.add_argument("--model", help="default: the file's, if it is embedded")
-    parser.add_argument("--dtype", help="of the model's weights; default: what the file says")
-    parser.add_argument("--device", help="of the model, as in decode")
+    parser.add_argument("--dtype", help="number type of the weights; default: the file's")
+    parser.add_argument("--device", help="device of the model, as in decode")
     parser.add_argument("--json", metavar="FILE", help="write the run's trace file; - is stdout")
     parser.add_argument("--tree", metavar="FILE", help="write the file of all the runs")
 
 
 def run(args: Namespace) -> int:
-    """Stream the text of the run that goes on, and write its trace or the tree."""
+    """Stream the text of the new run, and write its trace or the tree."""
     for path, option in ((args.json, "--json"), (args.tree, "--tree")):
         if path is not None:
             require_writable(path, option)
@@ -71,17 +72,17 @@ def run(args: Namespace) -> int:
                 trace.save(path)
         say_written(args.json)
     if args.tree is not None:
-        from core.traces.tree_file import save_tree
+        from core.traces.tree_file import tree_json
 
         grown = tree.grown(place, args.at - 1, trace)
         with written(args.tree) as path, writing(path):
-            save_tree(grown, path)
+            write_file(path, tree_json(grown))
         say_written(args.tree)
     return 130 if trace.finish_reason == "cancelled" else 0
 
 
 def _read(file: str) -> RunTree:
-    """The runs of a file; a trace is a tree of one."""
+    """Return the runs in a file; a trace becomes a tree with one run."""
     from core.traces.file import parsed, trace_of
     from core.traces.tree_file import tree_of
 
@@ -96,7 +97,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     from core.decoding.check import branch_each_checked
     from core.figures.base.labels import visible_token
     from core.figures.base.records import forced_words
-    from core.traces.tree_file import save_tree
+    from core.traces.tree_file import tree_json
 
     if not 2 <= args.top <= _MOST_GROWN or args.tree is None or args.json or args.seed is not None:
         raise ConfigError(
@@ -116,7 +117,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
         print(trace.text, flush=True)
         tree = tree.grown(place, args.at - 1, trace, visible_token(step.chosen.text, 40))
     with written(args.tree) as path, writing(path):
-        save_tree(tree, path)
+        write_file(path, tree_json(tree))
     say_written(args.tree)
     return 130 if any(trace.finish_reason == "cancelled" for trace in traces) else 0
 
@@ -129,8 +130,8 @@ def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
             f"--rank and --top read a token's step, and the run has "
             f"{counted(len(steps), 'such step')}."
         )
-    candidates: Sequence[Candidate] = steps[args.at - 1].candidates
-    return candidates
+    step: TokenStep = steps[args.at - 1]
+    return step.candidates
 
 
 def _go_on(args: Namespace, parent: Trace) -> Trace:
@@ -170,7 +171,7 @@ def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
 
 
 def _model_of(args: Namespace, parent: Trace) -> str:
-    """The model's name; a stranger's file may not choose what is loaded."""
+    """Return the model's name; an untrusted file may only choose an embedded model."""
     if args.model is None and not parent.model_id.startswith("embedded:"):
         raise ConfigError(
             f"The file names the model {brief(parent.model_id)}; name it with --model to load it."
@@ -179,7 +180,7 @@ def _model_of(args: Namespace, parent: Trace) -> str:
 
 
 def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
-    """The ids of the tokens that stand at the step; empty where only the seed is another."""
+    """Return the ids of the new tokens to put at the step; empty if only the seed changes."""
     if args.token_id is not None:
         return list(args.token_id)
     if args.text is not None:

@@ -14,16 +14,16 @@ from core.models.remote.address import is_remote
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument("file", help="a trace file")
     parser.add_argument("--model", help="also check against this model (as in decode)")
     parser.add_argument("--draft", help="the second model of a speculative run, with --model")
-    parser.add_argument("--dtype", help="of the model's weights; default: what the file says")
-    parser.add_argument("--device", help="of the model, as in decode")
+    parser.add_argument("--dtype", help="number type of the weights; default: the file's")
+    parser.add_argument("--device", help="device of the model, as in decode")
 
 
 def run(args: Namespace) -> int:
-    """Print a line for each check; 1 if one failed."""
+    """Print a line for each check; return 1 if one failed."""
     ignored = next(
         (name for name in ("draft", "dtype", "device") if getattr(args, name) is not None), None
     )
@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
         model = load_as(trace.dtype, args.model, args)
         if args.draft is not None:
             draft = load_as(trace.draft_dtype, args.draft, args)
-        # The same weights may lie in two places.
+        # The same weights may have two names.
         for name, loaded in ((trace.model_id, model), (trace.draft_id, draft)):
             if loaded is not None and name != loaded.model_id:
                 print(
@@ -59,7 +59,7 @@ def run(args: Namespace) -> int:
 
 
 def load_as(dtype: str, name: str, args: Namespace) -> Any:
-    """The model in the file's type unless another was given; a server's type is its own."""
+    """Load the model in the file's number type by default; a server's model keeps its own type."""
     from core.server.settings import place_of
 
     if args.dtype is None and dtype and not is_remote(str(place_of(name)).strip()):

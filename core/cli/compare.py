@@ -1,4 +1,4 @@
-"""`python -m core compare`: where two runs part, and why."""
+"""`python -m core compare`: find the first difference of two runs and its cause."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from core.decoding.counting import counted, nth
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument("left", help="a trace file")
     parser.add_argument("right", help="the trace file to compare it with")
     parser.add_argument(
         "--model", help="the left run's model, to exchange one setting at a time (as in decode)"
     )
-    parser.add_argument("--dtype", help="of the model's weights; default: what the left file says")
-    parser.add_argument("--device", help="of the model, as in decode")
+    parser.add_argument("--dtype", help="number type of the weights; default: the left file's")
+    parser.add_argument("--device", help="device of the model, as in decode")
 
 
 def run(args: Namespace) -> int:
-    """Print the settings that differ, the first different token and the cause; 1 if one differs."""
+    """Print the differences of two runs and their cause; return 1 if the tokens differ."""
     from core import read_trace
     from core.decoding.comparison.parting import StepAgain, compare
 

@@ -19,12 +19,12 @@ from core.decoding.errors import ConfigError, PromptError
 from core.decoding.record.trace import Trace
 from core.traces.bounded_file import text_of
 
-# Of characters on stdin, which may never end.
+# Limit on the characters read from stdin, which may never end.
 MAX_PROMPT = 10_000_000
 
 
 class DecodeArguments(NamedTuple):
-    """Request of the arguments, before a model is loaded."""
+    """Validated arguments of a run, before a model is loaded."""
 
     options: MethodOptions
     config: MethodConfig
@@ -39,24 +39,27 @@ class RunOutcome(NamedTuple):
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     add_request(parser)
     parser.add_argument("--json", metavar="FILE", help="write the trace file here; - is stdout")
 
 
 def add_request(parser: ArgumentParser) -> None:
-    """The options that say what is decoded, and how."""
-    add_model(parser)
-    parser.add_argument(
-        "--prompt", metavar="TEXT", required=True, help="the text to continue; - reads stdin"
-    )
-    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
-    parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
+    """Add the options for the model, the prompt and the decoding settings."""
+    add_prompt(parser, "the text to continue; - reads stdin")
     add_options(parser)
 
 
+def add_prompt(parser: ArgumentParser, text: str) -> None:
+    """Add the options for the model and the prompt; `text` is the help of --prompt."""
+    add_model(parser)
+    parser.add_argument("--prompt", metavar="TEXT", required=True, help=text)
+    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
+    parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
+
+
 def add_model(parser: ArgumentParser) -> None:
-    """The options that say which model, and where it runs."""
+    """Add the options for the model, its number type and its device."""
     parser.add_argument(
         "--model",
         default="embedded:target",
@@ -72,7 +75,7 @@ def add_model(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Stream the text to stdout and what the run was to stderr."""
+    """Stream the text to stdout, and print a summary of the run to stderr."""
     request = request_of(args)
     if args.json is None:
         return carry_out(args, request).code
@@ -88,7 +91,7 @@ def run(args: Namespace) -> int:
 
 
 def request_of(args: Namespace) -> DecodeArguments:
-    """Settings and prompt.
+    """Return the settings and the prompt.
 
     Raises:
         ConfigError, PromptError: as `config_of` and `prompt_of`.
@@ -101,12 +104,12 @@ def carry_out(
     request: DecodeArguments,
     loaded: Callable[[Any], object] = lambda _: None,
 ) -> RunOutcome:
-    """Load the models, stream the text to stdout and what the run was to stderr.
+    """Load the models, stream the text to stdout, and print a summary of the run to stderr.
 
-    Ctrl+C ends the run after the step under way; a second one ends the command.
+    Ctrl+C ends the run after the current step; a second one ends the command.
 
     Args:
-        loaded: is told the target model before the run.
+        loaded: called with the target model before the run.
     """
     from core import collect
 
@@ -135,7 +138,7 @@ def carry_out(
 
 @contextmanager
 def interrupted_by_user() -> Iterator[Callable[[], bool]]:
-    """Within it the first Ctrl+C is only recorded; yields whether there was one."""
+    """Yield a function that returns True after Ctrl+C; the first Ctrl+C raises no exception."""
     pressed = list[bool]()
     if current_thread() is not main_thread():
         yield lambda: False
@@ -154,7 +157,7 @@ def interrupted_by_user() -> Iterator[Callable[[], bool]]:
 
 
 def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequence[int]:
-    """The prompt as the model reads it, with what it has to be told."""
+    """Return the prompt as text, or as token ids of a chat, with the instruction `told` added."""
     if not args.chat:
         return f"{told}\n\n{text}\n" if told else text
     system = "\n\n".join(part for part in (args.system, told) if part)
@@ -163,17 +166,17 @@ def put(model: Any, text: str, args: Namespace, told: str = "") -> str | Sequenc
 
 
 def prompt_of(args: Namespace) -> str:
-    """The prompt's text, from the arguments or from stdin (without its last line break).
+    """Return the prompt's text, from the arguments or from stdin (without its last line break).
 
     Raises:
-        PromptError: it is empty or no text.
-        ConfigError: a system prompt that nothing would read.
+        PromptError: the prompt is empty or no UTF-8 text.
+        ConfigError: a system prompt is given without a chat.
     """
     if args.system and not args.chat:
         raise ConfigError("--system acts only in a chat; add --chat.")
     try:
         text = _stdin() if args.prompt == "-" else args.prompt
-        # A shell's bytes that are no UTF-8 arrive as halves of surrogate pairs.
+        # Bytes from a shell that are no UTF-8 arrive as halves of surrogate pairs.
         f"{text}{args.system}".encode()
     except UnicodeError:
         raise PromptError("The prompt is not UTF-8 text; convert it first.") from None
@@ -185,7 +188,7 @@ def prompt_of(args: Namespace) -> str:
 def _stdin() -> str:
     if sys.stdin is None:
         raise PromptError("Standard input is closed; give the prompt itself in place of -.")
-    # UTF-8 takes at most four bytes a character. A Windows pipe ends its lines with CR and LF.
+    # UTF-8 takes at most four bytes per character. On Windows, lines in a pipe end with CR and LF.
     text = text_of(sys.stdin.buffer.read(4 * MAX_PROMPT + 1)).replace("\r\n", "\n")
     if "\0" in text:
         raise PromptError(

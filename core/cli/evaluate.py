@@ -1,4 +1,4 @@
-"""`python -m core evaluate`: which ways of decoding answer questions right, by a plan in YAML."""
+"""`python -m core evaluate`: measure the accuracy of decoding methods, by a plan in YAML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument(
         "plan", help="a YAML file with questions and ways, such as those in assets/evaluation"
     )
@@ -22,15 +22,15 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--device", help="as in decode")
     add_workers(parser)
     parser.add_argument(
-        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+        "--out", required=True, metavar="FILE", help="file for the rows, resumable; - is stdout"
     )
 
 
 def run(args: Namespace) -> int:
-    """Run the plan or go on with it, then print a line for each way and each pair.
+    """Run or resume the plan, then print a line for each way and each pair of ways.
 
     Returns:
-        1 where a way failed, which is named with its reason.
+        1 if a way failed; its name and the reason are printed.
     """
     require_writable(args.out, "--out")
     with written(args.out) as out:
@@ -64,7 +64,7 @@ def _evaluate(args: Namespace, out: str) -> int:
     show = progress_of(plan.total)
     if pool := pool_of(args, models.values()):
         plan = with_revisions(plan, models, rewards)
-        models.clear()  # Each process has its own.
+        models.clear()  # Each process loads its own.
         places = {name: place_of(name) for name in plan.models}
         work = evaluation_work(plan, args.dtype, args.device, places)
         done = Evaluation(plan, EVALUATIONS.extend(out, work, pool, show))

@@ -1,4 +1,4 @@
-"""`python -m core figure`: a figure of a stored file as SVG, PDF, PNG, CSV or a web page."""
+"""`python -m core figure`: draw a figure of a stored file as SVG, PDF, PNG, CSV or a web page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED = f"{', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}"
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument(
         "file",
         help="a trace, tree of runs, lab step, budget sweep, evaluation, reasoning example or data "
@@ -77,7 +77,7 @@ def run(args: Namespace) -> int:
     from core.figures import THEMES as THEME_OF
 
     stored = read_stored(args.file)
-    # How many steps a page's window holds follows from the width too.
+    # The number of steps in a page's window depends on the width too.
     page = str(args.out).lower().endswith(".html") and not args.journal
     paper = whole = printed(
         args.width or ("640px" if page else "column"),
@@ -134,7 +134,7 @@ def _save_one(
         write_file(out, table_file(part, paper))
         return
     figure = part.figure(theme or LIGHT, paper)
-    # A web page lays it out itself, for every width and in the reader's light or dark.
+    # A web page does the layout in the browser, for every width and for light or dark.
     drawn = part.drawn() if ending == ".html" else figure
     save_figure(drawn, out, paper=paper, theme=theme, shared=shared)
     if paper.journal:

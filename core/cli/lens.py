@@ -1,4 +1,4 @@
-"""`python -m core lens`: what a model would say after every layer, and who looks at whom."""
+"""`python -m core lens`: print the prediction after every layer (logit lens), and the attention."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ from core.decoding.counting import nth
 from core.decoding.errors import ConfigError
 from core.decoding.inside.types import Attention, Lens
 
-# Characters of a column, and of the names of positions.
+# Width of a column, and of the names of positions, in characters.
 _CELL, _NAME = 15, 14
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
-    decode.add_model(parser)
-    parser.add_argument(
-        "--prompt", metavar="TEXT", required=True, help="the text to read; - reads stdin"
-    )
-    parser.add_argument("--chat", action="store_true", help="use the model's chat template")
-    parser.add_argument("--system", metavar="TEXT", default="", help="a system prompt, with --chat")
+    """Add the command's options."""
+    decode.add_prompt(parser, "the text to read; - reads stdin")
     parser.add_argument(
         "--attention",
         type=int,
@@ -31,8 +26,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """A line for each position: its token, the likeliest next one after every layer, and the layer
-    from which on that stays the token that stands next."""
+    """Print a line for each position: its token, the likeliest next token after every layer, and
+    the first layer after which the actual next token stays the likeliest."""
     text = decode.prompt_of(args)
     from core.decoding.requirements import encode_prompt
     from core.models.inside import attention, logit_lens, require_modules
@@ -80,6 +75,6 @@ def _row(cells: list[str]) -> str:
 
 
 def _shown(text: str, longest: int = _NAME) -> str:
-    """A token's text in quotation marks, on one line."""
+    """Return a token's text in quotation marks, on one line."""
     plain = repr(text)
     return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"

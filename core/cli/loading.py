@@ -1,4 +1,4 @@
-"""Loading a model for a command: how far it is stands on one line of a terminal."""
+"""Load a model for a command, with a progress line on the terminal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from core.cli.output import say
 
-# What is told once and stays, because it says what the disk will hold.
+# Messages with this beginning stay on screen: they announce files on the disk.
 _STAYS = "Converting once"
 
 
 def load(where: str, dtype: str | None = None, device: str | None = None) -> Any:
-    """The model; by a name of `DECODING_EXPLORER_MODELS` too, which a trace then says.
+    """Return the model, by any name that `decode` takes or by one in `DECODING_EXPLORER_MODELS`.
 
     Raises:
         ConfigError: a setting can't be read.
@@ -34,13 +34,13 @@ def load(where: str, dtype: str | None = None, device: str | None = None) -> Any
 
 
 class _Line:
-    """The line of a terminal that is written over; elsewhere only what stays is said."""
+    """Progress line that a terminal overwrites; elsewhere, only lasting messages are printed."""
 
     def __init__(self) -> None:
         self._width = 0
 
     def tell(self, text: str) -> None:
-        """Say how far it is."""
+        """Show a progress message."""
         if text.startswith(_STAYS):
             self.clear()
             say(text)
@@ -51,7 +51,7 @@ class _Line:
             self._width = max(self._width, len(text))
 
     def clear(self) -> None:
-        """Leave nothing of it behind."""
+        """Erase the line."""
         if self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""`python -m core COMMAND`: reads the arguments, runs the command, turns errors into sentences."""
+"""`python -m core COMMAND`: parse the arguments, run the command, print errors as one sentence."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The commands with their options.
+    """Return the parser of all commands.
 
-    The parsed arguments hold the command's `run` and, as `options`, how each of theirs is written;
-    neither where no command is named.
+    The parsed arguments hold the command's `run` and, as `options`, the option string of each
+    setting; they hold neither if no command is given.
     """
     parser = _Parser(
         prog="python -m core", description="Decode with a language model and keep every step."
@@ -69,11 +69,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command.
+    """Run a command and return the exit code.
 
     Returns:
         0 done; 1 a check failed, the output can't be written, or memory ran out; 2 bad input; 130
-        stopped by Ctrl+C. One sentence on stderr says why, but for a pipe that nobody reads.
+        stopped by Ctrl+C. One sentence on stderr gives the reason, except after a broken pipe.
     """
     try:
         output.require_streams()
@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if is_of_memory(error):
             output.say(f"python -m core: {output.NO_MEMORY}")
         elif error.filename is not None or error.errno not in output.BROKEN:
-            raise  # A file failed, not a stream: files have names.
+            raise  # A file failed, not a stream: only files have names.
         elif not isinstance(error, BrokenPipeError):
             output.say(f"python -m core: The output can't be written: {error.strerror}.")
         code = 1
@@ -107,9 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Make a failure after Ctrl+C a KeyboardInterrupt: a broken-off import may raise anything.
+    """Convert any exception after Ctrl+C to KeyboardInterrupt: an interrupted import may raise any.
 
-    Errors of this project and of streams stay as they are.
+    This project's own errors and errors of streams are not converted.
     """
     usual, seen = signal.getsignal(signal.SIGINT), threading.Event()
     if not callable(usual) or threading.current_thread() is not threading.main_thread():
@@ -137,7 +137,7 @@ def _run(argv: Sequence[str] | None) -> int:
     parser = build_parser()
     args = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal may hold fewer characters than a model writes.
+        # The terminal's encoding may lack characters that a model writes.
         sys.stdout.reconfigure(errors="backslashreplace")
     if "run" not in args:
         output.say(parser.format_help().rstrip())
@@ -145,6 +145,6 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         return int(args.run(args))
     except ConfigError as error:
-        # The option's name in place of its setting's.
+        # Replace the setting's name with the option's name.
         name = args.options.get(error.setting, error.setting)
         raise ConfigError(error.under(name)) from None

@@ -1,4 +1,4 @@
-"""Options of the command line for the settings of a decoding method."""
+"""Command-line options for the settings of a decoding method."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 
-# What stands for a setting's value in the help, where its type says too little.
+# Placeholders for values in the help, if the type's placeholder says too little.
 _PLACEHOLDERS = {
     "top_k": "K", "top_p": "P", "min_p": "P", "typical_p": "P", "temperature": "T",
     "top_n_sigma": "N", "logit_bias": "ID=VALUE,...",
 }  # fmt: skip
 _TYPES = {int: "INT", float: "FLOAT", str: "TEXT"}
-# Penalties act in every method; these options act where something is drawn.
+# Penalties act in every method; these options act only in methods that draw.
 DRAWING = (*(name for name, spec in SETTINGS.items() if not spec.penalises), "seed")
 _SHARED = {field.name for field in fields(MethodConfig)}
 
 
 def stream(step: Step) -> None:
-    """Print the text that a step added; a search knows its text at its end only."""
+    """Print the text that a step added; steps of a beam search have no text."""
     if text := getattr(step, "text", ""):
         print(text, end="", flush=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodOptions:
-    """Behaviour of the command line for a method, beyond an option for each setting.
+    """Command-line behaviour of a method, beyond an option for each setting.
 
-    A method that needs any of it has an `OPTIONS` in `core/cli/<its name>.py`; others have no file.
+    A method that needs any of it defines `OPTIONS` in `core/cli/<its name>.py`; others have no
+    file.
 
     Args:
-        by_hand: the options that `add` adds: settings in a form of their own, and what is none.
-        add: adds them; what isn't given must stay out of the parsed arguments.
-        values: the settings as the config takes them, from those that were given.
-        draft: which second model parsed arguments ask for, if any.
-        fit: the config for a loaded model.
-        instruction: what a loaded model's prompt has to tell it, if anything; a system prompt in a
-            chat.
-        printer: makes what prints every step of one run to stdout.
-        print_result: what goes to stdout after the run, if anything.
-        notes: sentences on a run that has ended, for stderr.
+        by_hand: names of the options that `add` adds, settings or not.
+        add: adds these options; an option without a value must be absent from the arguments.
+        values: converts the given settings to the config's values.
+        draft: returns the name of the draft model, if any.
+        fit: adapts the config to a loaded model.
+        instruction: returns an instruction for the (system) prompt of a loaded model, or "".
+        printer: returns a function that prints each step of one run to stdout.
+        print_result: prints the result to stdout after the run.
+        notes: returns sentences on a finished run, for stderr.
     """
 
     by_hand: Collection[str] = ()
@@ -63,7 +63,7 @@ class MethodOptions:
 
 
 def options_of(method: Method[Any]) -> MethodOptions:
-    """The method's own, where it has a file here."""
+    """Return the `OPTIONS` of the method's module, or the defaults if it has none."""
     name = f"{__package__}.{method.name}"
     if find_spec(name) is None:
         return MethodOptions()
@@ -71,12 +71,12 @@ def options_of(method: Method[Any]) -> MethodOptions:
 
 
 def settings_of(kind: type[MethodConfig]) -> list[str]:
-    """The settings of a method that not every method has."""
+    """Return the names of the settings that not every method has."""
     return [field.name for field in fields(kind) if field.name not in _SHARED]
 
 
 def add_method(parser: ArgumentParser, method: Method[Any], own: Collection[str]) -> None:
-    """The options that no method before this one has; none where there are none."""
+    """Add a group with the method's options named in `own`, if there are any."""
     options = options_of(method)
     if own:
         group = parser.add_argument_group(method.words)
@@ -86,19 +86,19 @@ def add_method(parser: ArgumentParser, method: Method[Any], own: Collection[str]
 
 
 def option(name: str) -> str:
-    """A setting's option."""
+    """Return the option string of a setting."""
     return f"--{name.replace('_', '-')}"
 
 
 def placeholder(name: str, kind: type) -> str:
-    """The word that stands for an option's value in the help."""
+    """Return the placeholder of an option's value in the help."""
     return _PLACEHOLDERS.get(name) or _TYPES.get(kind, "FLOAT")
 
 
 def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collection[str]) -> None:
-    """An option for each setting of a config, with its field's help; a switch where it is a bool.
+    """Add an option for each setting of a config, with the field's help; a switch for a bool.
 
-    What is not given stays out of the parsed arguments.
+    Options that aren't given are absent from the parsed arguments.
     """
     hints = get_type_hints(kind)
     for name in names:
@@ -119,9 +119,9 @@ def add_settings(group: _ArgumentGroup, kind: type[MethodConfig], names: Collect
 
 
 def add_shaping(group: _ArgumentGroup) -> None:
-    """An option for each setting of the shaping; what is not given stays out, too.
+    """Add an option for each shaping setting; options that aren't given are absent, too.
 
-    One whose value is several items may be given several times.
+    An option with a list as its value may be given several times.
     """
     for name, spec in SETTINGS.items():
         sentences = spec.help.removesuffix(".").split(". ")
@@ -137,5 +137,5 @@ def add_shaping(group: _ArgumentGroup) -> None:
 
 
 def given(args: Namespace, names: Collection[str]) -> dict[str, Any]:
-    """Those settings that were given."""
+    """Return the settings that were given, by name."""
     return {name: getattr(args, name) for name in names if name in args}

@@ -1,4 +1,4 @@
-"""`python -m core models`: the models at hand, and the cache of converted GGUF files."""
+"""`python -m core models`: list the available models and the cache of converted GGUF files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.cli.loading import load
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument(
         "--load", metavar="MODEL", help="load a model once; a GGUF file is converted by it"
     )
@@ -19,7 +19,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Do what is asked for, then list what there is."""
+    """Empty the cache or load a model on request, then list the models."""
     from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
     from core.models.loading.memory import in_words
     from core.models.packaged import PACKAGED, is_installed

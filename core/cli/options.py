@@ -1,4 +1,4 @@
-"""The options of a run that every method has, and the config that all options make."""
+"""Command-line options that every method has, and the config from all options."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from core.decoding.shaping.config import Shaping
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """`--method`, what every method has, and each method's own."""
+    """Add `--method`, the options of every method, and each method's own options."""
     parser.add_argument(
         "--method",
         choices=list(BY_NAME),
-        help="default: the one that an option asks for which acts in it alone, else greedy",
+        help="default: the only method that has one of the options, else greedy",
     )
     group = parser.add_argument_group("the run")
     whole = partial(group.add_argument, type=int, metavar="INT")
     plain = Greedy()
     standard = f"{plain.max_new_tokens}, of reasoning {Reasoning().max_new_tokens}"
-    whole("--max-new-tokens", help=f"the bound on the loop (default: {standard})")
-    whole("--min-new-tokens", default=plain.min_new_tokens, help="hold the end back so long")
+    whole("--max-new-tokens", help=f"limit on new tokens (default: {standard})")
+    whole("--min-new-tokens", default=plain.min_new_tokens, help="fewest new tokens before the end")
     group.add_argument(
         "--stop",
         dest="stop_strings",
@@ -40,20 +40,20 @@ def add_options(parser: ArgumentParser) -> None:
     whole(
         "--top-candidates",
         default=plain.top_candidates,
-        help="candidates kept a step (default: %(default)s)",
+        help="candidates recorded at each step (default: %(default)s)",
     )
     group.add_argument("--no-cache", action="store_true", help="switch the KV cache off")
     shaping = parser.add_argument_group("shaping and the draw")
     add_shaping(shaping)
     shaping.add_argument(
-        "--seed", type=int, default=SUPPRESS, metavar="INT", help="of the draws (default: 0)"
+        "--seed", type=int, default=SUPPRESS, metavar="INT", help="seed of the draws (default: 0)"
     )
     for method in reversed(METHODS):
         add_method(parser, method, _own(method))
 
 
 def _own(method: Method[Any]) -> list[str]:
-    """The options of a method that no method before it has; the seed is every method's."""
+    """Return the options of a method that no earlier method has; `seed` belongs to all."""
     before = METHODS[: METHODS.index(method)]
     known = {"seed", *(name for earlier in before for name in settings_of(earlier.config))}
     names = dict.fromkeys([*settings_of(method.config), *options_of(method).by_hand])
@@ -61,9 +61,9 @@ def _own(method: Method[Any]) -> list[str]:
 
 
 def method_of(args: Namespace) -> Method[Any]:
-    """The method that is named, else the last one that an option asks for.
+    """Return the named method, else the last method that one of the options belongs to.
 
-    Where none does, options of the draw ask for sampling.
+    Without such an option, return sampling for options of the draw, else greedy.
     """
     if args.method:
         return BY_NAME[args.method]
@@ -72,7 +72,7 @@ def method_of(args: Namespace) -> Method[Any]:
 
 
 def config_of(args: Namespace) -> MethodConfig:
-    """The method's config from parsed arguments.
+    """Return the method's config from parsed arguments.
 
     Raises:
         ConfigError: a value outside its interval, or an option that the method would ignore.
@@ -96,7 +96,7 @@ def config_of(args: Namespace) -> MethodConfig:
 
 
 def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
-    """Raises ConfigError for an option that would do nothing."""
+    """Raise ConfigError for an option that would have no effect."""
     acting = {*settings_of(method.config), *_own(method)}
     for method_row in reversed(METHODS):
         for name in given(args, [name for name in _own(method_row) if name not in acting]):
@@ -109,7 +109,7 @@ def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
 
 
 def _undrawn(args: Namespace, method: Method[Any]) -> str:
-    """Return the reason why nothing is drawn, with advice, as the end of a sentence."""
+    """Return the reason why nothing is drawn, with advice, as the end of a sentence; else ""."""
     names = settings_of(method.config)
     if "seed" not in names:
         return f"{method.words}; use --method {Sampling.method}"

@@ -14,7 +14,7 @@ from core.decoding.errors import ConfigError, DecodingError
 from core.traces.bounded_file import shown, unwritable
 
 STDOUT = "-"
-# What a stream says that nobody reads, whose disk is full, or that is gone.
+# Error codes of a stream without a reader, on a full disk, or closed.
 BROKEN = {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 NO_MEMORY = (
     "There was too little memory: give the program more (ulimit -v, a container's limit), or take "
@@ -23,15 +23,15 @@ NO_MEMORY = (
 
 
 class OutputError(DecodingError):
-    """There is nowhere to write to."""
+    """Standard output is closed."""
 
 
 def require_writable(path: str, option: str) -> None:
-    """Say before the run what would be said after it; leaves the file as it was.
+    """Check before the run that a file can be written; the file doesn't change.
 
     Raises:
-        ConfigError: no file is named.
-        DecodingError: it can't be written.
+        ConfigError: the file name is empty.
+        DecodingError: the file can't be written.
     """
     if not path:
         raise ConfigError(f"{option} needs the name of a file; give one, or leave it out.")
@@ -50,7 +50,7 @@ def require_writable(path: str, option: str) -> None:
 
 @contextmanager
 def writing(path: str = "") -> Iterator[None]:
-    """Make an OSError the sentence that this file, or the one that it names, can't be written."""
+    """Convert an OSError to an error that names this file, or the file in the OSError."""
     try:
         yield
     except OSError as error:
@@ -62,12 +62,12 @@ def writing(path: str = "") -> Iterator[None]:
 
 @contextmanager
 def written(path: str, suffix: str = "") -> Iterator[str]:
-    """Yield the path of the file to write; for `-` its bytes go to standard output at the end.
+    """Yield the path of the file to write; for `-`, copy the file to standard output at the end.
 
-    What is printed meanwhile goes to stderr, so that a pipe gets the file alone.
+    With `-`, printed text goes to stderr, so that the pipe receives only the file.
 
     Args:
-        suffix: of the temporary file, where the format follows from the name.
+        suffix: suffix of the temporary file, if the name determines the format.
     """
     if path != STDOUT:
         yield path
@@ -92,9 +92,9 @@ def say_written(path: str) -> None:
 
 
 def require_streams() -> None:
-    """See that stdout is open; what is said to a closed stderr goes nowhere.
+    """Require an open stdout; replace a closed stderr by the null device.
 
-    A file that is opened where stderr was would take what libraries write there.
+    Otherwise the next opened file could get stderr's descriptor, and the libraries' messages.
 
     Raises:
         OutputError: stdout is closed.
@@ -109,13 +109,13 @@ def require_streams() -> None:
 
 
 def say(sentence: str) -> None:
-    """Print a line on stderr, if stderr takes it."""
+    """Print a line on stderr; ignore a broken stderr."""
     with suppress(OSError):
         print(sentence, file=sys.stderr, flush=True)
 
 
 def drop_broken_streams() -> None:
-    """Discard the buffers of broken streams, or the exit would fail."""
+    """Discard the buffers of broken streams, since flushing them at exit would fail."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

@@ -1,4 +1,4 @@
-"""`python -m core path`: a run, and every function that it went through."""
+"""`python -m core path`: make a run and record all its function calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.cli.output import STDOUT, require_writable, say_written, writing, writ
 from core.decoding.errors import ConfigError
 from core.decoding.files import write_file
 
-# An option, what it is for, and the name of the function that makes the file's content.
+# Option: help text, and name of the function that returns the file's content.
 _FILES = {
     "json": ("nested calls as JSON", "as_json"),
     "otlp": ("OpenTelemetry spans as OTLP/JSON, for Jaeger or any collector", "as_otlp"),
@@ -22,7 +22,7 @@ _FILES = {
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     decode.add_request(parser)
     group = parser.add_argument_group("the data path")
     for name, (text, _) in _FILES.items():
@@ -48,7 +48,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print the calls, IN and OUT, with their files and lines; the text itself goes to stderr."""
+    """Print the calls with arguments, results, files and lines; the text itself goes to stderr."""
     if args.depth < 1:
         raise ConfigError(f"--depth is at least 1, got {args.depth}.")
     paths = {name: getattr(args, name) for name in _FILES if getattr(args, name) is not None}

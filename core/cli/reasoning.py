@@ -1,4 +1,4 @@
-"""Reasoning under a budget on the command line: the answer begins on a line of its own."""
+"""Reasoning with a token budget on the command line: the answer starts on a new line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _values(args: Namespace, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_marks(model: Any, config: Reasoning, args: Namespace) -> Reasoning:
-    """The config with the model's own marks, unless others were given."""
+    """Return the config with the model's own marks, unless the options set marks."""
     if any(name in args for name in _MARKS_HELP):
         return config
     marks = model.think_marks
@@ -50,7 +50,7 @@ def _with_marks(model: Any, config: Reasoning, args: Namespace) -> Reasoning:
 
 
 def _instruction(model: Any, args: Namespace) -> str:
-    """Return the instruction for a model without marks of its own."""
+    """Return the instruction for a model without thinking marks; else ""."""
     return "" if any(name in args for name in _MARKS_HELP) else str(model.think_marks.instruction)
 
 
@@ -66,7 +66,7 @@ class _Printer:
 
 
 def _notes(trace: Trace[Reasoning]) -> tuple[str, ...]:
-    """Return notes on the calls of a calculator that was on."""
+    """Return notes on the calculator's calls, if the calculator was on."""
     from core.evaluation.scoring.answers import find_answer
     from core.evaluation.slips import slips
 

@@ -14,7 +14,7 @@ _PORTS = 0, 65_535
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument(
         "--address",
         metavar="HOST",
@@ -46,7 +46,7 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Answer until Ctrl+C; 1 if the address or port can't be had."""
+    """Serve until Ctrl+C; return 1 if the address or port is not available."""
     require_whole("Endpoint", "port", args.port, *_PORTS)
     from core.server.api.local_models import MOST_LOADED
     from core.server.api.serve import AddressError, serve

@@ -1,4 +1,4 @@
-"""Speculative decoding on the command line: a second model drafts, or the text so far."""
+"""Speculative decoding on the command line, with a draft model or prompt lookup."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _add(group: _ArgumentGroup) -> None:
 
 
 def _draft(args: Namespace) -> str | None:
-    """Return the draft's name: the embedded one where none is named, none where none drafts.
+    """Return the draft model's name, the embedded one by default; None for prompt lookup.
 
     Raises:
-        ConfigError: a draft model beside prompt lookup.
+        ConfigError: a draft model is named with prompt lookup.
     """
     named: str | None = getattr(args, "draft", None)
     if getattr(args, "drafter", "model") == "model":

@@ -1,4 +1,4 @@
-"""Over which processes, or how many requests to a server, a command spreads its runs."""
+"""Parallel runs of a command: processes, or concurrent requests to a server."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from core.cli.output import say
 if TYPE_CHECKING:
     from core.evaluation.workers.work import Pool
 
-# Seconds between two lines of progress where stderr is no terminal.
+# Seconds between two progress lines if stderr is no terminal.
 _EVERY = 10.0
 
 
 def add_workers(parser: ArgumentParser) -> None:
-    """`--workers`, and `--ray` where they are a cluster's."""
+    """Add `--workers`, and `--ray` for workers in a Ray cluster."""
     parser.add_argument(
         "--workers", type=int, metavar="INT",
         help="processes, each with its own models (default: 1); with models on servers the most "
@@ -32,7 +32,7 @@ def add_workers(parser: ArgumentParser) -> None:
 
 
 def workers_of(args: Namespace) -> int:
-    """Return the number of processes asked for; raises ConfigError for one that can't be."""
+    """Return the number of processes; raise ConfigError if it is out of range."""
     from core.evaluation.workers.work import require_workers
 
     workers: int = 1 if args.workers is None else args.workers
@@ -41,7 +41,7 @@ def workers_of(args: Namespace) -> int:
 
 
 def pool_of(args: Namespace, models: Iterable[object]) -> Pool | None:
-    """Return the pool of processes that load models of their own; None where there are none."""
+    """Return the pool of processes, which load their own models; None for a single process."""
     from core.evaluation.workers.processes import Processes
     from core.evaluation.workers.ray import RayCluster
     from core.evaluation.workers.threads import all_on_servers
@@ -53,7 +53,7 @@ def pool_of(args: Namespace, models: Iterable[object]) -> Pool | None:
 
 
 def in_flight(args: Namespace) -> int:
-    """Return how many questions run at once at most, where the models are on servers."""
+    """Return the largest number of concurrent questions, for models on servers."""
     from core.evaluation.workers.threads import MAX_IN_FLIGHT
 
     return MAX_IN_FLIGHT if args.workers is None else int(args.workers)
@@ -62,9 +62,9 @@ def in_flight(args: Namespace) -> int:
 def progress_of(
     total: int, clock: Callable[[], float] = monotonic
 ) -> Callable[[object, int], None]:
-    """Return a callback that says on stderr how many runs have ended, and the time left.
+    """Return a callback that prints the number of finished runs and the time left on stderr.
 
-    A terminal has one line that is written over; elsewhere a line follows every `_EVERY` seconds.
+    A terminal shows one line that is overwritten; elsewhere a line follows every `_EVERY` seconds.
     """
     from core.evaluation.progress import time_left
 

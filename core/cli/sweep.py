@@ -1,4 +1,4 @@
-"""`python -m core sweep`: accuracy against the thinking budget."""
+"""`python -m core sweep`: measure accuracy against the thinking budget."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from core.evaluation.types import ProblemSet
 
 _BUDGETS = "0,16,32,48,64,80,96,112,128"
-# Of the generated problems.
+# Defaults of the generated problems.
 _MADE: dict[str, Any] = {"problems": 40, "steps": "1,2,3,4,5,6,7,8", "problem_seed": 0}
 
 
 def add(parser: ArgumentParser) -> None:
-    """The command's options."""
+    """Add the command's options."""
     parser.add_argument("--model", default="embedded:target", help="as in decode")
     parser.add_argument("--dtype", help="as in decode")
     parser.add_argument("--device", help="as in decode")
@@ -37,10 +37,10 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--cut",
         action="store_true",
-        help="bound the whole loop instead: the close is not forced, runs are cut off",
+        help="limit all tokens instead: the close is not forced, runs are truncated",
     )
     whole = partial(parser.add_argument, type=int, metavar="INT")
-    whole("--problems", default=SUPPRESS, help=f"how many (default: {_MADE['problems']})")
+    whole("--problems", default=SUPPRESS, help=f"number of problems (default: {_MADE['problems']})")
     parser.add_argument(
         "--steps",
         default=SUPPRESS,
@@ -55,23 +55,23 @@ def add(parser: ArgumentParser) -> None:
     whole(
         "--problem-seed",
         default=SUPPRESS,
-        help=f"of the generated problems (default: {_MADE['problem_seed']})",
+        help=f"seed of the generated problems (default: {_MADE['problem_seed']})",
     )
-    whole("--samples", default=1, help="runs a problem and budget, drawn if more than 1")
+    whole("--samples", default=1, help="runs per problem and budget, drawn if more than 1")
     parser.add_argument(
-        "--temperature", type=float, metavar="T", help="of drawn runs (default: 1.0)"
+        "--temperature", type=float, metavar="T", help="temperature of drawn runs (default: 1.0)"
     )
-    whole("--seed", help="of drawn runs (default: 0)")
+    whole("--seed", help="seed of drawn runs (default: 0)")
     whole("--max-answer-tokens", default=64, help="the bound on the answer (default: %(default)s)")
     whole("--rows", default=64, help="runs at once (default: %(default)s)")
     add_workers(parser)
     parser.add_argument(
-        "--out", required=True, metavar="FILE", help="where the rows go; resumed; - is stdout"
+        "--out", required=True, metavar="FILE", help="file for the rows, resumable; - is stdout"
     )
 
 
 def run(args: Namespace) -> int:
-    """Run the sweep or go on with it, then print a line for each budget."""
+    """Run or resume the sweep, then print a line for each budget."""
     default = _BUDGETS.removeprefix("0,") if args.cut else _BUDGETS
     budgets = _numbers(default if args.budgets is None else args.budgets, "--budgets")
     _refuse_ignored(args)
@@ -126,7 +126,7 @@ def _plan(args: Namespace, model: Any, problems: ProblemSet, budgets: tuple[int,
 
 
 def _refuse_ignored(args: Namespace) -> None:
-    """Raises ConfigError for an option of what isn't made or drawn."""
+    """Raise ConfigError for an option on generated problems or on sampling that has no effect."""
     for name in given(args, _MADE) if args.file else ():
         raise ConfigError(
             f"{option(name)} is of generated problems and does nothing with --file; leave it out."

@@ -91,10 +91,6 @@ class MethodConfig:
         if not isinstance(self.shaping, Shaping):
             raise ConfigError(f"must be a Shaping, got {brief(self.shaping)}.", "shaping", owner)
 
-    def known_by(self, most: int | None) -> int | None:
-        """Return how many tokens of a step a trace knows if the model names `most`; None: all."""
-        return most
-
     @property
     def chooser(self) -> MethodConfig:
         """The method that chooses every token that isn't forced: itself, unless it says another."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pkgutil import resolve_name
 
 from core.decoding.config import MethodConfig
-from core.decoding.loop.record_run import record_run
-from core.decoding.loop.run import doubled_start
+from core.decoding.loop.run import doubled_start, record_run
 from core.decoding.loop.text import join_prompt
 from core.decoding.method import Config
 from core.decoding.methods import method_of

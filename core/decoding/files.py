@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import stat
@@ -9,6 +10,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from core.decoding.errors import DecodingError
 
 
 def write_file(path: str | Path, content: bytes | str) -> None:
@@ -31,6 +34,23 @@ def write_file(path: str | Path, content: bytes | str) -> None:
     except OSError as error:
         error.filename = str(path)
         raise
+
+
+def own_json(path: str | Path, what: str, error: type[DecodingError]) -> Any:
+    """Return the values of a JSON file that the user or the project wrote; of any size.
+
+    Args:
+        what: the file, in a sentence.
+
+    Raises:
+        error: it can't be opened, or is not JSON text.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as failed:
+        raise error(f"{what} can't be opened: {failed.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise error(f"{what} is not JSON text.") from None
 
 
 def _in_place(path: Path, target: Path) -> bool:

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from core.decoding.config import MethodConfig
 from core.decoding.record.notes import Note
-from core.decoding.record.steps import NO_RECORD, MethodRecord, Step, TokenStep
+from core.decoding.record.steps import MethodRecord, RunTokens, Step, TokenStep, emitted_tokens
 
 Config = TypeVar("Config", bound=MethodConfig)
-
-
-class RunTokens(NamedTuple):
-    """Generated ids of a run, and the method's own data of it."""
-
-    token_ids: tuple[int, ...]
-    record: MethodRecord = NO_RECORD
-
-
-def emitted_tokens(steps: Sequence[Step], *_: object) -> RunTokens:
-    """RunTokens of a method whose steps emit tokens for good."""
-    return RunTokens(tuple(token_id for step in steps for token_id in step.token_ids))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +28,8 @@ class Method(Generic[Config]):
         record: the class of its own data of a run.
         reads_prompt: whether it records what the model predicted in the prompt.
         takes_known: whether it can do with a model that names only the likeliest tokens.
+        known: how many tokens of a step a trace knows, by the config and how many the model names;
+            None for all.
         takes_given: whether its engine takes, last, the ids of the first generated tokens.
         compares: whether each of its steps holds the tokens that it compared by a score of its own.
         rows: how many sequences a step runs through its models, by the config.
@@ -60,6 +50,7 @@ class Method(Generic[Config]):
     record: type[MethodRecord] = MethodRecord
     reads_prompt: bool = True
     takes_known: bool = False
+    known: Callable[[Config, int | None], int | None] = lambda _, most: most
     takes_given: bool = False
     compares: bool = False
     rows: Callable[[Config], int] = lambda _: 1

@@ -117,7 +117,7 @@ class LanguageModel(Vocabulary, Protocol):
 
     @property
     def eos_ids(self) -> frozenset[int]:
-        """Every id that ends a run."""
+        """Every id that ends a run, all of them below `vocab_size`."""
         ...
 
     @property

@@ -29,14 +29,13 @@ KINDS: Kinds = {
 
 
 @cache
-def _layout() -> RecordLayout:
+def _layout() -> RecordLayout[Trace]:
     return RecordLayout(Trace, CODECS, kinds=KINDS)
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
     """Plain dicts, lists, strings and numbers; ready for `json.dump`."""
-    data: dict[str, Any] = _layout().plain(trace)
-    return data
+    return _layout().plain(trace)
 
 
 def trace_from_dict(data: Any) -> Trace:
@@ -46,8 +45,7 @@ def trace_from_dict(data: Any) -> Trace:
         TraceError: not a trace, another version, or a field missing or of the wrong kind.
     """
     require_header(data, Trace)
-    trace: Trace = _layout().read(data)
-    return trace
+    return _layout().read(data)
 
 
 def require_header(data: Any, record: Any) -> None:

@@ -94,10 +94,6 @@ def shortened(text: str, limit: int) -> str:
     return f"{words or line[:limit]}…"
 
 
-def require_number(owner: str, name: str, value: object, low: float, high: float) -> None:
-    require_inside(owner, name, value, Interval(float(low), float(high)))
-
-
 def require_whole(owner: str, name: str, value: object, low: int, high: int) -> None:
     require_inside(owner, name, value, Interval(low, high), whole=True)
 

@@ -1,7 +1,7 @@
-"""Fields of stored attempts, votes and samples that follow from others, computed anew; no torch.
+"""Recompute the derived fields of stored attempts, votes and samples; no torch.
 
-A file's own word for them is not believed: whether an answer is right, what each rule chose, how
-wide an interval is.
+A file's own values for these fields are not trusted: whether an answer is right, the choice of each
+rule, the width of an interval.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from core.evaluation.votes.best_of import SampledProblems
 
 
 def attempt_anew(problem: Problem, attempt: Attempt) -> Attempt:
-    """The attempt with the answer that its text gives, and its outcome."""
+    """Return the attempt with answer and outcome recomputed from its text."""
     answer, outcome = judge(attempt.answer_text, problem.answer, attempt.finish_reason)
     return replace(attempt, problem=problem.key, answer=answer, outcome=outcome)
 
 
 def transcript_anew(stored: Transcript) -> Transcript:
-    """The transcript whose attempt is what its tokens give."""
+    """Return the transcript with its attempt recomputed from its tokens."""
     reading = read_run(stored.pieces, stored.config)
     attempt = replace(
         stored.attempt,
@@ -40,7 +40,7 @@ def transcript_anew(stored: Transcript) -> Transcript:
 
 
 def vote_anew(stored: Vote) -> Vote:
-    """The vote that its attempts give; where it had a verifier, arithmetic's."""
+    """Return the vote recomputed from its attempts; with scores, by the arithmetic verifier."""
     attempts = [attempt_anew(stored.problem, attempt) for attempt in stored.attempts]
     verifier = check_arithmetic if stored.scores else None
     made = vote(stored.problem, attempts, verifier, stored.rewards)
@@ -48,7 +48,7 @@ def vote_anew(stored: Vote) -> Vote:
 
 
 def strip_anew(stored: StopStrip) -> StopStrip:
-    """The strip with the answers that its texts give; a point that was cut off stays one."""
+    """Return the strip with answers recomputed from its texts; truncated points stay truncated."""
     points = []
     for point in stored.points:
         ended: FinishReason = "length" if point.outcome == "truncated" else "eos"
@@ -58,10 +58,10 @@ def strip_anew(stored: StopStrip) -> StopStrip:
 
 
 def rivalry_anew(stored: Rivalry) -> Rivalry:
-    """The rivalry with its intervals and the votes that it still has.
+    """Return the rivalry with its intervals and stored votes recomputed.
 
     Raises:
-        ValueError: more right answers than problems, or other problems than it names.
+        ValueError: more right answers than problems, or a wrong number of problems.
     """
     total = len(stored.problems.problems)
     if any(rival.correct.total != total for rival in stored.rivals):
@@ -71,7 +71,7 @@ def rivalry_anew(stored: Rivalry) -> Rivalry:
 
 
 def best_of_anew(stored: SampledProblems) -> SampledProblems:
-    """The samples with whether their answers are right, and pass an arithmetic check."""
+    """Return the samples with recomputed verdicts of the answers and of the arithmetic check."""
     sampled = []
     for each in stored.sampled:
         value = worked_out(each.question)

@@ -1,4 +1,4 @@
-"""Runs on problems, many in one batch, each with what it answered and what it spent."""
+"""Run a reasoning model on many problems in batches, and record each answer and its cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 64
 
 
 class AttemptTask(NamedTuple):
-    """A problem, the prompt that asks it, and how to reason about it."""
+    """A problem with its prompt and the settings of its reasoning run."""
 
     problem: Problem
     prompt_ids: Sequence[int]
@@ -33,14 +33,14 @@ def attempt_all(
     rows: int = ROWS,
     should_stop: Callable[[], bool] | None = None,
 ) -> Iterator[tuple[int, Attempt]]:
-    """Yield each task's place and attempt as soon as it has ended.
+    """Yield each task's index and attempt when the attempt has ended.
 
     Args:
-        rows: tasks that run at once.
-        should_stop: asked after every forward; what has not ended by then is lost.
+        rows: number of concurrent tasks.
+        should_stop: called after every forward; unfinished attempts are lost on a stop.
 
     Raises:
-        ConfigError: fewer than one at once.
+        ConfigError: `rows` is below 1.
         as `reason_in_batch`.
     """
     require_rows(rows)
@@ -57,7 +57,7 @@ def attempt_all(
 
 
 def attempt_of(problem: Problem, trace: Trace) -> Attempt:
-    """Return the attempt that a recorded reasoning run is at a problem.
+    """Return a recorded reasoning run on a problem as an attempt.
 
     Raises:
         TraceError: the trace is of another method.
@@ -73,7 +73,7 @@ def attempt_of(problem: Problem, trace: Trace) -> Attempt:
 
 
 def transcript_of(problem: Problem, trace: Trace) -> Transcript:
-    """A recorded reasoning run on a problem without the numbers of its steps.
+    """Return a recorded reasoning run on a problem as a transcript, without numbers of its steps.
 
     Raises:
         TraceError: the trace is of another method.

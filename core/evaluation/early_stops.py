@@ -1,4 +1,4 @@
-"""Answers to a thinking that is stopped after each of its steps."""
+"""Answers of a model whose thinking is stopped after each of its steps."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from core.evaluation.attempts import ROWS, AttemptTask, attempt_all, attempt_of
 from core.evaluation.types import Attempt, Problem, StopPoint, StopStrip
 
 MAX_POINTS = 200
-# A sentence that a space must follow ("3.5" goes on), or one that needs none, or a line.
+# Ends of a sentence that needs a space after it ("3.5" goes on), or that needs none, or of a line.
 _SENTENCE = re.compile(r"[.!?][\"')]*$")
 _LINE = re.compile(r"[。！？]$|[^\s.!?。！？]\n+$")
-_TAIL = 4  # so many tokens show whether one has
+_TAIL = 4  # tokens that suffice to recognise an end
 
 
 def stop_strip(
@@ -32,11 +32,11 @@ def stop_strip(
 ) -> StopStrip:
     """Close a recorded thinking before its first step and after each, and let the model answer.
 
-    The answers are greedy: one prefill of what they share, one row for each point. Behind the whole
-    thinking it is the run's own answer, where it gave one.
+    The answers are greedy: one prefill of the shared prefix, one row for each point. After the
+    whole thinking, the run's own answer is used if there is one.
 
     Args:
-        should_stop: asked after every forward; the points that have their answer then are kept.
+        should_stop: called after every forward; on a stop, points that have an answer are kept.
 
     Raises:
         TraceError: the trace is of another method, or has no closing mark to force.
@@ -81,15 +81,15 @@ def _points(
 
 
 def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int, list[int]]:
-    """Return the place where the thinking begins, and the run's tokens before each stop.
+    """Return the index where the thinking begins, and the index of each stop, in tokens of the run.
 
-    The first stop is before the first thinking token, the last one after the last; of a closing
-    mark that the model wrote itself, no token counts.
+    The first stop is before the first thinking token, the last one after the last; tokens of a
+    closing mark that the model itself wrote don't count.
     """
     pieces = pieces_of(steps)
     opened, mark = mark_sizes(pieces, config)
     read = read_run(pieces, config)
-    # All but the last token of the model's own mark were counted as thinking.
+    # All but the last token of the model's own closing mark count as thinking in the reading.
     written = mark - 1 if read.closed and not read.closed_by_budget else 0
     closing = opened + read.thinking_tokens - written
     ends = [at for at in range(opened + 1, closing) if _step_ends(steps, at)]
@@ -97,7 +97,7 @@ def stopping_places(steps: Sequence[TokenStep], config: Reasoning) -> tuple[int,
 
 
 def _step_ends(steps: Sequence[TokenStep], at: int) -> bool:
-    """Return whether a thinking step ends before token `at`."""
+    """Return True if a thinking step ends before token `at`."""
     before = _text(steps[max(0, at - _TAIL) : at])
     spaced = steps[at].text[:1].isspace()
     return bool((_SENTENCE.search(before) and spaced) or _LINE.search(before))

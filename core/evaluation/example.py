@@ -1,4 +1,4 @@
-"""The stored reasoning example: read without torch, made by `python -m core.evaluation.example`."""
+"""Read the stored reasoning example without torch; `python -m core.evaluation.example` makes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import DecodingError, SweepError
-from core.decoding.files import rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, write_file
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
@@ -34,28 +34,28 @@ SCHEMA = "decoding-explorer/reasoning"
 VERSION = 1
 BUDGETS = tuple(range(0, 129, 16))
 PROBLEMS, RIVALRY_PROBLEMS, RIVALRY_VOTES = 48, 24, 3
-# Problems hard enough that one sample often slips: a vote has something to put right.
+# Problems so hard that single samples often fail and a vote can correct them.
 RIVALRY_STEPS = (5, 6, 7)
 SAMPLES, TEMPERATURE = 8, 1.0
 BEST_OF_SAMPLES = 16
 HARD_SUMS = 20
 SEED, ANSWER = 7, 24
 _DIGITS = 7
-# A strip's problem: long enough to see the answer change, short enough to read.
+# Difficulty of the strip's problem: long enough for changes of the answer, short enough to read.
 RUN_STEPS = 6
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReasoningExample(ShortRepr):
-    """Measurements that the page shows before anything has run.
+    """Measurements that the page shows before any run.
 
     Args:
-        sweep: thinking budgets, the close forced.
-        cut: the whole loop's bound, the close not forced.
-        rivalry: on hard problems, with the votes of the first ones only.
+        sweep: sweep of thinking budgets with a forced close.
+        cut: sweep of budgets for all tokens, without a forced close.
+        rivalry: strategies on hard problems, with the votes of the first problems only.
         vote: samples of the strip's problem.
         run: one run on the strip's problem.
-        tools: a hard sum without the calculator and with it.
+        tools: a hard sum without and with the calculator.
         best_of: samples of hard problems, each with its reward.
     """
 
@@ -75,13 +75,7 @@ def load_example(path: str | Path) -> ReasoningExample:
     Raises:
         SweepError: the file can't be read or is no example of reasoning.
     """
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SweepError(f"The reasoning example can't be opened: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise SweepError("The reasoning example is not JSON text.") from None
-    return example_from_dict(data)
+    return example_from_dict(own_json(path, "The reasoning example", SweepError))
 
 
 def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
@@ -106,10 +100,10 @@ def example_to_dict(example: ReasoningExample) -> dict[str, Any]:
 
 
 def example_from_dict(data: Any) -> ReasoningExample:
-    """The example that `example_to_dict` wrote; verdicts are computed anew from its texts.
+    """Return the example that `example_to_dict` wrote; verdicts are recomputed from its texts.
 
     Raises:
-        SweepError: something else, another version, or a part that is missing or damaged.
+        SweepError: wrong schema or version, or a part is missing or damaged.
     """
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
         raise SweepError(f"This is no reasoning example in version {VERSION}.")
@@ -135,7 +129,7 @@ def _read(kind: Any, data: Any) -> Any:
 
 
 def make_example(model_id: str) -> ReasoningExample:
-    """Run everything that the page shows at first."""
+    """Make all measurements of the example."""
     from core.evaluation.early_stops import stop_strip
     from core.evaluation.questions.problems import make_problems
     from core.evaluation.scoring.verifier import check_arithmetic
@@ -168,7 +162,7 @@ def make_example(model_id: str) -> ReasoningExample:
 
 
 def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProblems:
-    """Samples of hard problems with what the embedded reward model says of each."""
+    """Return samples of hard problems with the rewards of the embedded reward model."""
     from core.evaluation.scoring.verifier import check_arithmetic
     from core.evaluation.votes.sampling import sample_each
     from core.models.registry import load_reward_model
@@ -182,7 +176,7 @@ def make_best_of(model: Any, hard: ProblemSet, config: Reasoning) -> SampledProb
 
 
 def _telling(sweep: BudgetSweep) -> Problem:
-    """The first problem of `RUN_STEPS` steps that only thinking gets right."""
+    """Return the first problem of `RUN_STEPS` steps that is right only with thinking."""
     outcomes = {(row.problem, row.budget): row.outcome for row in sweep.rows}
     for problem in sweep.plan.problems.problems:
         changes = outcomes[problem.key, BUDGETS[0]], outcomes[problem.key, BUDGETS[-1]]
@@ -192,7 +186,7 @@ def _telling(sweep: BudgetSweep) -> Problem:
 
 
 def _tools(model: Any, config: Reasoning) -> tuple[Transcript, Transcript]:
-    """The first hard sum that only the calculator gets right, without it and with it."""
+    """Return the first hard sum that is right only with the calculator: without it, and with it."""
     from core.evaluation.attempts import transcript_of
     from core.evaluation.questions.problems import make_hard_sums
     from core.evaluation.tools import both_ways
@@ -218,7 +212,7 @@ def _run(model: Any, problem: Problem, config: Reasoning) -> Trace:
 
 
 def main() -> int:
-    """Make the example with the embedded model; 2 where that can't be done."""
+    """Make the example with the embedded model; return 2 on failure."""
     name = "python -m core.evaluation.example"
     parser = argparse.ArgumentParser(prog=name, description=main.__doc__)
     parser.add_argument("file", help="where to write the example")

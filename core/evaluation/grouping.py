@@ -1,4 +1,4 @@
-"""Grouping of rows by a key."""
+"""Group rows by a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimate of the time that is left, from the runs that have ended."""
+"""Estimate the remaining time from the finished runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from time import monotonic
 
 
 def time_left(clock: Callable[[], float] = monotonic) -> Callable[[int, int], str]:
-    """Return a function from the runs that have ended and all runs to the time left in words.
+    """Return a function that maps (finished runs, all runs) to the remaining time in words.
 
-    Runs that were there before its first call are not counted as made since.
+    Runs that were finished before its first call don't count for the speed.
     """
     started, first = clock(), list[int]()
 

@@ -1,7 +1,7 @@
-"""A file of rows that is written as they come: locked, whole lines, resumable.
+"""File of rows that are written one by one: locked, complete lines, resumable.
 
-Whatever moment the program is killed at, the file holds whole lines and perhaps half of one at its
-end; continuing drops that half.
+If the program is killed, the file holds complete lines and perhaps an incomplete last line;
+resuming removes the incomplete line.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from core.traces.bounded_file import bytes_of, reason_of, require_sparse, shown
 
 P = TypeVar("P", bound=Any)
 
-# Where Windows locks: behind everything that a file may hold.
+# Offset of the lock on Windows, beyond any file's content.
 _LOCKED_AT = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class RowFile(Generic[P, R]):
-    """A kind of file: a line for the plan, then one for each row.
+    """A file format: a line for the plan, then one for each row.
 
     Args:
-        what: its content in a sentence, such as `sweep`.
-        error: what is raised.
-        plan, row: the classes.
-        deriver: from a plan to a function from a row of a file to the row that holds: what follows
-            from other fields is computed, not believed. It raises `error` for a row that
-            contradicts itself.
-        as_lists: rows are stored as lists of their values, else as objects.
+        what: kind of content in messages, such as `sweep`.
+        error: class of the errors to raise.
+        plan, row: the classes of plan and rows.
+        deriver: returns, for a plan, a function that recomputes the derived fields of a stored
+            row, which are not trusted. The function raises `error` for a row that contradicts
+            itself.
+        as_lists: True if rows are stored as lists of values, else as objects.
     """
 
     what: str
@@ -55,23 +55,23 @@ class RowFile(Generic[P, R]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The fields of a row."""
+        """Names of a row's fields."""
         return tuple(field.name for field in fields(self.row))  # type: ignore[arg-type]
 
     def plan_from_json(self, data: Any) -> P:
-        """Return the plan that `to_json` made plain; raises `error` for anything else."""
+        """Return the plan from the output of `to_json`; raise `error` for anything else."""
         try:
             return cast(P, read_as(self.plan, data, self.error))
         except self.error as error:
             raise self.error(f"The {self.what}'s plan is invalid: {error}") from None
 
     def row_to_json(self, row: R) -> Any:
-        """Return a row's fields, numbers to 1e-6."""
+        """Return a row's fields, with numbers rounded to 1e-6."""
         values = {name: rounded(value) for name, value in to_json(row).items()}
         return list(values.values()) if self.as_lists else values
 
     def row_from_json(self, data: Any) -> R:
-        """Return the row of `row_to_json`, without the digits that it drops; raises `error`."""
+        """Return the row from the rounded output of `row_to_json`; else raise `error`."""
         if self.as_lists:
             if not isinstance(data, list) or len(data) != len(self.columns):
                 raise self.error(f"a row must be a list of {len(self.columns)} values")
@@ -79,11 +79,11 @@ class RowFile(Generic[P, R]):
         return cast(R, read_as(self.row, data, self.error))
 
     def settled(self, plan: P, rows: Sequence[R]) -> tuple[R, ...]:
-        """Return the rows that hold: derived fields are computed, a run done again counts once.
+        """Return the valid rows: derived fields are recomputed, a repeated run counts once.
 
         Raises:
-            error: with its line in a file, a row that is not the plan's, is there twice, or
-                contradicts itself.
+            error: a row is not in the plan, is a duplicate, or contradicts itself; with its line
+                number.
         """
         places, settled, derived = set(plan.places), dict[Any, R](), self.deriver(plan)
         for line, row in enumerate(rows, start=2):
@@ -103,13 +103,13 @@ class RowFile(Generic[P, R]):
         return tuple(settled.values())
 
     def read(self, source: bytes | str | Path) -> tuple[P, tuple[R, ...]]:
-        """A stored plan and its rows; half a line at the end is left out.
+        """Return a stored plan and its rows; an incomplete last line is ignored.
 
         Raises:
             error: the first fault, with its line number.
         """
         data = bytes_of(source, self.max_bytes, self.what, self.error)
-        # Not splitlines: JSON strings may hold what ends a line elsewhere.
+        # Not splitlines: JSON strings may contain other line separators.
         header, *lines = data[: data.rfind(b"\n") + 1].split(b"\n")[:-1] or [b""]
         head = parsed_line(header, 1, self.what, self.error)
         known = isinstance(head, dict) and head.get("schema") == self.schema
@@ -130,7 +130,7 @@ class RowFile(Generic[P, R]):
             raise self.error(f"Line {number} of the {self.what} is invalid: {sentence}.") from None
 
     def content(self, plan: P, rows: Sequence[R]) -> bytes:
-        """A whole file's bytes."""
+        """Return a whole file's bytes."""
         lines = [self._header(plan), *map(self.row_to_json, rows)]
         return b"".join(encoded_line(line) for line in lines)
 
@@ -145,11 +145,11 @@ class RowFile(Generic[P, R]):
         on_row: Callable[[R, int], object] | None = None,
         should_stop: ShouldStop = never,
     ) -> tuple[R, ...]:
-        """Write the rows of a plan as they come, behind those that the file holds; all of them.
+        """Append each new row of a plan to the file, and return all rows.
 
         Args:
-            pool: of the workers; without one, this thread does the work.
-            on_row: called with each new row and how many rows there are now.
+            pool: pool of workers; without one, this thread does the work.
+            on_row: called with each new row and the current number of rows.
 
         Raises:
             error: the file holds another plan, another process is writing it, or it can't be read
@@ -170,7 +170,7 @@ class RowFile(Generic[P, R]):
             yield row
 
     def _begun(self, file: BinaryIO, plan: P) -> tuple[tuple[R, ...], int]:
-        """The rows that a file holds already, and the length of its whole lines."""
+        """Return the rows in a file, and the length of its complete lines in bytes."""
         data, length = whole_lines(file, self.schema, self.max_bytes)
         if not data:
             return (), 0
@@ -188,14 +188,14 @@ def _a(what: str) -> str:
 
 
 def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
-    """The file, to be read and added to, held against every other writer until it is closed.
+    """Return the file, open for reading and appending, with a write lock until it is closed.
 
     Args:
-        what: its content in a sentence, such as `sweep`.
-        error: what is raised.
+        what: kind of content in messages, such as `sweep`.
+        error: class of the error to raise.
 
     Raises:
-        error: it can't be opened, is no ordinary file, or another process is writing it.
+        error: it can't be opened, is no regular file, or another process is writing it.
     """
     try:
         file = path.open("a+b")
@@ -207,7 +207,7 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
         raise error(
             f"{shown(path)} is no file that {_a(what)} can be kept in; name an ordinary one."
         )
-    try:  # The lock ends with the program, whatever ends that.
+    try:  # The system releases the lock even after a crash.
         if sys.platform == "win32":
             import msvcrt
 
@@ -226,12 +226,12 @@ def opened(path: Path, what: str, error: type[DecodingError]) -> BinaryIO:
 
 
 def encoded_line(data: Any) -> bytes:
-    """A value as a line of a file."""
+    """Return a JSON value as a line of a file."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def write_line(file: BinaryIO, data: Any, what: str, error: type[DecodingError]) -> None:
-    """Add a line. Nothing of it waits in a buffer: what can't be written is known at once.
+    """Append a line without a buffer, so that an error appears at once.
 
     Raises:
         error: the disk is full, or gone.
@@ -250,8 +250,8 @@ def write_line(file: BinaryIO, data: Any, what: str, error: type[DecodingError])
 def whole_lines(file: BinaryIO, schema: str, limit: int) -> tuple[bytes, int]:
     """Return the file's bytes and the length of its complete lines; 0 if no line is complete.
 
-    An unfinished first line of this schema counts as no bytes. A file that begins in another way
-    is of another schema, and its bytes are returned.
+    An incomplete first line of this schema counts as an empty file. A file that begins otherwise
+    has another schema, and its bytes are returned.
     """
     file.seek(0)
     data = file.read(limit + 1)
@@ -263,7 +263,7 @@ def whole_lines(file: BinaryIO, schema: str, limit: int) -> tuple[bytes, int]:
 
 
 def parsed_line(line: bytes, number: int, what: str, error: type[DecodingError]) -> Any:
-    """A line's value; raises `error` where it is not JSON, or holds too many values."""
+    """Return a line's JSON value; raise `error` if it is no JSON or holds too many values."""
     require_sparse(line, f"line {number} of the {what}", error)
     try:
         return json.loads(line)

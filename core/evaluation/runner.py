@@ -1,4 +1,4 @@
-"""Runs of a plan, of an evaluation as of a sweep: what is missing, in units, and all rows of it."""
+"""Runs of a plan (an evaluation or a sweep): missing runs in units, and the collected rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Place: TypeAlias = tuple[str, Any, int]
 
 
 class RunPlan(Protocol):
-    """Everything that fixes the rows of a file, save their seconds."""
+    """Everything that determines the rows of a file, except their seconds."""
 
     @property
     def places(self) -> list[Place]:
@@ -23,7 +23,7 @@ class RunPlan(Protocol):
 
 
 class RunRow(Protocol):
-    """A row of one run; `failure` says why the run could not be done."""
+    """A row of one run; `failure` is the reason why the run failed, or empty."""
 
     @property
     def place(self) -> Place: ...
@@ -36,19 +36,19 @@ R = TypeVar("R", bound=RunRow)
 
 
 def missing(plan: RunPlan, rows: Sequence[RunRow]) -> list[Place]:
-    """Return the runs that have no row yet or failed, question by question."""
+    """Return the runs without a successful row, question by question."""
     done = {row.place for row in rows if not row.failure}
     return [place for place in plan.places if place not in done]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanWork(Generic[R]):
-    """A plan as `Work`: its missing runs, a question or a batch at a time.
+    """A plan as `Work`: its missing runs, in units of a question or a batch.
 
     Args:
-        load: loads the models and returns what does the runs of a unit; can be pickled where
-            processes do it.
-        batch: runs at once; None for those of one question, one after another.
+        load: loads the models and returns the function that does the runs of a unit; must be
+            picklable for processes.
+        batch: number of concurrent runs; None for the runs of one question, one by one.
     """
 
     plan: Any
@@ -78,10 +78,10 @@ class PlanWork(Generic[R]):
 def gathered(
     coming: Iterator[R], done: Sequence[R], on_row: Callable[[R, int], object] | None
 ) -> tuple[R, ...]:
-    """Return the rows that are there, but for failed ones, and those that come.
+    """Return the successful rows in `done`, followed by the new rows.
 
     Args:
-        on_row: called with each new row and how many rows there are now.
+        on_row: called with each new row and the current number of rows.
     """
     rows = [row for row in done if not row.failure]
     for row in coming:
@@ -92,6 +92,6 @@ def gathered(
 
 
 def require_rows(rows: int) -> None:
-    """Raises ConfigError unless there is room for one run at once."""
+    """Raise ConfigError unless at least one run at once is allowed."""
     if rows < 1:
         raise ConfigError(f", the runs at once, must be 1 or more, got {rows}.", "rows", "")

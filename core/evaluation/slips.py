@@ -1,4 +1,4 @@
-"""Errors of a model around a calculator that is right: numbers that it did not copy."""
+"""Find a model's copying errors around correct calculator calls."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOST = 3
 
 
 def slips(question: str, calls: Sequence[CalculatorCall], answer: str | None) -> tuple[str, ...]:
-    """Sentences on numbers of the calls that nobody gave, and on an answer that no call gave.
+    """Return sentences on unknown numbers in calls, and on an answer that no call returned.
 
     Args:
-        answer: as `normal_number` writes it; None where there is none.
+        answer: number as `normal_number` writes it; None if there is none.
     """
     known, strange = set(_numbers(question)), list[str]()
     for call in calls:

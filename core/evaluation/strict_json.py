@@ -1,4 +1,4 @@
-"""Values as plain JSON and back by the types of their fields: pydantic's `TypeAdapter`, strict."""
+"""Convert values to plain JSON and back by their fields' types, with pydantic's strict mode."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def to_json(value: Any) -> Any:
 
 
 def read_as(kind: Any, data: Any, error: type[DecodingError]) -> Any:
-    """Return the value of a type that plain JSON values stand for.
+    """Return the value of a type from plain JSON values.
 
     Raises:
-        error: the first fault; a setting's as the sentence that it is.
+        error: the first fault; for a setting, the setting's own message.
     """
     try:
-        # From text, because in JSON a tuple is a list even where nothing is converted.
+        # From text, since strict mode accepts a list as a tuple only in JSON.
         return _adapter(kind).validate_json(json.dumps(data), strict=True)
     except ValidationError as invalid:
         fault = invalid.errors(include_url=False, include_input=False)[0]
@@ -42,5 +42,5 @@ def read_as(kind: Any, data: Any, error: type[DecodingError]) -> Any:
 
 
 def rounded(value: Any) -> Any:
-    """Return a number as files hold it, to 1e-6; anything else as it is."""
+    """Return a float rounded to 1e-6, as in files; anything else unchanged."""
     return round(value, 6) if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""A problem without the calculator and with it, as alike as the two can be."""
+"""Settings to run a problem with and without the calculator under equal conditions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.evaluation.types import Problem
 def both_ways(
     problem: Problem, config: Reasoning
 ) -> tuple[tuple[Problem, Reasoning], tuple[Problem, Reasoning]]:
-    """Return the problem and config of a run without the calculator, then of one with it.
+    """Return the problem and config of a run without the calculator, then of a run with it.
 
-    Either way the answer has the same room, where a call needs more than a sentence. Without, the
-    model is told to think and does; with it, it is told to call and doesn't think, as the embedded
-    model was trained.
+    Both have the same room for the answer; a call needs more than a sentence. Without it, the
+    prompt asks the model to think, and it does; with it, the prompt asks for a call, and the model
+    doesn't think, as in the embedded model's training.
     """
     answer = max(config.max_answer_tokens, Reasoning().max_answer_tokens)
     alone = replace(config, calculator=False, max_answer_tokens=answer)

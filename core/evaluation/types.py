@@ -1,8 +1,7 @@
 """Records of reasoning runs on problems: frozen values, without torch and pandas.
 
-Sweeps have theirs in `sweep.types`.
-
-Log-probabilities are the model's own (before any shaping) in nats; times in seconds.
+The records of sweeps are in `sweep.types`. Log-probabilities are the model's own (before any
+shaping) in nats; times in seconds.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from core.decoding.validation import ShortRepr
 
 AttemptOutcome: TypeAlias = Literal["correct", "wrong", "truncated", "unparsable"]
 OUTCOMES: tuple[AttemptOutcome, ...] = ("correct", "wrong", "truncated", "unparsable")
-# How an answer comes of the attempts: the first two make one attempt with all tokens, the others
-# take many; `RULES` are those that a vote is read by.
+# Rules that choose an answer: the first two make one attempt with all tokens, the others several
+# short ones; `RULES` are the rules of a vote.
 AnswerRule: TypeAlias = Literal["greedy", "single", "majority", "best_of_n", "reward", "verifier"]
 RULES: tuple[AnswerRule, ...] = ("single", "majority", "best_of_n", "reward", "verifier")
 
 
 def require_possible(*counts: float) -> None:
-    """Raises ConfigError for counts or seconds of a row that are below 0 or no finite number."""
+    """Raise ConfigError if a row's counts or seconds are negative or not finite."""
     wrong = next((count for count in counts if not 0 <= count < math.inf), None)
     if wrong is not None:
         raise ConfigError(f"A row's counts and seconds must be 0 or more, got {wrong}.")
@@ -37,10 +36,10 @@ class Problem:
     """A question with one right answer, a number.
 
     Args:
-        key: names the problem in its set, such as `7+5*3`.
+        key: name of the problem in its set, such as `7+5*3`.
         answer: the number as `answers.normal_number` writes it.
-        steps: its difficulty, 1 to 8 operations; None where it is not known.
-        system: the system prompt that it is asked with; empty for none.
+        steps: difficulty, 1 to 8 operations; None if unknown.
+        system: the system prompt of the problem; empty for none.
     """
 
     key: str
@@ -52,7 +51,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProblemSet(ShortRepr):
-    """Problems with a name that says where they come from (seed, or file)."""
+    """Problems with a name that states their source (seed, or file)."""
 
     name: str
     problems: tuple[Problem, ...]
@@ -63,15 +62,15 @@ class Attempt:
     """One reasoning run on one problem.
 
     Args:
-        seed: of the draws; None where nothing was drawn (greedy).
-        thinking, answer_text: the two texts, marks left out.
-        answer: the number found in the answer, None where there is none.
-        tokens: everything that was emitted, marks and forced tokens included.
-        thinking_tokens: those between the marks.
-        forced_tokens: those that the model didn't choose.
-        closed_by_budget: whether the bound ended the thinking, not the model.
-        mean_logprob: of the tokens that the model chose; 0 without one.
-        seconds: of a batch, the run's share: each forward's time over the rows that it served.
+        seed: seed of the draws; None if nothing was drawn (greedy).
+        thinking, answer_text: the two texts, without marks.
+        answer: the number in the answer; None if there is none.
+        tokens: number of emitted tokens, with marks and forced tokens.
+        thinking_tokens: number of tokens between the marks.
+        forced_tokens: number of tokens that the model didn't choose.
+        closed_by_budget: True if the limit ended the thinking, not the model.
+        mean_logprob: mean over the tokens that the model chose; 0 without one.
+        seconds: the run's share in a batch: each forward's time divided by its rows.
     """
 
     problem: str
@@ -90,7 +89,7 @@ class Attempt:
 
 
 class Ballot(NamedTuple):
-    """An answer and how many samples gave it."""
+    """An answer and the number of samples that gave it."""
 
     answer: str
     votes: int
@@ -98,20 +97,20 @@ class Ballot(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Vote(ShortRepr):
-    """N attempts at one problem and what each rule makes of them.
+    """N attempts at one problem and the choice of each rule.
 
     Args:
-        attempts: in order of seeds.
-        ballots: by falling votes, ties in order of their first attempt; without an answer, no vote.
-        margin: votes of the first ballot less those of the second.
-        best: the place of the attempt with the highest mean log-probability among those with an
-            answer, None where none has.
-        scores: of the verifier, one for each attempt (0 without an answer); empty without one.
-        verified: the place of the attempt with the highest score above 0, None where there is none.
-        rewards: of a reward model, one for each attempt (None where it doesn't fit); empty without.
-        rewarded: the place of the attempt with the highest reward among those with an answer.
-        model_id, config: what the samples were drawn with; the seed is the first one's. Empty and
-            None where they are a comparison's, which says it itself.
+        attempts: attempts in order of seeds.
+        ballots: answers by falling votes, ties in order of their first attempt.
+        margin: votes of the first ballot minus those of the second.
+        best: index of the attempt with the highest mean log-probability among those with an
+            answer; None if none has one.
+        scores: the verifier's score for each attempt (0 without an answer); empty without one.
+        verified: index of the attempt with the highest score above 0; None if there is none.
+        rewards: the reward model's score for each attempt (None if too long); empty without one.
+        rewarded: index of the attempt with the highest reward among those with an answer.
+        model_id, config: model and settings of the samples, with the first sample's seed. Empty
+            and None in a comparison, which stores them itself.
     """
 
     problem: Problem
@@ -128,11 +127,11 @@ class Vote(ShortRepr):
 
     @property
     def winner(self) -> str | None:
-        """The majority's answer."""
+        """Answer of the majority; None without one."""
         return self.ballots[0].answer if self.ballots else None
 
     def answer_by(self, rule: AnswerRule) -> str | None:
-        """Return a rule's answer; of `single` and `greedy`, the first attempt's."""
+        """Return a rule's answer; for `single` and `greedy`, the first attempt's."""
         if rule == "majority":
             return self.winner
         places = {"best_of_n": self.best, "reward": self.rewarded, "verifier": self.verified}
@@ -140,7 +139,7 @@ class Vote(ShortRepr):
         return self.attempts[chosen].answer if chosen is not None and self.attempts else None
 
     def is_right(self, rule: AnswerRule) -> bool:
-        """Return whether a rule's answer is the problem's."""
+        """Return True if a rule's answer is the problem's."""
         return self.answer_by(rule) == self.problem.answer
 
     @property
@@ -151,7 +150,7 @@ class Vote(ShortRepr):
 
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """Answer to a thinking that is stopped here.
+    """Answer of the model if its thinking is stopped here.
 
     Args:
         tokens: thinking tokens up to here.
@@ -169,10 +168,10 @@ class StopPoint:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StopStrip(ShortRepr):
-    """One thinking, stopped after each of its steps; the first point stops it before the first.
+    """Answers to one thinking, stopped before its first step and after each step.
 
     Args:
-        own_end: the last answer is the run's own; all others are greedy.
+        own_end: True if the last answer is the run's own; all others are greedy.
     """
 
     problem: Problem
@@ -181,7 +180,7 @@ class StopStrip(ShortRepr):
 
     @property
     def knew_at(self) -> int | None:
-        """The first point from which on every answer is right; None where the last one is not."""
+        """Index of the first point after which every answer is right; None if the last is wrong."""
         first = None
         for at, point in enumerate(self.points):
             if point.outcome != "correct":
@@ -192,7 +191,7 @@ class StopStrip(ShortRepr):
 
 
 class Share(NamedTuple):
-    """Hits of trials, with the ends of the 95 % interval (Wilson 1927)."""
+    """Hits among trials, with the ends of the 95 % interval (Wilson 1927)."""
 
     hits: int
     total: int
@@ -205,7 +204,7 @@ class Share(NamedTuple):
 
     @property
     def percent(self) -> float:
-        """In per cent to one digit, halves up (as printed numbers are not): 1 of 16 is 6.3."""
+        """The share in per cent to one digit, half rounded up: 1 of 16 is 6.3."""
         return (2000 * self.hits + self.total) // (2 * self.total) / 10 if self.total else 0.0
 
 
@@ -214,11 +213,11 @@ class StrategyResult:
     """Result of a strategy that spends at most the same tokens on every problem.
 
     Args:
-        rule: how an answer comes of the attempts.
-        samples: attempts a problem.
-        budget: tokens that one attempt may emit.
-        tokens: spent on average a problem.
-        seconds: taken on average a problem.
+        rule: rule that chooses the answer among the attempts.
+        samples: number of attempts for each problem.
+        budget: limit on the tokens of one attempt.
+        tokens: mean number of tokens per problem.
+        seconds: mean time per problem.
     """
 
     rule: AnswerRule
@@ -231,10 +230,10 @@ class StrategyResult:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rivalry(ShortRepr):
-    """Strategies on the same problems, bounded to the same total; `votes` are the many samples.
+    """Strategies on the same problems with the same total of tokens; `votes` hold the samples.
 
     Args:
-        config: of the attempts, whose bounds follow from the total; the seed is the first one's.
+        config: settings of the attempts, whose limits follow from the total, with the first seed.
     """
 
     problems: ProblemSet

@@ -1,4 +1,4 @@
-"""All figures of a page in one archive: pictures, tables, captions, and what puts them together."""
+"""Archive of all figures of a page: pictures, tables, captions, and documents that combine them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from core.figures.journal.key_words import ended
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# The earliest time that the format knows, so that an archive's bytes follow from its content.
+# The earliest time in ZIP format, so that an archive's bytes depend only on its content.
 _WHEN = (1980, 1, 1, 0, 0, 0)
-# A float of LaTeX holds no more.
+# Limit on rows of a table in a LaTeX float.
 _MOST_ROWS = 40
-# So many columns of a prompt are in a citation; the trace has all of it.
+# Limit on the prompt in a citation, in text columns; the trace has all of it.
 _PROMPT = 300
-# An address's own signs; others, such as braces, are escaped.
+# Characters that a URL keeps; others, such as braces, are escaped.
 _IN_ADDRESS = ":/?#[]@!$&'()*+,;=%-._~"
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Files as a ZIP whose bytes follow from them."""
+    """Return the files as a ZIP whose bytes depend only on them."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in sorted(files.items()):
@@ -46,14 +46,14 @@ def zipped(files: Mapping[str, bytes]) -> bytes:
 
 @dataclass
 class Archive:
-    """An archive that is being filled, figure by figure.
+    """An archive to which figures are added one by one.
 
     Args:
-        subject: what the figures show.
-        paper: what the figures are laid out for.
-        link: makes it again; empty for none.
-        tables: with their captions, such as the metrics and the hypotheses.
-        page: begins the figures' names.
+        subject: the run or evaluation that the figures show.
+        paper: the size and style of the figures.
+        link: link that reproduces the run; empty for none.
+        tables: tables with their captions, such as the metrics and the hypotheses.
+        page: prefix of the figures' names.
     """
 
     subject: Subject
@@ -67,10 +67,10 @@ class Archive:
     fonts_lack: set[str] = field(default_factory=set)
 
     def add(self, part: Part, figure: go.Figure, raw: str) -> None:
-        """Put a figure's files in: pictures, table, caption and alt text.
+        """Add a figure's files: pictures, table, caption and alt text.
 
         Args:
-            raw: Plotly's SVG of it.
+            raw: Plotly's SVG of the figure.
         """
         name = stem(
             "-".join(filter(None, (self.page, part.name))), self.subject.config, figure.layout.meta
@@ -87,11 +87,11 @@ class Archive:
         self.figures.append((name, drawn.title, caption, drawn.alt))
 
     def lack(self, part: Part) -> None:
-        """Name a figure that needs a measurement first."""
+        """Note a figure that is missing because it needs a measurement first."""
         self.missing.append(f"{part.name}: {part.needs}")
 
     def encode(self) -> bytes:
-        """The archive (ZIP)."""
+        """Return the archive's bytes (ZIP)."""
         files = {
             **self.subject.files,
             "settings.json": self._settings(),
@@ -158,7 +158,7 @@ class Archive:
 
 
 def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
-    """First rows of a table, as a document's page holds them; its file has all."""
+    """Return a table's first rows for a document, and its caption; the table's file has all."""
     if len(frame) <= _MOST_ROWS:
         return frame, caption
     title = (
@@ -168,7 +168,7 @@ def _first_rows(caption: str, frame: DataFrame) -> tuple[DataFrame, str]:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown and HTML take as text, in one line."""
+    """Return the text on one line, with Markdown and HTML characters escaped."""
     marks = "\\`*_{}[]<>#|!$~&"
     return "".join(f"\\{c}" if c in marks else c for c in " ".join(text.split()))
 

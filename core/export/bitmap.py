@@ -1,4 +1,4 @@
-"""The bitmaps in Plotly's SVG, such as a heatmap's cells."""
+"""Repair the bitmaps in Plotly's SVG, such as a heatmap's cells."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from PIL import Image, ImageChops
 from core.decoding.errors import FigureError
 
 PNG = "data:image/png;base64,"
-# px: gaps between cells are so wide; each is filled from its left, then from above.
+# px: width of the gaps between cells; each is filled from its left, then from above.
 _GAP = ((1, 0), (1, 0), (0, 1), (0, 1))
 
 
 def without_dark_gaps(link: str) -> str:
-    """Give the transparent pixels between cells the colour of their neighbours.
+    """Return the bitmap with the pixels between cells recoloured like their neighbours.
 
-    They are a transparent black, of which a PDF viewer that scales the bitmap makes grey lines.
+    These pixels are transparent black; PDF viewers that scale the bitmap turn them into grey lines.
 
     Raises:
         FigureError: the bitmap is damaged.

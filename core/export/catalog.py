@@ -1,4 +1,4 @@
-"""The figures of stored content by their names, as the command line and scripts ask for them."""
+"""Catalog of the figures of stored content by name, for the command line and for scripts."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from core.traces.data_path.types import DataPath
 StoredContent = (
     Trace | RunTree | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
 )
-# So many steps of a search are in a window of its tree, as on the page.
+# Number of beam search steps in a window of the tree, as on the page.
 _SPAN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A figure by its name; one of a long run has a part at every step of it.
+    """A figure by its name; the figure of a long run has one part for each step.
 
     Args:
-        make: the part at an index, in a window of as many columns as a paper holds.
-        unit: what the index counts: `step`, `round` or `position`; empty for a figure of all.
-        count: how many of them there are.
-        opens: the index that the figure's page opens with.
+        make: returns the part at an index, in a window of as many columns as the paper holds.
+        unit: unit of the index: `step`, `round` or `position`; empty for a figure of the whole run.
+        count: number of units.
+        opens: index that the figure's page shows first.
     """
 
     name: str
@@ -51,20 +51,20 @@ class Entry:
     opens: int = 0
 
     def part(self, step: int | None, paper: Paper) -> Part:
-        """The part at a step, at most the last; without one the part that the page opens with."""
+        """Return the part at a step, at most the last; without a step, the page's first view."""
         if step is None or not self.unit:
             return self.make(self.opens, paper)
         return self.make(max(0, min(step, self.count - 1)), paper)
 
     def require(self, step: int | None) -> None:
-        """Raise FigureError where there is no such step."""
+        """Raise FigureError if there is no such step."""
         if step is not None and self.unit and not 0 <= step < max(self.count, 1):
             what = counted(self.count, self.unit)
             raise FigureError(f"This trace has {what}, counted from 1; got {nth(step)}.")
 
 
 def entries_of(content: StoredContent) -> list[Entry]:
-    """The figures of stored content by their names, the main one first."""
+    """Return the figures of stored content by their names, the main one first."""
     if isinstance(content, Trace):
         return list(_of_trace(content))
     if isinstance(content, RunTree):
@@ -79,15 +79,7 @@ def entries_of(content: StoredContent) -> list[Entry]:
         parts = evaluation_parts(content)
     else:
         parts = reasoning_parts(content)
-    return [
-        Entry(part.name.partition("-step-")[0], partial(_always, part))
-        for part in parts
-        if part.draw is not None
-    ]
-
-
-def _always(part: Part, _at: int, _paper: Paper) -> Part:
-    return part
+    return [_all(part.name.partition("-step-")[0], part) for part in parts if part.draw is not None]
 
 
 def _of_trace(trace: Trace) -> Iterator[Entry]:
@@ -99,7 +91,8 @@ def _of_trace(trace: Trace) -> Iterator[Entry]:
 
 
 def _all(name: str, part: Part) -> Entry:
-    return Entry(name, partial(_always, part))
+    """A figure that has one part."""
+    return Entry(name, lambda _at, _paper: part)
 
 
 def _of_tokens(trace: Trace) -> Iterator[Entry]:
@@ -186,7 +179,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 
 
 def _of_calls(path: DataPath) -> Iterator[Entry]:
-    """The calls of each step of a recorded run, and all of them."""
+    """Yield the figures of each step's calls in a recorded run, and of all calls."""
     count = steps_in(path)
     caption = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
     if path.left_out:

@@ -1,4 +1,4 @@
-"""Plotly's SVG of a figure without the app: by kaleido, in a Chrome of this machine."""
+"""Draw Plotly's SVG of a figure without the app, with kaleido and Chrome."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NO_CHROME = (
 
 
 def svgs(figures: Sequence[go.Figure]) -> list[str]:
-    """Each figure as Plotly draws it, with the project's own fonts.
+    """Return each figure as Plotly's SVG, with the project's own fonts.
 
     Raises:
-        FigureError: kaleido or a Chrome is missing.
+        FigureError: kaleido or Chrome is missing.
     """
     try:
         import kaleido
@@ -38,7 +38,7 @@ def svgs(figures: Sequence[go.Figure]) -> list[str]:
     loads = ",".join(f"document.fonts.load(\"{w} 12px '{f}'\")" for f, w, _ in files)
     page.header += f"<style>{rules}</style><script>Promise.all([{loads}])</script>"
     try:
-        # In a thread of its own: a notebook's cell runs in an event loop already.
+        # In a new thread: a notebook already runs an event loop in this one.
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, _drawn(kaleido, page, figures)).result()
     except ChromeNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Font files: the project's own, and those of the machine for what its own lack."""
+"""Font files: the project's own, and system fonts for characters that these lack."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from pathlib import Path
 from fontTools.ttLib import TTFont, TTLibError
 
 FOLDER = Path(__file__).parents[2] / "assets" / "fonts"
-# Fonts of the machine that are tried first, and what a figure's text isn't set in.
+# System fonts to try first, and name parts of styles that a figure's text doesn't use.
 _PREFERRED = ("notosanscjk", "notosans", "hiragino", "yugoth", "malgun", "msyh", "pingfang")
 _UNFIT = ("bold", "italic", "oblique", "serif", "light", "thin", "black", "medium", "mono", "color")
 _MOST_FILES = 400
 
 
-# Cut fonts have names of their own: "Source" is reserved (OFL, THIRD_PARTY.md).
+# Subset fonts need other names: "Source" is a reserved font name (OFL, THIRD_PARTY.md).
 SANS, MONO = "Decoding Sans", "Decoding Mono"
 REGULAR, BOLD = 400, 700
 VARIABLE = {SANS: FOLDER / "source-sans.woff2", MONO: FOLDER / "source-code.woff2"}
-# The variable fonts at two weights (`make_fonts.py`): working a weight out takes seconds.
+# The variable fonts at two weights (`make_fonts.py`): instancing a weight takes seconds.
 OWN = {
     (family, weight): file.with_stem(f"{file.stem}-{weight}")
     for family, file in VARIABLE.items()
     for weight in (REGULAR, BOLD)
 }
-# Of these, the characters that nearly every figure has no more of, uncompressed (`make_fonts.py`):
-# cutting and unpacking the whole fonts takes seconds.
+# Uncompressed subsets with the characters that suffice for nearly every figure (`make_fonts.py`):
+# subsetting and unpacking the whole fonts takes seconds.
 USUAL = {kind: file.with_name(f"{file.stem}-usual.ttf") for kind, file in OWN.items()}
 SIGNS = FOLDER / "signs.woff2"
 
 
 @cache
 def font_of(file: Path) -> TTFont:
-    """The font of a file, opened once; of a collection its first font."""
+    """Open a font file once and return its font; of a collection, the first font."""
     return TTFont(file, fontNumber=0, lazy=True)
 
 
 @cache
 def plain_font(file: Path) -> bytes:
-    """The font's bytes, without a browser's compression."""
+    """Return the font's bytes without WOFF2 compression."""
     out = io.BytesIO()
     with TTFont(file, recalcTimestamp=False) as font:
         font.flavor = None
@@ -51,7 +51,7 @@ def plain_font(file: Path) -> bytes:
 
 @cache
 def covered(file: Path) -> frozenset[str]:
-    """The characters that a font has an outline for; none if it can't be read."""
+    """Return the characters that a font has an outline for; none if it can't be read."""
     try:
         with TTFont(file, fontNumber=0, lazy=True) as font:
             return frozenset(
@@ -63,13 +63,13 @@ def covered(file: Path) -> frozenset[str]:
 
 @cache
 def on_machine(character: str) -> Path | None:
-    """The first font of the machine that has a character."""
+    """Return the first system font file that has a character."""
     return next((file for file in _machine_fonts() if character in covered(file)), None)
 
 
 @cache
 def _machine_fonts() -> tuple[Path, ...]:
-    """Upright sans fonts of the machine, the likeliest for CJK first; at most so many files."""
+    """Return upright sans system fonts, the likeliest for CJK first; at most `_MOST_FILES`."""
 
     def order(path: Path) -> tuple[int, str]:
         stem = path.stem.lower().replace("-", "")

@@ -1,7 +1,7 @@
-"""The fonts that travel with a figure: one a weight, cut to the figure's characters.
+"""Fonts embedded in a figure: one per family and weight, subset to the figure's characters.
 
-What Source Sans and Source Code lack is copied into them from the project's signs or from a font of
-the machine, so that no renderer has to choose another font.
+Characters that Source Sans and Source Code lack are copied into them from the project's signs or
+from a system font, so that no renderer has to choose another font.
 """
 
 from __future__ import annotations
@@ -33,49 +33,49 @@ from core.export.font_files import (
 )
 from core.figures.base.fonts import font_face
 
-# In every face, so that most figures have the same ones, which are cut once.
+# Part of every face, so that most figures share the same cached subsets.
 _ALWAYS = frozenset(map(chr, range(0x20, 0x7F))) | set("\u00a0·×−–…’“”→␣↵")
 _BOX = "missing"
-# The entries of a font's names that say its licence and where that stands.
+# Name ids of a font's licence and its URL.
 LICENCE = [13, 14]
 
 
 @dataclass(frozen=True, slots=True)
 class FontFile:
-    """A font cut to some characters; `data` is a TrueType file."""
+    """A font subset to some characters; `data` is a TrueType file."""
 
     family: str
     weight: int
     data: bytes
 
     def css(self) -> str:
-        """Its `@font-face` rule, with the font in it."""
+        """Return the `@font-face` rule with the font embedded."""
         return font_face(self.family, self.weight, _woff2(self.data))
 
 
 @dataclass(frozen=True, slots=True)
 class Fonts:
-    """The faces of a figure's text, and the characters that no font here has: they are boxes."""
+    """The faces of a figure's text, and the characters drawn as boxes because no font has them."""
 
     faces: tuple[FontFile, ...]
     missing: str = ""
 
     def css(self) -> str:
-        """All `@font-face` rules."""
+        """Return all `@font-face` rules."""
         return "".join(face.css() for face in self.faces)
 
 
 def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = True) -> Fonts:
-    """The faces for a figure's characters.
+    """Return the faces for a figure's characters.
 
     Args:
         used: characters by family (`SANS` or `MONO`) and weight.
-        boxes: draw what no font here has as a box; else leave it to the reader's fonts.
+        boxes: draw characters that no font has as boxes; else leave them to the reader's fonts.
     """
     characters_used = {c for characters in used.values() for c in characters}
     drawn = {c for c in characters_used if c.isprintable() or category(c) == "Zs"}
-    # All in every face: a renderer shapes a whole text with each of its fonts, and where one lacks
-    # a character it may draw everything with another.
+    # Every face gets all characters: a renderer shapes a whole text with each of its fonts, and if
+    # one lacks a character, it may draw the whole text with another font.
     kinds = sorted(kind for kind, characters_of in used.items() if characters_of)
     missing = {c for c in drawn for kind in kinds if _file_of(c, *kind) is None}
     characters = "".join(sorted((drawn if boxes else drawn - missing) | _ALWAYS))
@@ -83,7 +83,7 @@ def fonts_for(used: Mapping[tuple[str, int], Iterable[str]], *, boxes: bool = Tr
 
 
 def _file_of(character: str, family: str, weight: int) -> Path | None:
-    """The file that draws a character in a text of a family."""
+    """Return the font file that draws a character in a family and weight; None if there is none."""
     for file in (OWN[family, weight], SIGNS):
         if character in covered(file):
             return file
@@ -109,14 +109,14 @@ def _face(family: str, weight: int, characters: str) -> FontFile:
 
 
 def cut(source: bytes, characters: Iterable[str]) -> TTFont:
-    """The font with these characters alone."""
+    """Return the font with only these characters."""
     font = TTFont(io.BytesIO(source), recalcTimestamp=False)
     keep_only(font, characters, ["FFTM", "DSIG", "STAT"])
     return font
 
 
 def keep_only(font: TTFont, characters: Iterable[str], dropped_tables: list[str]) -> None:
-    """Cut a font to these characters, with kerning and without what no figure uses."""
+    """Subset a font to these characters, with kerning and without unused features."""
     options = subset.Options()
     options.layout_features = ["kern", "mark", "mkmk"]
     options.hinting = False
@@ -129,7 +129,7 @@ def keep_only(font: TTFont, characters: Iterable[str], dropped_tables: list[str]
 
 
 def _add(font: TTFont, files: Mapping[str, Path | None]) -> None:
-    """Copy characters from other fonts; those without a file become the box for unknown ones."""
+    """Copy characters from other fonts; characters without a file get the missing-glyph box."""
     if not files:
         return
     mapping = dict(font.getBestCmap() or {})
@@ -157,7 +157,7 @@ def _copy(font: TTFont, name: str, file: Path | None, character: str) -> None:
 
 
 def set_names(font: TTFont, family: str, weight: int) -> None:
-    """Give a font its names and its weight, by which renderers find it."""
+    """Set a font's names and weight, by which renderers find it."""
     style = "Bold" if weight == BOLD else "Regular"
     names = font["name"]
     names.names = [entry for entry in names.names if entry.nameID in (0, *LICENCE)]
@@ -183,7 +183,7 @@ def _saved(font: TTFont) -> bytes:
 
 @cache
 def _woff2(data: bytes) -> bytes:
-    """The same font as browsers take it."""
+    """Return the font compressed as WOFF2, for browsers."""
     with TTFont(io.BytesIO(data), recalcTimestamp=False) as font:
         font.flavor = "woff2"
         return _saved(font)

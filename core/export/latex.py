@@ -1,4 +1,4 @@
-"""LaTeX for an archive: figures with their captions, and tables as booktabs."""
+"""LaTeX source for an archive: figures with their captions, and tables with booktabs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SIGNS = {"σ": "sigma", "χ": "chi", "α": "alpha", "≤": "le", "≥": "ge", "∅": "emptyset"}
-# A sign by its name is itself: two of them, as in -- or ?`, would become another one (a ligature).
+# A named character never forms a ligature, as two plain ones would in -- or ?`.
 _NAMED = {
     "\\": "textbackslash",
     "~": "textasciitilde",
@@ -30,7 +30,7 @@ _NAMED = {
 _SPECIAL = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     **{mark: f"\\{name}{{}}" for mark, name in _NAMED.items()},
-    # Its name is one of T1's alone, which not every paper has.
+    # Its command needs the T1 encoding, which not every paper uses.
     '"': r"\texttt{\char34}",
     "⇥": r"\ensuremath{\rightarrow}\textbar{}",
     "␣": r"\textvisiblespace\allowbreak{}",
@@ -40,23 +40,23 @@ _SPECIAL = {
     "↵": r"\ensuremath{\hookleftarrow}",
     **{sign: rf"\ensuremath{{\{name}}}" for sign, name in _SIGNS.items()},
 }
-# Of the document's own packages; a citation is for any paper.
+# Commands from the document's own packages; a citation may not use them.
 _OWN = {**_SPECIAL, "✓": r"\ding{51}", "✗": r"\ding{55}"}
-# Before another of its kind; braces alone keep no two apart in LuaLaTeX.
+# Used before the same character, to prevent a ligature; LuaLaTeX ignores braces here.
 _DOUBLED = {
     "-": r"-\allowbreak{}",
     ",": r",\kern0pt{}",
     "<": r"\textless\kern0pt{}",
     ">": r"\textgreater\kern0pt{}",
 }
-# BibTeX counts braces, also those behind a backslash, and some of its readers begin an entry at @.
+# BibTeX counts escaped braces too, and some parsers start an entry at @.
 _BIBTEX = {**_SPECIAL, "{": r"\textbraceleft{}", "}": r"\textbraceright{}", "@": r"{\char64}"}
-# What `\\` and booktabs' rules take for their own when it begins the next row.
+# Characters at the start of a row that `\\` and booktabs' rules would read as an option.
 _OPTIONS = ("[", "*")
 _LATIN_1 = 0xFF
-# A page's floats; LaTeX holds 18 back at most.
+# Floats on a page; LaTeX defers at most 18.
 _FLOATS = 8
-# A line of a table has so many characters, a longer text is a paragraph, of that share of the line.
+# Characters on a table's line and of a text that needs a paragraph; the paragraph's share.
 _LINE, _LONG, _PARAGRAPH = 88, 40, 0.45
 _PREAMBLE = r"""\documentclass{article}
 \usepackage{iftex}
@@ -79,25 +79,25 @@ _PREAMBLE = r"""\documentclass{article}
 
 
 def escaped(text: str) -> str:
-    """Plain text as LaTeX in one line; what a token says is never a command."""
+    """Return plain text as LaTeX on one line; text of a token is never a command."""
     return _replaced(text, _OWN)
 
 
 def cell(text: str) -> str:
-    """Plain text as a cell of a LaTeX table, which may be the first of its row."""
+    """Return plain text as a cell of a LaTeX table, safe at the start of a row."""
     text_escaped = escaped(text).lstrip(" ")
     return f"{{}}{text_escaped}" if text_escaped.startswith(_OPTIONS) else text_escaped
 
 
 def bibtex(text: str) -> str:
-    """Plain text as the value of a BibTeX field, between braces; characters beyond Latin-1 that
-    have no command, which pdfLaTeX lacks, as their numbers."""
+    """Return plain text as a BibTeX field's value, between braces; characters beyond Latin-1
+    without a command, which pdfLaTeX lacks, become their code points."""
     beyond = {char: _number(char) for char in set(text) if ord(char) > _LATIN_1}
     return _replaced(text, {**beyond, **_BIBTEX})
 
 
 def _replaced(text: str, special: Mapping[str, str]) -> str:
-    """The characters that are printed; each break of a line and each tab is a space."""
+    """Return the printable characters with replacements; a line break or a tab becomes a space."""
     spaced = "".join(" " if char in "\n\r\t\v\f" else char for char in text)
     printed = "".join(char for char in spaced if char.isprintable() or char == "\u00a0")
     return "".join(
@@ -111,9 +111,9 @@ def _number(char: str) -> str:
 
 
 def document(body: Sequence[str]) -> str:
-    """A document that pdfLaTeX, XeLaTeX, LuaLaTeX and Tectonic compile.
+    """Return a document that pdfLaTeX, XeLaTeX, LuaLaTeX and Tectonic compile.
 
-    pdfLaTeX writes the number of a character that its fonts lack.
+    pdfLaTeX prints the code point of a character that its fonts lack.
     """
     pages = [body[at : at + _FLOATS] for at in range(0, len(body), _FLOATS)]
     text = "\n\\clearpage\n".join("\n".join(page) for page in pages)
@@ -127,7 +127,7 @@ def document(body: Sequence[str]) -> str:
 
 
 def figure(file: str, caption: str, label: str, mm: float | None) -> str:
-    """A float with a picture at the width that it was laid out for."""
+    """Return a float with a picture at its layout width."""
     width = f"{mm:g}mm" if mm else r"\linewidth"
     # A tree may be higher than a page.
     size = rf"width={width},height=0.8\textheight,keepaspectratio"
@@ -138,7 +138,7 @@ def figure(file: str, caption: str, label: str, mm: float | None) -> str:
 
 
 def table(frame: DataFrame, caption: str) -> str:
-    """A float with a table, as booktabs."""
+    """Return a float with a table, in booktabs style."""
     rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
     begin, end = _fitted(frame, rf"\begin{{tabular}}{{{_aligned(frame)}}}", r"\end{tabular}")
     return "\n".join(
@@ -159,14 +159,14 @@ def table(frame: DataFrame, caption: str) -> str:
 
 
 def _aligned(frame: DataFrame) -> str:
-    """Numbers at the right; long text in a paragraph."""
+    """Return the column types: right-aligned for numbers, a paragraph for long text, else left."""
     kinds = zip(_widths(frame), (frame[name].dtype.kind in "iuf" for name in frame), strict=True)
     long = rf">{{\raggedright\arraybackslash}}p{{{_PARAGRAPH:g}\linewidth}}"
     return "".join("r" if number else long if wide > _LONG else "l" for wide, number in kinds)
 
 
 def _fitted(frame: DataFrame, begin: str, end: str) -> tuple[str, str]:
-    """A table that is wider than the page is made smaller as a whole."""
+    """Return the begin and end of a table, scaled down if the table is wider than the page."""
     needed = sum(min(wide, _LONG) + 2 for wide in _widths(frame))
     return (
         (rf"\resizebox{{\linewidth}}{{!}}{{{begin}", f"{end}}}") if needed > _LINE else (begin, end)

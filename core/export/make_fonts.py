@@ -1,5 +1,5 @@
-"""`python -m core.export.make_fonts`: the variable fonts at the two weights of figures, and of each
-of these the part that nearly every figure gets by with."""
+"""`python -m core.export.make_fonts`: make the figures' fonts from the variable fonts: two weights,
+and for each a subset that suffices for nearly every figure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(fi
 
 
 def make() -> None:
-    """Write every file."""
+    """Write all font files."""
     make_weights()
     make_usual()
 
 
 def make_weights() -> None:
-    """Write a file a family and weight."""
+    """Write one file for each family and weight."""
     for (family, weight), file in OWN.items():
         font = TTFont(io.BytesIO(plain_font(VARIABLE[family])), recalcTimestamp=False)
         instancer.instantiateVariableFont(font, {"wght": weight}, inplace=True)
@@ -33,7 +33,7 @@ def make_weights() -> None:
 
 
 def make_usual() -> None:
-    """Write of each the usual characters alone."""
+    """Write a subset with the usual characters for each file."""
     for kind, file in OWN.items():
         with cut(plain_font(file), _CHARACTERS & covered(file)) as font:
             font.save(USUAL[kind])

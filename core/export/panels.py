@@ -1,4 +1,4 @@
-"""Several figures as the panels of one: side by side where the width holds them, each lettered."""
+"""Combine several figures as lettered panels of one, side by side if the width allows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from core.figures.base.labels import exact_plain
 from core.figures.base.paper import BODY, Paper
 from core.figures.journal.key_words import ended
 
-# px: between two panels, above one for its letter, and from the panel's edge to the letter.
+# px: gap between panels, room for the letter above a panel, and its inset from the panel's edge.
 _GAP, _HEAD, _INSET = 12, 20, 4
-# px: two panels stand side by side where each is so wide.
+# px: smallest width of a panel that stands beside another.
 _LEAST = 380
 _BODY = re.compile(r"<svg[^>]*>(.*)</svg>\s*$", re.DOTALL)
 _ID = re.compile(r"""(\bid=["']|url\(['"]?#|url\(&quot;#)""")
@@ -32,9 +32,9 @@ class Panels:
     """Layout of a figure's panels.
 
     Args:
-        paper: of the whole figure.
-        panel: of one panel.
-        columns: so many stand side by side.
+        paper: size of the whole figure.
+        panel: size of one panel.
+        columns: number of panels side by side.
     """
 
     paper: Paper
@@ -43,7 +43,7 @@ class Panels:
 
     @classmethod
     def of(cls, paper: Paper, count: int) -> Panels:
-        """The panels of a figure, two side by side where its width holds them.
+        """Return the layout for `count` panels, two side by side if the width allows.
 
         Raises:
             FigureError: they are too few or too many.
@@ -59,12 +59,12 @@ class Panels:
         )
 
     def letter(self, at: int) -> str:
-        """The name of a panel, such as `(a)`."""
+        """Return the letter of a panel, such as `(a)`."""
         journal = self.paper.journal
         return (journal.letter if journal else "({})").format(LETTERS[at])
 
     def _join(self, raws: Sequence[str], figures: Sequence[go.Figure]) -> str:
-        """One SVG of all panels, row by row, on the ground of the first."""
+        """Return one SVG of all panels, row by row, with the background colour of the first."""
         ground, ink = figures[0].layout.paper_bgcolor, figures[0].layout.font.color
         pieces, top = [], 0.0
         for first in range(0, len(raws), self.columns):
@@ -84,7 +84,7 @@ class Panels:
         match = _BODY.search(raw)
         if match is None:
             raise FigureError("This is no picture of a figure.")
-        # Ids of two panels may be the same.
+        # Two panels may use the same ids.
         body = _ID.sub(lambda one: f"{one[1]}{LETTERS[at]}-", match[1])
         # The journal's largest text.
         journal = self.paper.journal
@@ -96,9 +96,9 @@ class Panels:
         return f'<g transform="translate({left:g},{top:g})">{head}{inner}</g>'
 
     def words(self, said: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-        """Title, caption and alt text of the whole, of what each panel's figure says.
+        """Return title, caption and alt text of the whole figure, from those of its panels.
 
-        Settings that all panels share are said once.
+        Settings that all panels share appear only once.
         """
         settings = {str(meta.get("settings", meta["caption"])) for meta in said}
         shared = len(settings) == 1
@@ -117,11 +117,11 @@ class Panels:
         return {name: exact_plain(text) for name, text in words.items()}
 
     def drawing(self, raws: Sequence[str], figures: Sequence[go.Figure], name: str) -> SvgDrawing:
-        """The finished drawing.
+        """Return the finished drawing.
 
         Args:
-            raws: Plotly's SVG of each of the figures.
-            name: begins the file's ids.
+            raws: Plotly's SVG of each figure.
+            name: prefix of the ids in the file.
         """
         words = self.words([figure.layout.meta for figure in figures])
         return finish(self._join(raws, figures), name=name, mm=self.paper.mm, **words)

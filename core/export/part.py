@@ -1,4 +1,4 @@
-"""A figure on its way out: what draws it, its table, and its files."""
+"""A figure for export: its drawing function, its table, and its files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.export.svg import SvgDrawing
 
 FORMATS = ("svg", "pdf", "png")
-# Of a figure whose width is in px: twice the pixels of a plain screen.
+# Resolution of a figure with a width in px: twice that of a standard screen.
 _SCREEN_DPI = 192
 
 
@@ -32,11 +32,11 @@ class Part:
     """One figure of a page.
 
     Args:
-        name: what it shows, with its step or round, such as `candidates-step-4`.
-        draw: makes it, in a `theme` and on a `paper`.
-        data: its whole table, or a window of it (`first`, `columns`) for a figure that shows one;
-            None where it has none.
-        needs: what has to be measured before it can be drawn; empty where it can.
+        name: subject of the figure with its step or round, such as `candidates-step-4`.
+        draw: returns the figure, in a `theme` and on a `paper`.
+        data: returns its whole table, or a window of it (`first`, `columns`) if the figure has one;
+            None if there is no table.
+        needs: measurement that must come first; empty if the figure can be drawn.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Part:
     needs: str = ""
 
     def figure(self, theme: Theme, paper: Paper) -> go.Figure:
-        """The figure."""
+        """Return the figure."""
         return self.drawn()(theme=theme, paper=paper)
 
     def table(self, figure: go.Figure) -> DataFrame:
-        """The table of what this figure of the part shows: of a long run the same window."""
+        """Return the table of the figure, limited to the window of a long run that it shows."""
         if self.data is None:
             raise ValueError(f"{self.name} has no table")
         window = figure.layout.meta.get("window")
@@ -58,29 +58,29 @@ class Part:
         return self.data(first=window[0], columns=window[1] - window[0])
 
     def drawn(self) -> Callable[..., go.Figure]:
-        """Function that draws it in a theme and on a paper."""
+        """Return the function that draws the figure in a theme and on a paper."""
         if self.draw is None:
             raise ValueError(f"{self.name} is not measured")
         return self.draw
 
 
 def of_figure(name: str, draw: Figure[...], *of: Any, **looks: Any) -> Part:
-    """A figure of `core.figures` with its table; both take what they know of the arguments."""
+    """Return a figure of `core.figures` with its table, both from the same arguments."""
     return Part(name, partial(draw, *of, **looks), draw.table_of(*of, **looks))
 
 
 def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None = None) -> str:
-    """The name of a figure's files: what it shows, its step, round or part, the method, the seed.
+    """Return the name of a figure's files: subject, step, round or part, method, seed.
 
     Args:
-        name: one that has a number says the step itself.
-        words: the figure's own (`layout.meta`); `shown` has its step, round or part.
+        name: name of the figure; with a number in it, no step is added.
+        words: the figure's metadata (`layout.meta`); `shown` has its step, round or part.
     """
     shown = words.get("shown") if words else None
     if shown and not re.search(r"\d", name):
         name = "-".join([name.removesuffix("-step"), *shown])
     method = config.method if config else ""
-    if name.split("-")[0] == method:  # It is the page's name too.
+    if name.split("-")[0] == method:  # The page has the same name.
         method = ""
     drawn = config is not None and bool(getattr(config, "draws", config.can_draw))
     seed = getattr(config, "seed", None) if drawn else None
@@ -89,19 +89,19 @@ def stem(name: str, config: MethodConfig | None, words: Mapping[str, Any] | None
 
 
 def window_name(name: str, unit: str, first: int, last: int) -> str:
-    """A figure's name with the part of a run that it shows, as its files have it.
+    """Return a figure's name with the part of a run that it shows, for its files.
 
     Args:
-        first, last: indices of the first `unit`, and behind the last.
+        first, last: index of the first `unit`, and index after the last.
     """
     return f"{name}-{span_key(unit, first, last)}"
 
 
 def table_file(part: Part, paper: Paper) -> bytes:
-    """A figure's table by itself (CSV), with what made it: title, settings and the whole prompt.
+    """Return a figure's table as CSV, with its title, its settings and the whole prompt.
 
     Args:
-        paper: decides which window of a long run the figure shows, and so its table.
+        paper: its width determines the window of a long run, and so the table.
     """
     from core.export.table import csv_file
 
@@ -111,7 +111,7 @@ def table_file(part: Part, paper: Paper) -> bytes:
 
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
-    """Plotly's SVG of a figure, finished."""
+    """Return the finished drawing for Plotly's SVG of a figure."""
     from core.export.svg import finish
 
     meta = figure.layout.meta
@@ -126,7 +126,7 @@ def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
 
 
 def encoded(drawn: SvgDrawing, form: str) -> bytes:
-    """A drawing as one of `FORMATS`."""
+    """Return a drawing in one of `FORMATS`."""
     from core.export import render
 
     if form == "svg":

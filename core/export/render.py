@@ -1,4 +1,4 @@
-"""A drawing as PDF and as PNG, by typst's renderer and with the drawing's own fonts alone."""
+"""Render a drawing as PDF and as PNG with typst, with only the embedded fonts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from PIL.PngImagePlugin import PngInfo
 from core.decoding.errors import FigureError
 from core.export.svg import SvgDrawing
 
-# Points of print in a px of the drawing.
+# Points per px of the drawing.
 _POINTS = 72 / 96
 PRINT_DPI = 300
-# Submission systems take 1.5; from 1.6 on typst writes a `Suspects` that Poppler calls an error.
+# Submission systems accept 1.5; from 1.6 on typst writes a `Suspects` entry, an error in Poppler.
 PDF_VERSION: Literal["1.5"] = "1.5"
 _SIZE = re.compile(r'(<svg [^>]*?)width="[^"]*" height="[^"]*"')
 _PAGE = """#set document(title: sys.inputs.title, date: none)
@@ -29,16 +29,16 @@ _PAGE = """#set document(title: sys.inputs.title, date: none)
 
 
 def pdf(drawing: SvgDrawing) -> bytes:
-    """One page of the drawing's printed size: vectors, and the text with its fonts (PDF 1.5).
+    """Return a PDF 1.5 page of the drawing's printed size: vectors, and text with its fonts.
 
     Raises:
-        FigureError: a bitmap in it is damaged.
+        FigureError: a bitmap in the drawing is damaged.
     """
     return _compile(drawing, "pdf")
 
 
 def png(drawing: SvgDrawing, dpi: int = PRINT_DPI) -> bytes:
-    """The drawing at so many pixels an inch of its printed size, which the file says."""
+    """Return the drawing as PNG at this resolution of its printed size; the file states the dpi."""
     with Image.open(io.BytesIO(_compile(drawing, "png", dpi))) as image:
         metadata = PngInfo()
         metadata.add_itxt("Title", drawing.title)
@@ -79,10 +79,10 @@ def _compile(drawing: SvgDrawing, form: Literal["pdf", "png"], dpi: int = PRINT_
 
 
 def _in_whole_pixels(svg: str, width: float, height: float, dpi: int) -> tuple[str, float, float]:
-    """The drawing and its size in points, which are whole pixels.
+    """Return the SVG and its size in points, adjusted to whole pixels.
 
-    typst draws an SVG on a bitmap of its proportions whose sides it rounds up, and leaves out a row
-    of it where that isn't the page's. A little less than whole keeps it from rounding up.
+    typst draws an SVG on a bitmap whose sides it rounds up, and drops a pixel row if the bitmap's
+    proportions differ from the page's. A size slightly below whole pixels prevents rounding up.
     """
     across, down = (max(1, round(side * dpi / 72)) for side in (width, height))
     size = f'width="{across}" height="{down - 0.02}" preserveAspectRatio="none"'

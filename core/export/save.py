@@ -1,4 +1,4 @@
-"""A figure to a file without the app."""
+"""Save a figure to a file without the app."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ def save_figure(
     theme: Theme | None = None,
     shared: bool = False,
 ) -> Path:
-    """Write a figure as SVG, PDF, PNG or HTML, by the path's ending; its fonts are in the file.
+    """Write a figure as SVG, PDF, PNG or HTML, by the path's suffix; the file includes its fonts.
 
     Args:
-        figure: a figure, or what draws it in a `theme` and on a `paper`, such as
-            `partial(figures.candidate_bars, step, trace)`: a page is laid out for every width then,
-            in the reader's light or dark unless a theme is given, and its knobs work. Several are
-            the panels of one figure (SVG, PDF, PNG); those that are made already must fit a panel.
-        paper: what it was laid out for, where that has a width in print.
-        shared: an HTML page takes Plotly's script from a file beside it, which is written too.
+        figure: a figure, or a function that draws it in a `theme` and on a `paper`, such as
+            `partial(figures.candidate_bars, step, trace)`. From a function, an HTML page gets
+            layouts for every width, light and dark unless a theme is given, and sliders. A sequence
+            makes the panels of one figure (SVG, PDF, PNG); drawn figures must fit a panel.
+        paper: the figure's layout, if it has a width in print.
+        shared: write Plotly's script to a separate file beside the HTML page.
 
     Raises:
-        FigureError: the ending is another one, the panels are none of one figure, or there is no
-            Chrome to draw it.
+        FigureError: the suffix is unknown, the panels don't make one figure, or Chrome is missing.
     """
     path, paper = Path(path), paper or Paper()
     form = path.suffix[1:].lower()

@@ -1,4 +1,4 @@
-"""Every kind of file that figures are drawn of: detected by content, with what leaves with them."""
+"""Read every kind of file that has figures, by its content, with the other files of its archive."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DRAWN = (
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file's content, and what an archive of its figures holds beside them."""
+    """A file's content, and functions for the other parts of its figures' archive."""
 
     content: StoredContent
     subject: Callable[[], Subject]
@@ -48,11 +48,11 @@ class StoredFile:
 
 
 def read_stored(source: bytes | str | Path) -> StoredFile:
-    """Read a file of any kind that figures are drawn of.
+    """Read a file of any kind that has figures.
 
     Raises:
-        FigureError: it can't be opened, or is none of these.
-        DecodingError: one sentence that says what is wrong with the file of its kind.
+        FigureError: the file can't be opened, or is of no such kind.
+        DecodingError: the file is invalid; the message names the fault.
     """
     if isinstance(source, bytes):
         name, raw = "This file", within(source, MAX_BYTES, "file", FigureError)
@@ -69,7 +69,7 @@ def read_stored(source: bytes | str | Path) -> StoredFile:
 
 
 def _value(raw: bytes) -> Any:
-    """The JSON value of a file, or of its first line where each line is one; None for no JSON."""
+    """Return the JSON value of a file, or of its first line (JSON lines); None for no JSON."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -84,7 +84,7 @@ def _value(raw: bytes) -> Any:
 
 
 def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
-    """The reader of a kind of file; None for no such kind."""
+    """Return the reader for a schema; None if it is unknown."""
     kinds = {
         Trace.schema: _trace,
         RunTree.schema: _tree,
@@ -199,7 +199,7 @@ def _sweep_subject(sweep: BudgetSweep, files: dict[str, bytes]) -> Subject:
 
 
 def evaluation_subject(evaluation: Evaluation) -> Subject:
-    """The evaluation with its plan and all its rows."""
+    """Return the evaluation as a subject, with its plan and all its rows."""
     plan = evaluation.plan
     settings = {
         "app": VERSION,
@@ -224,7 +224,7 @@ def evaluation_subject(evaluation: Evaluation) -> Subject:
 
 
 def evaluation_tables(evaluation: Evaluation) -> list[Table]:
-    """Tables of each way's gain and cost, of every way against the first one, and of failures."""
+    """Return tables of accuracy and cost, of every way against the first, and of failures."""
     import pandas as pd
 
     from core.evaluation.plan.statistics import all_paired, failures

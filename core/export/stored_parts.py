@@ -1,4 +1,4 @@
-"""The figures of a lab step, a sweep, an evaluation and the reasoning example."""
+"""Figures of a lab step, a sweep, an evaluation and the reasoning example."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 
 
 def lab_parts(example: LabExample) -> list[Part]:
-    """The figures of a step of the lab; those of what was not measured yet say so."""
+    """Return the figures of a lab step; figures without a measurement say what they need."""
     step, at = example.step, f"step-{nth(example.index)}"
     measured: dict[str, tuple[Figure[...], object, str]] = {
         "boundaries": (figures.lab_decision_boundaries, example.flips, _WAIT),
@@ -40,7 +40,7 @@ def lab_parts(example: LabExample) -> list[Part]:
 
 
 def sweep_parts(sweep: BudgetSweep) -> list[Part]:
-    """Accuracy, outcomes, costs, and accuracy by the difficulty of the problems."""
+    """Return the figures of accuracy, outcomes, costs, and accuracy by difficulty."""
     if any(problem.steps is not None for problem in sweep.plan.problems.problems):
         hard = of_figure("difficulty", figures.reason_difficulty, sweep)
     else:
@@ -54,7 +54,7 @@ def sweep_parts(sweep: BudgetSweep) -> list[Part]:
 
 
 def evaluation_parts(evaluation: Evaluation) -> list[Part]:
-    """Gain and cost of each way, their agreement, and the best of a way's samples."""
+    """Return the figures of accuracy and cost, of agreement, and of the best of N samples."""
     parts = [
         of_figure("accuracy-by-way", figures.evaluate_accuracy, evaluation),
         of_figure("agreement", figures.evaluate_agreement, evaluation),
@@ -73,14 +73,14 @@ def evaluation_parts(evaluation: Evaluation) -> list[Part]:
 
 
 def samples_caption(found: SampledProblems) -> str:
-    """Settings and problems of the samples."""
+    """Return a caption with the settings and problems of the samples."""
     settings = config_caption(found.model_id, found.config)
     what = f"{counted(len(found.sampled), 'problem')}: {plain_name(found.problems, 80)}"
     return f"{settings} · {what} · {found.reward}"
 
 
 def reasoning_parts(example: ReasoningExample) -> list[Part]:
-    """The run stopped after each step, both sweeps, the ways compared, the best of N."""
+    """Return the figures of the run with early stops, both sweeps, the ways, the best of N."""
     caption = settings_caption(example.run)
     parts = [
         of_figure("stops", figures.reason_stops, example.strip, caption=caption),

@@ -17,12 +17,12 @@ class Subject:
     """Subject of the figures.
 
     Args:
-        caption: its settings in a line.
-        settings: all of them.
-        files: its own, by their names.
-        config: names the figures' files; None where there are several.
-        created: the day it was made, ISO 8601; empty where that isn't known.
-        models: with their versions, for a citation; `prompt` too.
+        caption: the settings on one line.
+        settings: all settings.
+        files: the subject's own files, by name.
+        config: settings for the names of the figures' files; None if there are several configs.
+        created: date of creation, ISO 8601; empty if unknown.
+        models: models and versions, for a citation; `prompt` likewise.
     """
 
     caption: str
@@ -35,7 +35,7 @@ class Subject:
 
     @classmethod
     def of_trace(cls, trace: Trace, file: bytes) -> Self:
-        """A run and its trace file."""
+        """Return the subject for a run and its trace file."""
         settings = {
             "app": VERSION,
             "created": trace.created or None,
@@ -63,7 +63,7 @@ class Subject:
 
 
 def _versions(trace: Trace) -> Iterator[str]:
-    """Each model with its revision and dtype, and the libraries that ran them."""
+    """Yield each model with its revision and dtype, and the libraries' versions."""
     named = [
         (trace.model_id, trace.model_revision, trace.dtype),
         (trace.draft_id, trace.draft_revision, trace.draft_dtype),

@@ -1,11 +1,10 @@
-"""Plotly's SVG as a file of its own: described, with its fonts, and the same bytes every time."""
+"""Convert Plotly's SVG to a standalone file: described, with fonts, and deterministic."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree as Tree
 
@@ -17,9 +16,9 @@ from core.export.fonts import Fonts, fonts_for
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 MAX_BYTES = 4_000_000
-# Whatever a browser sends is read within these: no figure of ours comes near them.
+# Limits on an SVG from a browser, far above any figure of the app.
 MAX_DEPTH, MAX_ELEMENTS, MAX_CHARACTERS = 40, 60_000, 3_000
-# What Plotly draws our figures with; anything else is left out.
+# Elements and attributes in Plotly's figures; all others are removed.
 _ELEMENTS = frozenset(
     "svg g defs path rect circle line text tspan image clipPath linearGradient stop pattern".split()
 )
@@ -36,13 +35,13 @@ _REFERENCE = re.compile(r"""url\(\s*['"]?#([^'"()\s]+)['"]?\s*\)""")
 
 @dataclass(frozen=True, slots=True)
 class SvgDrawing:
-    """A figure's SVG and what its renderers need.
+    """A figure's SVG and the data that its renderers need.
 
     Args:
-        text: the file.
-        width, height: in CSS px, 96 to an inch of the drawing.
-        scale: px of the drawing to px of print.
-        fonts: the ones embedded in it.
+        text: content of the SVG file.
+        width, height: size in CSS px, 96 per inch of the drawing.
+        scale: ratio of printed px to px of the drawing.
+        fonts: the embedded fonts.
     """
 
     text: str
@@ -54,23 +53,23 @@ class SvgDrawing:
     fonts: Fonts
 
     def encode(self) -> bytes:
-        """The file's bytes."""
+        """Return the file's bytes."""
         return self.text.encode()
 
 
 def finish(
     raw: str, *, name: str, title: str, alt: str, caption: str = "", mm: float | None = None
 ) -> SvgDrawing:
-    """File of a drawing by Plotly that looks and reads the same anywhere.
+    """Return a drawing by Plotly as a file that looks and reads the same everywhere.
 
     Args:
         raw: Plotly's SVG.
-        name: begins the file's ids.
-        title, alt, caption: plain text, for those who don't see the picture.
-        mm: the width that it is printed at.
+        name: prefix of the ids in the file.
+        title, alt, caption: plain text, for screen readers.
+        mm: printed width.
 
     Raises:
-        FigureError: it is no SVG, or a larger one than any of our figures.
+        FigureError: it is no SVG, or larger than any figure of the app.
     """
     root = _parsed(raw)
     _clean(root)
@@ -113,7 +112,7 @@ def _number(root: Tree.Element, side: str) -> float:
 
 
 def _clean(parent: Tree.Element) -> None:
-    """Drop what isn't seen and what no figure of ours has; styles become attributes."""
+    """Remove invisible and unknown elements; convert styles to attributes."""
     _set_properties(parent)
     seen = []
     for child in parent:
@@ -142,27 +141,21 @@ def _set_properties(element: Tree.Element) -> None:
     link = attributes.get(f"{{{XLINK}}}href") or attributes.get("href")
     if link and link.startswith(PNG):
         element.set(f"{{{XLINK}}}href", without_dark_gaps(link))
-    properties = dict(_declarations(attributes.pop("style", "")))
+    declarations = (part.partition(":") for part in attributes.pop("style", "").split(";"))
+    properties = {key.strip(): value.strip() for key, colon, value in declarations if colon}
     if properties.get("white-space") == "pre":
         element.set(_SPACE, "preserve")
     if properties.get("display") == "none" or properties.get("visibility") == "hidden":
         properties["opacity"] = "0"
     for key, value in {**attributes, **properties}.items():
-        # A reference to anything but an id of the drawing is harmful.
+        # A reference to anything except an id in the drawing is a risk.
         harmless = "url(" not in _REFERENCE.sub("", value)
         if key in _ATTRIBUTES and _USUAL.get(key) != value and harmless:
             element.set(key, value)
 
 
-def _declarations(style: str) -> Iterator[tuple[str, str]]:
-    for declaration in style.split(";"):
-        key, colon, value = declaration.partition(":")
-        if colon:
-            yield key.strip(), value.strip()
-
-
 def _number_ids(root: Tree.Element, name: str) -> None:
-    """Count the ids that are used, in the order of the file; Plotly makes them up at random."""
+    """Renumber the used ids in file order; Plotly's own are random."""
     used = {m for e in root.iter() for v in e.attrib.values() for m in _REFERENCE.findall(v)}
     ids: dict[str, str] = {}
     for element in root.iter():
@@ -178,7 +171,7 @@ def _number_ids(root: Tree.Element, name: str) -> None:
 
 
 def _set_fonts(root: Tree.Element) -> Fonts:
-    """Name in every text only the fonts that travel with it."""
+    """Set only embedded fonts in every text, and return them."""
     used: dict[tuple[str, int], set[str]] = defaultdict(set)
     texts: list[tuple[Tree.Element, str]] = []
     for text in root.iter(f"{{{SVG}}}text"):

@@ -1,4 +1,4 @@
-"""A figure's table as CSV that a spreadsheet may open."""
+"""Write a figure's table as CSV that is safe in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# A spreadsheet takes a cell that begins with one of these for a formula.
+# A spreadsheet reads a cell that starts with one of these as a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def csv_text(frame: DataFrame) -> str:
-    """The frame as CSV.
+    """Return the table as CSV.
 
-    Text that a spreadsheet would run as a formula gets a leading quote; control characters but tabs
-    and line ends are written as escapes, as a terminal would obey them.
+    Text that a spreadsheet would run as a formula gets a leading quote; control characters except
+    tabs and line ends are escaped, since a terminal would obey them.
     """
     guarded = frame.rename(columns=_guard)
     for column in guarded.columns:
@@ -28,11 +28,11 @@ def csv_text(frame: DataFrame) -> str:
 
 
 def csv_file(frame: DataFrame, made_by: str = "") -> bytes:
-    """The same as a file, with the mark by which spreadsheets know UTF-8.
+    """Return the CSV as a file, with a byte order mark so that spreadsheets detect UTF-8.
 
     Args:
-        made_by: stands in the first row of a last column; empty for no such column. Most readers
-            would take a comment above the table for its header.
+        made_by: text for the first row of an extra last column; empty for no such column. Most
+            readers would take a comment above the table for its header.
     """
     if made_by:
         frame = frame.assign(made_by=[made_by, *[""] * (len(frame) - 1)][: len(frame)])

@@ -1,4 +1,4 @@
-"""The tables that leave with a run's figures."""
+"""Tables in the archive of a run's figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Table: TypeAlias = tuple[str, DataFrame]
 
 
 def tables_of(trace: Trace) -> list[Table]:
-    """The tables that go with a trace's figures: numbers and tokens, hypotheses, or metrics."""
+    """Return the tables for a trace's figures: numbers and tokens, hypotheses, or metrics."""
     if trace.rounds:
         return [("Metrics of this run.", spec_metrics_data(trace))]
     if trace.hypotheses:
@@ -49,12 +49,12 @@ def tables_of(trace: Trace) -> list[Table]:
 
 
 def read_before(step: LabStep) -> Trace:
-    """A lab step's trace with the text before the step as its prompt."""
+    """Return a lab step's trace with the text before the step as its prompt."""
     return replace(step.trace, prompt=step.text_before, rendered_prompt="")
 
 
 def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
-    """The settings that one step was shaped with, and its candidates."""
+    """Return the tables of one step: shaping settings, and candidates."""
     shaping = trace.config.shaping
     settings = [(spec.label, spec.shown(getattr(shaping, name))) for name, spec in SETTINGS.items()]
     frame = candidate_bars_data(step, trace)
@@ -69,7 +69,7 @@ def step_tables(step: TokenStep, trace: Trace) -> list[Table]:
 
 def _numbers(trace: Trace) -> DataFrame:
     steps = trace.token_steps
-    # Of drawn and of forced tokens alike: what the model itself thought of them.
+    # Surprisal under the unshaped model, for drawn and forced tokens alike.
     surprise = [-math.log(p) for p in (s.chosen.raw_prob for s in steps) if p > 0]
     mean = math.fsum(surprise) / len(surprise) if surprise else math.nan
     rows = [

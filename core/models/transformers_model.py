@@ -16,6 +16,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import ModelError
 from core.decoding.protocol import OnLogits
 from core.models.fused.check import fused_step
+from core.models.fused.step import MOST_TOKENS
 from core.models.replacing import replaced
 from core.models.running.cache import GrowingCache, attention_layer_types
 from core.models.running.contexts import CachedContext, InputLimits, UncachedContext
@@ -225,8 +226,13 @@ class TransformersModel(Tokenizing):
             hidden: takes the last layer's hidden states in, `[rows, n, width]`.
         """
         logits: torch.Tensor
-        if self._fused and cache is not None and self._fused.takes(ids.shape[1], cache):
-            logits = self._fused(ids, cache, keep, hidden).to("cpu")
+        fused, added = self._fused, ids.shape[1]
+        if (
+            fused
+            and cache is not None
+            and added <= min(MOST_TOKENS, fused.body.most_length - cache.get_seq_length())
+        ):
+            logits = fused(ids, cache, keep, hidden).to("cpu")
             if hidden is not None:
                 hidden[-1] = hidden[-1].to("cpu")
             return logits
@@ -235,7 +241,7 @@ class TransformersModel(Tokenizing):
             options["output_hidden_states"] = True
         if cache is not None:
             options["past_key_values"] = cache
-        if self.keeps_logits and 0 < keep < ids.shape[1]:
+        if self.keeps_logits and 0 < keep < added:
             options["logits_to_keep"] = keep
         output = self.hf_model(input_ids=ids, return_dict=True, **options)
         if hidden is not None:

@@ -1,4 +1,4 @@
-"""Reading a file that may be anybody's: of a bounded size, and never a device."""
+"""Read untrusted files with a size limit, and refuse devices."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LONGEST_NAME = 200
 
 
 def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingError]) -> bytes:
-    """The bytes of a file of at most `limit` bytes.
+    """Return the bytes of a file of at most `limit` bytes.
 
     Args:
-        what: the file's name in a sentence, such as `trace file`.
-        error: what is raised.
+        what: the kind of file in messages, such as `trace file`.
+        error: class of the error to raise.
 
     Raises:
         error: the file can't be opened, is a device, or is larger.
@@ -39,7 +39,7 @@ def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingErro
 def bytes_of(
     source: bytes | str | Path, max_bytes: int, what: str, error: type[DecodingError]
 ) -> bytes:
-    """Return bytes as they are given, or those of a file by its path.
+    """Return `source` if it is bytes, else the bytes of the file at this path.
 
     Raises:
         error: as `within` and `file_bytes`.
@@ -50,14 +50,14 @@ def bytes_of(
 
 
 def within(data: bytes, limit: int, what: str, error: type[DecodingError]) -> bytes:
-    """The bytes, if they are no more than `limit`; else raises `error`."""
+    """Return the bytes if there are at most `limit`; else raise `error`."""
     if len(data) > limit:
         raise error(f"The {what} is larger than the {limit / 1e6:g} MB that are allowed.")
     return data
 
 
 def text_of(data: bytes) -> str:
-    """Decode UTF-8 text, or UTF-16 that begins with a byte order mark; the mark is left out.
+    """Decode UTF-8 text, or UTF-16 text with a byte order mark; remove the mark.
 
     Raises:
         UnicodeDecodeError: it is neither.
@@ -69,11 +69,10 @@ def text_of(data: bytes) -> str:
 def require_sparse(
     data: bytes | str, what: str, error: type[DecodingError], most: int | None = None
 ) -> None:
-    """Refuse JSON that is mostly brackets, before it is parsed: 1 MB of them takes seconds.
+    """Refuse JSON that is mostly brackets before parsing: 1 MB of them takes seconds.
 
     Args:
-        most: lists and objects that are allowed; one for 20 bytes if not set, where traces have one
-            for 70.
+        most: limit on lists and objects; by default one for 20 bytes (traces have one for 70).
     """
     limit = max(100_000, len(data) // 20) if most is None else most
     raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
@@ -82,18 +81,18 @@ def require_sparse(
 
 
 def shown(path: str | Path) -> str:
-    """A path in a sentence: one printable line."""
+    """Return a path for a message: one printable line."""
     name = str(path)
     return name if name.isprintable() and len(name) <= _LONGEST_NAME else brief(name)
 
 
 def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
-    """Why a file can't be written, as a sentence."""
+    """Return the error for a file that can't be written, with the reason."""
     return DecodingError(f"{shown(path)} can't be written: {reason_of(error)}.")
 
 
 def reason_of(error: OSError | ValueError) -> str:
-    """Why a file can't be opened or written, as the end of a sentence."""
+    """Return the reason why a file can't be opened or written, as the end of a sentence."""
     return getattr(error, "strerror", None) or (
         type(error).__name__ if isinstance(error, OSError) else "no file can have that name"
     )

@@ -1,10 +1,10 @@
-"""Reading a trace file that anyone may have written."""
+"""Read an untrusted trace file."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
@@ -12,7 +12,7 @@ from core.decoding.serial import require_header
 from core.traces.bounded_file import bytes_of, require_sparse
 from core.traces.schema.trace import trace_layout
 
-# Of bytes, which may be a stranger's, and of a file on one's own disk.
+# Limits for uploaded bytes, and for a file on the user's disk.
 MAX_BYTES = 20_000_000
 MAX_FILE_BYTES = 200_000_000
 
@@ -22,26 +22,26 @@ def read_trace(source: bytes | str | Path, *, max_bytes: int | None = None) -> T
 
     Args:
         source: the file's bytes, or its path.
-        max_bytes: a larger file is refused unread; 200 MB of a path and 20 MB of bytes if not set.
+        max_bytes: limit, checked before reading; by default 200 MB for a path, 20 MB for bytes.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     return trace_of(parsed(source, max_bytes))
 
 
 def trace_of(data: Any) -> Trace:
-    """Return the trace of a file that was parsed.
+    """Return the trace in a parsed file.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, Trace)
-    return cast(Trace, trace_layout().read(data))
+    return trace_layout().read(data)
 
 
 def parsed(source: bytes | str | Path, max_bytes: int | None = None) -> Any:
-    """Return the JSON of a file that may be a stranger's.
+    """Return the JSON in an untrusted file.
 
     Raises:
         TraceError: it is too large, can't be opened, or is no JSON.

@@ -1,6 +1,6 @@
-"""Answers of other servers with log-probabilities: what they say of each token, and no more.
+"""Read another server's answer with log-probabilities.
 
-The bodies are strangers': they are bounded and checked, and a wrong one gets one sentence.
+The answers are untrusted: their size is limited, and each fault has a message of one sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.traces.foreign_tokens import ForeignToken, JsonObject, objects, tokens
 
 MAX_TOKENS = 20_000
 MAX_BYTES = 5 * 2**20
-# Lists and objects; the densest answers have one for 25 bytes.
+# Limit on lists and objects; the densest answers have one for 25 bytes.
 MAX_VALUES = 300_000
 NO_LOGPROBS = (
     "This answer holds no log-probabilities: ask for them (logprobs and top_logprobs; of responses "
@@ -27,7 +27,7 @@ NO_LOGPROBS = (
 )
 
 
-# Objects that are no chunk of a stream.
+# Object types that are no chunks of a stream.
 _WHOLE = ("chat.completion", "response")
 
 
@@ -36,7 +36,7 @@ class ForeignAnswer:
     """An answer of another server.
 
     Args:
-        choices: how many it holds; the tokens are the first one's.
+        choices: number of choices in it; the tokens belong to the first.
     """
 
     model: str
@@ -45,7 +45,7 @@ class ForeignAnswer:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Return sentences on the limits of such an answer."""
+        """Sentences on the limits of such an answer."""
         named = max((len(token.top) for token in self.tokens), default=0)
         beyond = sum(t.rank is None and t.logprob is not None for t in self.tokens)
         others = (
@@ -68,10 +68,10 @@ class ForeignAnswer:
 
 
 def read_foreign(raw: bytes | str) -> ForeignAnswer:
-    """The tokens of an answer, whole or as a stream of JSON lines or events.
+    """Return the answer in a JSON text or in a stream of JSON lines or events.
 
     Raises:
-        TraceError: no JSON, no such answer, or one without log-probabilities.
+        TraceError: no JSON, no known format, or no log-probabilities.
     """
     if len(raw) > MAX_BYTES:
         raise TraceError(f"The answer holds more than {MAX_BYTES // 2**20} MB.")
@@ -99,7 +99,7 @@ def read_foreign(raw: bytes | str) -> ForeignAnswer:
 
 
 def _values(raw: bytes | str) -> list[Any]:
-    """The JSON values: one, those of a list, or those of a stream's lines."""
+    """Return the JSON values: a single one, the items of a list, or the lines of a stream."""
     require_sparse(raw, "answer", TraceError, MAX_VALUES)
     try:
         whole = json.loads(raw)
@@ -109,7 +109,7 @@ def _values(raw: bytes | str) -> list[Any]:
 
 
 def _lines(raw: bytes | str) -> list[Any]:
-    """The values of a stream: a line each (NDJSON), or behind `data:` (server-sent events)."""
+    """Return the values of a stream: NDJSON lines, or `data:` lines (server-sent events)."""
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
     # Not splitlines: it would also split at characters that JSON strings may hold.
     lines = [line.strip(" \t\ufeff") for line in text.replace("\r", "\n").split("\n")]
@@ -125,7 +125,7 @@ def _lines(raw: bytes | str) -> list[Any]:
 
 
 def _is_one(bodies: Sequence[JsonObject]) -> bool:
-    """Return whether bodies are one answer or its chunks, not answers to several prompts."""
+    """Return True if the bodies are one answer or its chunks, not several answers."""
     metas = [body["meta_info"] for body in bodies if isinstance(body.get("meta_info"), Mapping)]
     if metas:
         return len({str(meta.get("id")) for meta in metas}) == 1

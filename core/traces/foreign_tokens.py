@@ -1,6 +1,6 @@
-"""Tokens with log-probabilities in the answers of other servers, whatever the shape.
+"""Read tokens with log-probabilities from other servers' answers, in several formats.
 
-Read are OpenAI's chat completions, completions and responses, Ollama's `/api/chat` and
+These are OpenAI's chat completions, completions and responses, Ollama's `/api/chat` and
 `/api/generate`, llama.cpp's `/completion` (with `n_probs`, before and after its samplers) and
 SGLang's `/generate`; a stream is the list of its chunks.
 """
@@ -19,21 +19,21 @@ from core.models.text.token_text import display_text
 
 MAX_TOP, MAX_TEXT = 1_000, 1_000
 JsonObject: TypeAlias = Mapping[str, Any]
-# llama.cpp says about this for the logarithm of 0, others say minus infinity.
+# llama.cpp writes about this number for log 0; others write minus infinity.
 _LOWEST = -1e38
-# OpenAI's completions spell a part of a character so.
+# OpenAI's completions write a partial character in this form.
 _SPELLED = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignToken:
-    """A token of another server.
+    """A token from another server.
 
     Args:
-        text: of its bytes; those that are no whole character as `<F0>`.
-        logprob: nats; None where it wasn't given (a prompt's first token).
-        top: the tokens that it named as the most probable, by their log-probabilities.
-        added: what it adds to the running text, in which a character appears once it is whole.
+        text: display text; bytes that form no whole character appear as `<F0>`.
+        logprob: log-probability in nats; None if not given (a prompt's first token).
+        top: the tokens named as most probable, with their log-probabilities, sorted.
+        added: text that the token adds to the output; a character appears when it is complete.
     """
 
     text: str
@@ -43,16 +43,16 @@ class ForeignToken:
 
     @property
     def least_rank(self) -> int:
-        """It is this one (1 for the most probable) or a later one."""
+        """Lower bound of the token's rank (1 for the most probable)."""
         chosen = -math.inf if self.logprob is None else self.logprob
         return 1 + sum(logprob > chosen for _, logprob in self.top)
 
     @property
     def rank(self) -> int | None:
-        """1 for the most probable; None where it isn't known.
+        """Rank of the token, 1 for the most probable; None if unknown.
 
-        vLLM names the token that came out whatever its rank, so that being named says nothing: it
-        is known where a token below it is named, or where those that aren't named are too few.
+        vLLM names the emitted token at any rank, so its presence proves nothing: the rank is known
+        if a less probable token is named, or if the unnamed mass is below the token's probability.
         """
         if self.logprob is None or self.tail_mass is None:
             return None
@@ -61,33 +61,33 @@ class ForeignToken:
 
     @property
     def probability(self) -> float:
-        """0 where it wasn't given."""
+        """Probability of the token; 0 if not given."""
         return 0.0 if self.logprob is None else math.exp(self.logprob)
 
     @property
     def tail_mass(self) -> float | None:
-        """The probability of all tokens that were not named, as far as the numbers tell."""
+        """Probability mass of the tokens that were not named; None if no token was named."""
         if not self.top:
             return None
         return max(0.0, 1.0 - math.fsum(math.exp(lp) for _, lp in self.top))
 
 
 class _Named(NamedTuple):
-    """A token's bytes and its log-probability, None where it isn't given."""
+    """A token's bytes and its log-probability, None if not given."""
 
     raw: bytes
     logprob: float | None
 
 
-# A token that came out, and those named beside it.
+# An emitted token, and its named candidates.
 _Place: TypeAlias = tuple[_Named, list[_Named]]
 
 
 def tokens_of(bodies: Sequence[JsonObject]) -> Iterator[ForeignToken]:
-    """The tokens of an answer, or of all chunks of a streamed one.
+    """Yield the tokens of an answer, or of all chunks of a stream.
 
     Raises:
-        TraceError: a part of it is no token or no log-probability.
+        TraceError: a token or a log-probability is invalid.
     """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for token, named in _places(bodies):
@@ -101,7 +101,7 @@ def tokens_of(bodies: Sequence[JsonObject]) -> Iterator[ForeignToken]:
 
 
 def objects(value: Any) -> list[JsonObject]:
-    """The objects of a list; none of anything else."""
+    """Return the objects in a list; empty for any other value."""
     items = value if isinstance(value, list) else []
     return [item for item in items if isinstance(item, Mapping)]
 
@@ -109,7 +109,7 @@ def objects(value: Any) -> list[JsonObject]:
 def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
     metas = [body["meta_info"] for body in bodies if isinstance(body.get("meta_info"), Mapping)]
     if metas:  # SGLang's `/generate`: lists of log-probability, id and text.
-        # A stream's last chunk holds all tokens, unless it was made to hold the new ones only.
+        # The last chunk of a stream holds all tokens, unless the stream is incremental.
         whole = metas[-1]
         count = len(_list(whole.get("output_token_logprobs")))
         for meta in [whole] if count == whole.get("completion_tokens") else metas:
@@ -121,7 +121,7 @@ def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
     for place in _outside_responses(bodies):
         empty = False
         yield place
-    # A stream of events ends with the whole response, whose items not every server fills.
+    # A stream of events ends with the whole response; some servers leave its items empty.
     for body in bodies if empty else ():
         response = body.get("response")
         for item in objects((response if isinstance(response, Mapping) else body).get("output")):
@@ -130,7 +130,7 @@ def _places(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
 
 
 def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
-    """Tokens of the first choice, and of bodies without choices (Ollama, llama.cpp, deltas)."""
+    """Yield the tokens of the first choice, or of a body without choices (Ollama, llama.cpp)."""
     first = next((c.get("index") for body in bodies for c in objects(body.get("choices"))), None)
     for body in bodies:
         if not str(body.get("type")).endswith(".done"):
@@ -144,7 +144,7 @@ def _outside_responses(bodies: Sequence[JsonObject]) -> Iterator[_Place]:
 
 
 def _entry(entry: JsonObject) -> _Place:
-    """OpenAI's, Ollama's and llama.cpp's; `content` and `probs` are llama.cpp's until 2024."""
+    """Read an entry of OpenAI, Ollama or llama.cpp (`content`, `probs`: llama.cpp until 2024)."""
     lists = (objects(entry.get(key)) for key in ("top_logprobs", "top_probs", "probs"))
     named = [_named(item) for item in next(filter(None, lists), [])[:MAX_TOP]]
     if "probs" not in entry:
@@ -154,7 +154,7 @@ def _entry(entry: JsonObject) -> _Place:
 
 
 def _named(entry: JsonObject) -> _Named:
-    """One token, with a log-probability or a probability (`post_sampling_probs`)."""
+    """Read one token with a log-probability or a probability (`post_sampling_probs`)."""
     prob = entry.get("prob")
     if "logprob" in entry or not isinstance(prob, float | int) or not 0 <= prob <= 1.01:
         logprob = _logprob(entry.get("logprob"))
@@ -165,7 +165,7 @@ def _named(entry: JsonObject) -> _Named:
 
 
 def _legacy(logprobs: JsonObject) -> Iterator[_Place]:
-    """OpenAI's completions: lists by token."""
+    """Yield the tokens of OpenAI's completions, which have parallel lists."""
     texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
     if not isinstance(texts, list) or not isinstance(values, list):
         return
@@ -187,7 +187,7 @@ def _triple(value: Any) -> _Named:
 
 
 def _together(values: list[Any], *others: Any) -> Iterator[tuple[Any, ...]]:
-    """The items of lists of one length; of a last list that isn't there None."""
+    """Zip lists of equal length; a missing last list yields None."""
     lists = [values, *others]
     if not isinstance(lists[-1], list):
         lists[-1] = [None] * len(values)
@@ -201,7 +201,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _raw(text: Any, given: Any = None) -> bytes:
-    """A token's bytes: those that the answer gives, else those that its text spells."""
+    """Return a token's bytes: from the answer's list of bytes, else from its text."""
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         raise TraceError("A token of this answer is no text, or a very long one.")
     values = given if isinstance(given, list) and len(given) <= 4 * MAX_TEXT else []

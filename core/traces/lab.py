@@ -1,4 +1,4 @@
-"""The lab's stored steps, read without torch; `python -m core.traces.lab` makes the example."""
+"""Read the lab's stored steps without torch; `python -m core.traces.lab` makes the example."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.files import rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, write_file
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, RecordLayout
@@ -24,18 +24,18 @@ from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 from core.traces.bounded_file import unwritable
 
-# So often dice can be rolled again: each throw has to be thrown.
+# Limit on rerolls: every earlier draw must be repeated.
 MAX_ROLL = 999
 TEMPERATURES = tuple(at / 20 for at in range(41))
 ROLLS = 1000
 ROWS, ROW_TOKENS = 6, 20
 
 
-# As open as a choice among so many equally likely tokens: enough to see, few enough to see all.
+# Target entropy: that of nine equally likely tokens, enough to see an effect, few enough to list.
 _TELLING = math.log(9)
-# Where the dice fell on the likeliest token, hardly any knob changes the outcome.
+# Penalty if the most probable token was drawn: then hardly any setting changes the outcome.
 _DULL = 0.7
-# Numbers are stored to so many digits, except the numbers under these names.
+# Stored digits of numbers, except under these names.
 _DIGITS, _EXACT = 9, ("trace", "config")
 
 
@@ -60,29 +60,29 @@ CODECS: Codecs = {
 
 
 @cache
-def _layout() -> RecordLayout:
+def _layout() -> RecordLayout[LabExample]:
     return RecordLayout(LabExample, CODECS, kinds=KINDS)
 
 
 def example_to_dict(example: LabExample) -> Any:
-    """Plain dicts, lists, strings and numbers; ready for `json.dump`."""
+    """Return plain dicts, lists, strings and numbers, ready for `json.dump`."""
     return rounded_values(_layout().plain(example), _DIGITS, _EXACT)
 
 
 def example_from_dict(data: Any) -> LabExample:
-    """The example that `example_to_dict` wrote, its numbers to nine digits.
+    """Return the example that `example_to_dict` wrote, with numbers of nine digits.
 
     Raises:
-        TraceError: something else, another version, or a field missing or of the wrong kind.
+        TraceError: wrong schema or version, or a field is missing or invalid.
     """
     require_header(data, LabExample)
-    return cast(LabExample, _layout().read(data))
+    return _layout().read(data)
 
 
 def telling_step(trace: Trace) -> int:
-    """Return the index of the step where the knobs have the most visible effect.
+    """Return the index of the step at which the settings have the most visible effect.
 
-    There several tokens share the probability, and the most probable one was not chosen.
+    There, several tokens share the probability, and the most probable one was not chosen.
     """
 
     def dullness(at: int) -> float:
@@ -98,16 +98,11 @@ def load_lab(path: str | Path) -> LabExample:
     Raises:
         TraceError: the file can't be read or is no example of the lab.
     """
-    try:
-        return example_from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise TraceError(f"The lab's example can't be opened: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise TraceError(f"The lab's example is not JSON text: {error}.") from None
+    return example_from_dict(own_json(path, "The lab's example", TraceError))
 
 
 def lab_bytes(example: LabExample) -> bytes:
-    """The step as its file holds it (UTF-8 JSON)."""
+    """Return the content of the step's file (UTF-8 JSON)."""
     text = json.dumps(
         example_to_dict(example), ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
@@ -115,7 +110,7 @@ def lab_bytes(example: LabExample) -> bytes:
 
 
 def make_lab(trace: Trace) -> LabExample:
-    """Everything that the lab shows of the run's most telling step, under the run's own settings.
+    """Return the lab's data for the run's most telling step, under the run's own settings.
 
     Raises:
         DecodingError: the run is no sampling, or its model can't be loaded.
@@ -149,7 +144,7 @@ def make_lab(trace: Trace) -> LabExample:
 
 
 def main() -> int:
-    """Make the example of a stored run; 2 where that can't be done."""
+    """Make the lab's example from a stored run; return 2 on failure."""
     parser = argparse.ArgumentParser(prog="python -m core.traces.lab", description=main.__doc__)
     parser.add_argument("run", help="the trace file of a run of sampling")
     parser.add_argument("example", help="where to write the lab's example")

@@ -1,4 +1,4 @@
-"""Reading a step of the sampling lab, or any file of the app, that anyone may have written."""
+"""Read an untrusted file with a step of the sampling lab, or with a trace."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from core.traces.tree_file import tree_of
 def read_any(
     source: bytes | str | Path, *, max_bytes: int | None = None
 ) -> Trace | LabExample | RunTree:
-    """Validate and read a run's trace, a tree of runs or a step of the lab, as the file says.
+    """Validate and read a run's trace, a tree of runs or a lab step, by the file's schema.
 
     Args:
         source: the file's bytes, or its path.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     data = parsed(source, max_bytes)
     if isinstance(data, dict) and data.get("schema") == LabExample.schema:
@@ -38,20 +38,20 @@ def read_any(
 
 
 def lab_of(data: Any) -> LabExample:
-    """The step of the lab in a file that was parsed.
+    """Return the lab step in a parsed file.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, LabExample)
-    example: LabExample = lab_layout().read(data)
+    example = lab_layout().read(data)
     if example.step.config != _plain(example.step.config):
         raise TraceError("The file's settings are none that the lab's knobs can hold.")
     return example
 
 
 def _plain(config: Any) -> Sampling:
-    """The config with nothing set but what the lab sets."""
+    """Return the config with only the settings that the lab can change."""
     values = {field.name: getattr(config.shaping, field.name) for field in fields(Shaping)}
     shaping = Shaping(**{name: value for name, value in values.items() if name in KNOB_RANGES})
     return Sampling(shaping=shaping, seed=config.seed, draw=config.draw)

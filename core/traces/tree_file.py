@@ -1,4 +1,4 @@
-"""The file of a tree of runs, which anyone may have written."""
+"""Read and write the file of a tree of runs; the file is untrusted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.decoding.files import write_file
 from core.decoding.record.layout import RecordLayout
 from core.decoding.record.tree import RunTree
 from core.decoding.serial import CODECS, KINDS, require_header
@@ -16,36 +15,30 @@ from core.traces.schema.trace import RULES
 
 
 @cache
-def _layout() -> RecordLayout:
+def _layout() -> RecordLayout[RunTree]:
     return RecordLayout(RunTree, CODECS, RULES, KINDS)
 
 
 def tree_json(tree: RunTree) -> str:
-    """The text of the tree's file."""
+    """Return the text of the tree's file."""
     plain = _layout().plain(tree)
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def save_tree(tree: RunTree, path: str | Path) -> None:
-    """Write the tree's file (UTF-8 JSON)."""
-    write_file(path, tree_json(tree))
 
 
 def read_tree(source: bytes | str | Path, *, max_bytes: int | None = None) -> RunTree:
     """Validate and read a tree of runs, as `read_trace` reads a trace.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     return tree_of(parsed(source, max_bytes))
 
 
 def tree_of(data: Any) -> RunTree:
-    """Return the tree of a file that was parsed.
+    """Return the tree in a parsed file.
 
     Raises:
-        TraceError: one sentence that says what is wrong with the file.
+        TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, RunTree)
-    tree: RunTree = _layout().read(data)
-    return tree
+    return _layout().read(data)

@@ -55,8 +55,7 @@ class AppPage:
     def open_trace(self, file: Path) -> None:
         """Open a file through the sidebar of the page that is shown."""
         self.page.get_by_text("Open a trace").click()
-        sidebar = self.page.locator(".st-key-trace_file")
-        sidebar.locator("input[type=file]").set_input_files(file)
+        self.page.locator(".st-key-trace_file").locator("input[type=file]").set_input_files(file)
 
     def figure(self, name: str) -> Locator:
         return self.page.locator(f".st-key-figure-{name}")

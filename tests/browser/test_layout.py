@@ -136,8 +136,7 @@ def assert_fits(page: Page) -> None:
     """Nothing but a wide figure in its own box scrolls sideways, and no knob is over another."""
     main = page.get_by_test_id("stMain")
     assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 0
-    rail = page.locator(".rail").first
-    assert rail.evaluate("rail => rail.scrollWidth - rail.clientWidth") <= 0
+    assert page.locator(".rail").first.evaluate("rail => rail.scrollWidth - rail.clientWidth") <= 0
 
 
 def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
@@ -154,8 +153,7 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     expect(decode.selected).to_have_attribute("data-index", str(found))
     expect(decode.drawn("uncertainty")).to_be_visible()
     # A run moves nothing and dims what it makes old.
-    parts = [".st-key-rail", ".st-key-knobs", ".st-key-text-panel", ".st-key-figures"]
-    page.evaluate(WATCH, parts)
+    page.evaluate(WATCH, [".st-key-rail", ".st-key-knobs", ".st-key-text-panel", ".st-key-figures"])
     page.evaluate("""() => {
       window.palest = 1
       const look = () => {

@@ -94,8 +94,7 @@ def test_a_number_out_of_range_becomes_the_nearest_and_says_so(alone: Page) -> N
 
 def test_a_held_key_is_told_at_a_pace_and_ends_where_it_leads(alone: Page) -> None:
     show(alone, 1)
-    slider = alone.get_by_role("slider", name="Width")
-    slider.focus()
+    alone.get_by_role("slider", name="Width").focus()
     for _ in range(20):
         alone.keyboard.down("ArrowRight")
     alone.keyboard.up("ArrowRight")

@@ -83,8 +83,7 @@ def test_a_branch_is_proved_and_equals_a_run_whose_first_tokens_are_given(kind: 
 def test_a_branch_of_a_branch_keeps_the_forced_token() -> None:
     model = _model("llama")
     trace = collect(model, [5, 6, 7], Sampling(max_new_tokens=9, seed=2))
-    second = trace.token_steps[2].candidates[1].token_id
-    one = branch(model, trace, 2, [second])
+    one = branch(model, trace, 2, [trace.token_steps[2].candidates[1].token_id])
     two = branch(model, one, 6, [one.token_steps[6].candidates[2].token_id])
     assert two.token_steps[:6] == one.token_steps[:6]
     assert failed(two, model) == set()

@@ -95,8 +95,7 @@ def test_another_model_gives_other_probabilities(left) -> None:
 def test_a_near_tie_is_decided_by_rounding(model) -> None:
     """The last row of the head is another row plus a hair: the two tokens tie at every step."""
     network = random_model("llama")
-    trace = collect(model, PROMPT, Greedy(max_new_tokens=6))
-    twin = trace.token_ids[2]
+    twin = collect(model, PROMPT, Greedy(max_new_tokens=6)).token_ids[2]
     with torch.no_grad():
         head = network.lm_head.weight
         head[299] = head[twin]

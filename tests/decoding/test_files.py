@@ -75,9 +75,8 @@ IN_PLACE = {"core/decoding/files.py", "core/export/render.py"}
 
 def test_every_writer_of_the_core_writes_beside() -> None:
     root = Path(__file__).parents[2]
-    found = {
+    assert {
         path.relative_to(root).as_posix()
         for path in (root / "core").rglob("*.py")
         if any(word in path.read_text("utf-8") for word in (".write_text(", ".write_bytes("))
-    }
-    assert found == IN_PLACE
+    } == IN_PLACE

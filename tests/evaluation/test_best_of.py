@@ -48,6 +48,9 @@ def test_n_samples_are_counted_in_blocks_and_one_sample_is_the_same_for_every_ru
     assert found["verifier", 4][:2] == (1, 1) and found["best_of_n", 4][:2] == (0, 1)
     assert all(share.low <= share.value <= share.high for share in found.values())
     assert ("majority", 8) not in found
+    # What is left of the samples behind the last whole block is no trial.
+    left = by_samples([Sampled("q", "4", FOUR[:3])])
+    assert {point.correct.total for point in left if point.samples == 2} == {1}
 
 
 def test_a_rule_without_its_numbers_is_left_out() -> None:

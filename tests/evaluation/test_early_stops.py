@@ -85,8 +85,7 @@ def test_a_closing_mark_of_several_tokens_is_no_thinking() -> None:
 
 
 def test_the_last_answer_is_the_run_s_own_where_it_has_one() -> None:
-    even = {"4": 0.6, "2": 0.4}
-    model = following({**THINKS, "</think>": even, "2": "."})
+    model = following({**THINKS, "</think>": {"4": 0.6, "2": 0.4}, "2": "."})
     drawn, ids = Reasoning(do_sample=True), [THINKER_ID["q"]]
     answers = set()
     for seed in range(6):

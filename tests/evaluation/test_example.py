@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,27 +45,6 @@ def test_its_run_proves_itself_and_its_strip_shows_the_answer_change(example) ->
     assert outcomes[0] == "wrong" and outcomes[-1] == "correct" and example.strip.knew_at
     spoken = "".join(p.piece for p in example.strip.points)
     assert spoken and spoken in example.run.text
-
-
-def test_its_tools_are_one_sum_without_and_with_the_calculator(example) -> None:
-    without, called = example.tools
-    assert without.problem == replace(called.problem, system=without.problem.system)
-    assert without.config.max_answer_tokens == called.config.max_answer_tokens
-    assert without.attempt.outcome == "wrong" and called.attempt.outcome == "correct"
-    assert {piece.forced_as for piece in called.pieces} == {None, "result"}
-
-
-def test_its_rivals_spent_the_same_total_and_voting_bought_something(example) -> None:
-    rivals, total = example.rivalry.rivals, example.rivalry.total_tokens
-    for rival in rivals:
-        # One long attempt ends with the model's window, a little sooner.
-        assert 0.9 * total < rival.samples * rival.budget <= total
-        assert rival.correct.total == len(example.rivalry.problems.problems)
-    assert [rival.rule for rival in rivals[:2]] == ["greedy", "single"]
-    _, single, *voting = (rival.correct.hits for rival in rivals)
-    assert len(voting) == 3 and all(hits > single for hits in voting)
-    assert 0 < len(example.rivalry.votes) < len(example.rivalry.problems.problems)
-    assert any(len(vote.ballots) > 1 for vote in example.rivalry.votes)
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,7 @@ def test_what_an_evaluations_row_contradicts_is_refused(lie, sentence) -> None:
 def test_a_run_is_resumed_on_true_rows(tmp_path: Path) -> None:
     path, true = tmp_path / "rows.jsonl", read_evaluation(LEAK)
     path.write_bytes(forged(LEAK, right=True, counted="exact", f1=1.0))
-    rows = EVALUATIONS.extend(path, PlanWork(true.plan, lambda: None))
-    assert rows == true.rows
+    assert EVALUATIONS.extend(path, PlanWork(true.plan, lambda: None)) == true.rows
 
 
 @pytest.mark.parametrize("lie", ["correct", "wrong", "truncated", "unparsable"])

@@ -12,19 +12,15 @@ import pytest
 
 from core import ByEngine, Greedy, load_model
 from core.decoding.errors import EvaluationError
-from core.decoding.reasoning.config import Reasoning
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.plan_file import take
 from core.evaluation.plan.run import evaluate_to_file, run_evaluation
 from core.evaluation.plan.types import EvaluationPlan, Way
 from core.evaluation.questions.own import own_questions
-from core.evaluation.questions.problems import make_problems
-from core.evaluation.sweep.run import run_sweep, sweep_to_file
-from core.evaluation.sweep.types import SweepPlan
 from core.evaluation.workers import threads
 from core.evaluation.workers.threads import Threads, all_on_servers
 from core.evaluation.workers.work import RunUnit, rows_of
-from tests.evaluation.test_workers import outcomes, require_same
+from tests.evaluation.test_workers import require_same
 from tests.models.remote import faults
 from tests.models.remote.servers import Script, local, serving
 
@@ -144,15 +140,3 @@ def test_an_evaluation_in_flight_is_that_of_one_after_the_other(
     assert done.complete and path.read_bytes().startswith(begun)
     require_same(done.rows, alone.rows)
     require_same(read_evaluation(path).rows, alone.rows)
-
-
-def test_a_sweep_in_flight_is_that_of_one_after_the_other(tmp_path: Path) -> None:
-    with serving() as (url, _):
-        model = load_model(f"vllm:{url}?tokenizer=embedded:target#target")
-        plan = SweepPlan(model.model_id, make_problems(2), Reasoning(max_answer_tokens=2), (0, 2))
-        one = run_sweep(model, plan, batch=1, marks=model.think_marks)
-        two = sweep_to_file(
-            model, plan, tmp_path / "s.jsonl", marks=model.think_marks, batch=1, in_flight=4
-        )
-
-    assert outcomes(two.rows) == outcomes(one.rows) and two.complete

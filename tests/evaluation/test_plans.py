@@ -22,11 +22,11 @@ from core import (
 from core.cli.main import main
 from core.decoding.errors import EvaluationError
 from core.evaluation.plan.asking import ids_for, warnings
-from core.evaluation.plan.files import EVALUATIONS, read_evaluation
+from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.leaks import find_leaks
 from core.evaluation.plan.plan_file import read_plan, take, write_plan
 from core.evaluation.plan.rows import reply_of
-from core.evaluation.plan.run import evaluate_to_file, run_evaluation, with_revisions
+from core.evaluation.plan.run import run_evaluation, with_revisions
 from core.evaluation.plan.statistics import (
     agreement,
     all_paired,
@@ -39,7 +39,6 @@ from core.evaluation.plan.statistics import (
 from core.evaluation.plan.types import Evaluation, EvaluationPlan, Way
 from core.evaluation.questions.own import own_questions
 from core.evaluation.questions.types import Question, QuestionSet
-from core.evaluation.runner import missing
 
 ROOT = Path(__file__).parents[2]
 FEW = take(own_questions("mixed"), 4)
@@ -92,8 +91,7 @@ def test_greedy_equals_generate_question_by_question(models, done) -> None:
     for question in FEW.questions:
         ids = ids_for(model, question, "", True)
         expected = model.reference_token_ids(ids, GREEDY.config)
-        trace = collect(model, ids, GREEDY.config)
-        assert list(trace.token_ids) == expected
+        assert list(collect(model, ids, GREEDY.config).token_ids) == expected
         row = rows[question.key]
         assert row.tokens == len(expected) and row.forwards == len(expected)
 
@@ -136,8 +134,7 @@ def test_a_plan_multiplies_lists_and_is_written_as_it_is_read() -> None:
     ]
     assert plan.ways[4].config == Speculative(shaping=Shaping(temperature=0))
     assert plan.metrics == ("contains",) and len(plan.questions.questions) == 3
-    again = read_plan(write_plan(plan, "own:facts").encode())
-    assert again == plan
+    assert read_plan(write_plan(plan, "own:facts").encode()) == plan
     # A written plan names its models: another default changes nothing.
     assert read_plan(write_plan(plan, "own:facts").encode(), model="some/other") == plan
     assert read_plan(YAML, model="some/other").models[0] == "some/other"
@@ -173,32 +170,6 @@ def test_a_file_of_questions_is_looked_for_beside_the_plan(tmp_path: Path) -> No
     (tmp_path / "q.csv").write_text("question,answer\na,b\n")
     (tmp_path / "plan.yaml").write_text("questions: q.csv\nways: [{name: a}]")
     assert read_plan(tmp_path / "plan.yaml").questions.questions[0].answers == ("b",)
-
-
-def test_a_run_that_was_stopped_goes_on_where_it_was(models, done, tmp_path: Path) -> None:
-    path, seen = tmp_path / "rows.jsonl", []
-    first = evaluate_to_file(
-        models,
-        PLAN,
-        path,
-        on_row=lambda row, _: seen.append(row),
-        should_stop=lambda: len(seen) > 6,
-    )
-    assert 6 < len(first.rows) < PLAN.total
-    path.write_bytes(path.read_bytes() + b'{"way": "gree')
-    whole = evaluate_to_file(models, PLAN, path)
-    assert whole.complete and missing(PLAN, whole.rows) == []
-    assert [replace(r, seconds=0) for r in whole.rows[: len(first.rows)]] == [
-        replace(EVALUATIONS.row_from_json(EVALUATIONS.row_to_json(r)), seconds=0)
-        for r in first.rows
-    ]
-    assert {(r.question, r.way, r.sample, r.text) for r in whole.rows} == {
-        (r.question, r.way, r.sample, r.text) for r in done.rows
-    }
-    stored = read_evaluation(path)
-    assert stored.plan == with_revisions(PLAN, models) and len(stored.rows) == PLAN.total
-    with pytest.raises(EvaluationError, match="holds an evaluation with another plan"):
-        evaluate_to_file(models, replace(PLAN, metrics=("exact",)), path)
 
 
 def test_a_row_whose_reference_has_no_tokens_is_refused() -> None:

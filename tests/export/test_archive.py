@@ -31,6 +31,7 @@ from tests.export.drawings import raw
 
 STORED = Path(__file__).parents[2] / "assets" / "traces"
 PAPER = printed("85mm")
+LINK = "http://127.0.0.1/?run=1&prompt=a%20{b"
 HOSTILE = "\\input{/etc/passwd} 100% & $x$ #1 _a_ {b} ~ ^ <b> ␣日\n"
 
 
@@ -41,7 +42,7 @@ def parts_of(trace: Trace) -> list[Part]:
 def filled(trace: Trace) -> Archive:
     """An archive of all figures of a trace, each with the same small picture."""
     subject = Subject.of_trace(trace, trace.to_json().encode())
-    archive = Archive(subject, PAPER, "http://127.0.0.1/?run=1", tables_of(trace), "page")
+    archive = Archive(subject, PAPER, LINK, tables_of(trace), "page")
     for part in parts_of(trace):
         archive.add(part, part.figure(LIGHT, PAPER), raw())
     archive.lack(Part("sweep", needs="measure it first"))
@@ -79,7 +80,9 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     assert json.loads(files["settings.json"])["prompt"] == trace.prompt
     assert b"measure it first" in files["figures.md"]
     cited, said = files["citation.bib"].decode(), json.loads(files["settings.json"])
-    assert "http://127.0.0.1/?run=1" in cited and f"version = {{{VERSION}}}" in cited
+    assert (
+        "http://127.0.0.1/?run=1&prompt=a%20%7Bb" in cited and f"version = {{{VERSION}}}" in cited
+    )
     assert said["model_revision"] == trace.model_revision in cited and said["dtype"] in cited
     assert said["app"] == VERSION and said["draft_revision"] == (trace.draft_revision or None)
     assert all(word in cited for word in trace.prompt.split()[:3])
@@ -118,6 +121,18 @@ def test_a_wide_table_and_a_high_figure_stay_on_the_page() -> None:
     assert r"p{0.45\linewidth}" in latex.table(DataFrame({"text": ["word " * 40]}), "Long.")
     assert r"height=0.8\textheight" in latex.figure("a.pdf", "A.", "a", 85)
     assert latex.document([latex.figure("a.pdf", "A.", "a", 85)] * 20).count(r"\clearpage") == 2
+    for rows, cut in ((40, False), (41, True)):
+        tables = [("Rows.", DataFrame({"n": range(rows)}))]
+        files = opened(Archive(Subject("", {}, {}), PAPER, tables=tables))
+        assert (b"The first 40 of" in files["figures.tex"]) is cut
+
+
+def test_a_table_of_tokens_tells_the_model_s_probability_from_that_after_shaping() -> None:
+    trace = Trace.load(STORED / "decode.json")
+    (_, table) = tables_of(trace)[-1]
+    chosen = [step.chosen for step in trace.token_steps]
+    assert list(table["probability"]) == [candidate.raw_prob for candidate in chosen]
+    assert list(table["after shaping"]) == [candidate.prob for candidate in chosen]
 
 
 ADVERSARIAL = [

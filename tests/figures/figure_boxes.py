@@ -102,8 +102,7 @@ def _within(text: dict[str, Any], box: dict[str, float], slack: float = 1.0) -> 
 def _overlap(one: dict[str, Any], other: dict[str, Any], slack: float = 0.5) -> bool:
     (top, bottom), (other_top, other_bottom) = _letters(one), _letters(other)
     across = min(one["right"], other["right"]) - max(one["left"], other["left"])
-    down = min(bottom, other_bottom) - max(top, other_top)
-    return across > slack and down > slack
+    return across > slack and min(bottom, other_bottom) - max(top, other_top) > slack
 
 
 def _box(box: dict[str, float]) -> str:

@@ -71,8 +71,7 @@ def _decode() -> Iterator[Entry]:
     yield "gumbel stages", "step_stages", (gumbel.token_steps[1], gumbel), {}
     contrast = _contrast()
     yield "contrast_bars", "contrast_bars", (contrast.token_steps[0], contrast), {}
-    empty = replace(gumbel, steps=(), token_ids=(), text="")
-    yield "empty", "probability_heatmap", (empty,), {}
+    yield "empty", "probability_heatmap", (replace(gumbel, steps=(), token_ids=(), text=""),), {}
 
 
 def _contrast() -> Trace:
@@ -154,7 +153,6 @@ def long_rounds(count: int, **settings: object) -> Trace:
     run = next(run for run in runs if len(run.rounds) >= count)
     kept = run.rounds[:count]
     ids, text = (id for step in kept for id in step.token_ids), "".join(step.text for step in kept)
-    assert run.prompt_step is not None
     return replace(run, steps=(run.prompt_step, *kept), token_ids=tuple(ids), text=text)
 
 

@@ -14,7 +14,7 @@ from core.decoding.inside.types import (
 from core.traces.data_path.types import FunctionCall, ShownValue
 from tests.figures.traces import HOSTILE
 
-STEPS = "core/decoding/loop/record_run.py"
+STEPS = "core/decoding/loop/run.py"
 
 
 def call(

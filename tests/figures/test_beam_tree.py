@@ -205,8 +205,7 @@ def test_a_search_under_way_has_a_best_path():
     cut = replace(search, steps=search.steps[:6], method_record=NO_RECORD)
     end = max(cut.beam_steps[-1].kept, key=lambda c: c.cum_logprob)
     ends = [tuple(told[:2]) for told in trace_named(beam_tree(cut), "best").customdata]
-    last = len(cut.beam_steps) - 1
-    assert (last, cut.beam_steps[-1].candidates.index(end)) in ends
+    assert (len(cut.beam_steps) - 1, cut.beam_steps[-1].candidates.index(end)) in ends
 
 
 def test_the_table_holds_every_candidate(search):
@@ -234,5 +233,4 @@ def test_drawn_candidates_stand_in_the_order_of_drawing():
     drawn = make_search(do_sample=True)
     step = drawn.beam_steps[1]
     assert place_words(step, step.candidates[2]) == f"draw {step.candidates[2].rank}"
-    figure = beam_step(drawn, 1)
-    assert "in the order of drawing" in figure.layout.meta["alt"]
+    assert "in the order of drawing" in beam_step(drawn, 1).layout.meta["alt"]

@@ -44,6 +44,7 @@ def test_bars_are_the_probabilities_and_say_what_removed_a_candidate():
                 assert raw.marker.pattern.shape[place] == "/" and raw.x[place] > 0
             else:
                 assert final.text[place].endswith("%")
+                assert f"after shaping {final.text[place]}" in final.hovertext[place]
 
 
 def test_greedy_is_told_once_and_its_rows_are_plain():

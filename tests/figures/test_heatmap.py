@@ -6,8 +6,6 @@ import pytest
 
 from core.decoding.shaping.config import Shaping
 from core.figures import LIGHT, probability_heatmap, probability_heatmap_data
-from core.figures.base.grid import columns_for
-from core.figures.base.paper import Paper
 from tests.figures.looking import shapes_named, trace_named
 from tests.figures.traces import make_trace
 
@@ -75,19 +73,13 @@ def test_the_window_starts_at_first_and_marks_the_selected_column(trace):
 def test_removed_candidates_fade_only_in_the_final_view(trace):
     final = probability_heatmap(trace, value="final")
     removed = trace_named(final, "removed")
-    expected = {
+    assert {tuple(key) for key in removed.customdata} == {
         (step.index, c.token_id)
         for step in trace.token_steps
         for c in step.candidates
         if c.removed_by and c.rank <= 10
     }
-    assert {tuple(key) for key in removed.customdata} == expected
     assert "removed" not in [drawn.name for drawn in probability_heatmap(trace).data]
-
-
-def test_windows_of_one_run_are_equally_tall():
-    parts = [probability_heatmap(make_trace(60), first=first) for first in (0, 20, 55)]
-    assert len({figure.layout.height for figure in parts}) == 1
 
 
 def test_a_long_window_has_level_words_at_its_most_uncertain_steps_alone():
@@ -132,15 +124,6 @@ def test_few_steps_use_the_whole_width():
     edges = trace_named(figure, "probability").x
     assert list(figure.layout.xaxis.range) == [edges[0], edges[-1]]
     assert all(high - low == 1 for low, high in pairwise(edges))
-
-
-@pytest.mark.parametrize("width", [400, 576, 640, 900, 1200])
-def test_wide_columns_hold_a_word_at_every_width(width):
-    trace = make_trace(60)
-    figure = probability_heatmap(trace, columns=columns_for(width), paper=Paper(width))
-    low, high = figure.layout.xaxis.range
-    # Seven characters, such as those of a space and "little", and what is left at their sides.
-    assert (width - 78) / (high - low) >= 7 * 7.25 + 6
 
 
 def test_the_table_is_what_is_drawn(trace):

@@ -27,13 +27,12 @@ FORWARDS = (("the prompt", make_forward(4)), ("this step", make_forward(1, 4)))
 
 def test_what_the_page_draws_on_a_phone_is_sound() -> None:
     look = {"caption": CAPTION, "theme": DARK, "paper": Paper(370)}
-    figures = (
+    for figure in (
         flame_chart(make_calls(), **look),
         lens_heatmap(make_lens(), selected=12, **look),
         attention_map(make_attention(40, 8), **look),
         module_times((("the prompt", make_forward(4, layers=30)),), **look),
-    )
-    for figure in figures:
+    ):
         assert_sound(figure)
         assert figure.layout.meta["caption"] == CAPTION
     assert "Nothing was recorded" in flame_chart((), **look).layout.meta["alt"]
@@ -43,8 +42,7 @@ def test_the_flame_has_a_bar_a_call_below_the_one_that_made_it() -> None:
     figure = flame_chart(make_calls(), caption=CAPTION)
     forward = trace_named(figure, "forward")
     assert (list(forward.base), list(forward.x), list(forward.y)) == ([3000.0], [1000.0], [2])
-    steps = {custom[0] for drawn in figure.data for custom in drawn.customdata}
-    assert steps == {-1, 0, 1}
+    assert {custom[0] for drawn in figure.data for custom in drawn.customdata} == {-1, 0, 1}
     assert [custom[0] for custom in forward.customdata] == [1]
     assert "Too short to be seen: 1 call." in " ".join(annotations(figure))
     table = flame_chart_data(make_calls())

@@ -119,16 +119,14 @@ def test_caption_names_model_method_settings_and_seed():
 
 
 def test_caption_says_that_tokens_are_drawn_at_which_temperature_and_keeps_words_words():
-    config = Reasoning(do_sample=True, ignore_end=1, wait_text=" Hm, wait")
-    assert config_caption("m", config) == (
+    assert config_caption("m", Reasoning(do_sample=True, ignore_end=1, wait_text=" Hm, wait")) == (
         "m · reasoning · temperature 1 · max thinking tokens 128 · ignore end 1 "
         "· wait text Hm, wait · drawn · seed 0"
     )
 
 
 def test_caption_leaves_out_what_does_not_act_in_greedy():
-    shaping = Shaping(temperature=0.8, repetition_penalty=1.2)
-    trace = make_trace(40, "greedy", shaping=shaping)
+    trace = make_trace(40, "greedy", shaping=Shaping(temperature=0.8, repetition_penalty=1.2))
     assert settings_caption(trace) == "embedded:target · greedy · repetition penalty 1.2"
 
 

@@ -39,8 +39,7 @@ def test_a_width_in_print_is_as_many_px_as_its_type_allows() -> None:
     assert printed("8.5 cm").mm == 85 and printed("3.5in").mm == pytest.approx(88.9)
     assert printed(640) == printed("640px") and printed(640).mm is None
     for size in (7, 7.5, 8):
-        paper = printed("85mm", type_pt=size)
-        assert paper.type_pt == pytest.approx(size, rel=1e-3)
+        assert printed("85mm", type_pt=size).type_pt == pytest.approx(size, rel=1e-3)
         assert SMALL / 12 * size > 6
 
 
@@ -187,10 +186,8 @@ def test_what_all_paths_share_is_one_box() -> None:
     part = part_of(beam_graph(search.beam_steps), search, 3, None)
     stem = stem_of(part, 0, 40)
     assert len(stem) > 2 and figure.layout.meta["first"] == len(stem)
-    ids = [one.token_ids[: len(stem)] for one in search.hypotheses[:3]]
-    assert len(set(ids)) == 1
+    assert len({one.token_ids[: len(stem)] for one in search.hypotheses[:3]}) == 1
     said = "".join(search.beam_steps[s].candidates[p].text for s, p in stem)
-    best = trace_named(figure, "best")
-    box = best.text[0].replace("<br>", " ").removeprefix("… ")
+    box = trace_named(figure, "best").text[0].replace("<br>", " ").removeprefix("… ")
     assert re.sub(r"\s+", " ", said).strip().endswith(box)
     assert f"{len(stem)} tokens that all paths share" in figure.layout.meta["subtitle"]

@@ -76,8 +76,7 @@ def test_an_unfinished_sweep_says_how_far_it_is() -> None:
     for draw in (reason_accuracy, *OF_A_SWEEP):
         words = " ".join(annotations(draw(part))).replace("<br>", " ")
         assert "So far the first problem of 4, each at every budget." in words
-    line = trace_named(reason_accuracy(part), "accuracy")
-    assert list(line.y) == [0.0, 1.0, 1.0]
+    assert list(trace_named(reason_accuracy(part), "accuracy").y) == [0.0, 1.0, 1.0]
     assert list(reason_accuracy_data(part)["runs"]) == [1, 1, 1]
     assert not any("So far" in text for text in annotations(reason_accuracy(make_sweep())))
 
@@ -85,10 +84,9 @@ def test_an_unfinished_sweep_says_how_far_it_is() -> None:
 @pytest.mark.parametrize("count", [0, 2])
 def test_a_sweep_without_a_whole_problem_is_a_sentence(count: int) -> None:
     for draw in (reason_accuracy, reason_outcomes, reason_spent):
-        found = [
+        assert [
             a.text for a in draw(make_sweep(count=count)).layout.annotations if a.name == "sentence"
-        ]
-        assert found == ["No problem has been run at every budget yet."]
+        ] == ["No problem has been run at every budget yet."]
 
 
 def test_outcomes_are_stacked_to_the_whole() -> None:
@@ -152,8 +150,7 @@ def test_the_band_of_several_samples_is_one_over_problems() -> None:
     drawn = replace(sweep.plan, config=replace(sweep.plan.config, do_sample=True), samples=3)
     rows = tuple(replace(row, sample=at) for row in sweep.rows for at in range(3))
     figure = reason_accuracy(replace(sweep, plan=drawn, rows=rows))
-    words = " ".join(annotations(figure)).replace("<br>", " ")
-    assert "interval over problems" in words
+    assert "interval over problems" in " ".join(annotations(figure)).replace("<br>", " ")
     assert "over problems" not in " ".join(annotations(reason_accuracy(sweep)))
 
 
@@ -175,13 +172,6 @@ def test_many_stops_are_a_window_around_the_first_right_one() -> None:
     assert "Of 80 stops: the first, 53 to 66, the last." in words
     assert len(shapes_named(figure, "gap")) == 2
     assert len(reason_stops_data(make_strip(outcomes))) == 80
-
-
-def test_a_token_is_not_cut_into_parts() -> None:
-    strip = make_strip(("wrong", "wrong"))
-    short = replace(strip, points=(strip.points[0], replace(strip.points[1], tokens=1)))
-    axis = reason_stops(short, caption=CAPTION).layout.xaxis
-    assert (axis.dtick, axis.range) == (1, (0, 1))
 
 
 @pytest.mark.parametrize(("count", "gaps"), [(1, 0), (16, 0), (17, 1), (18, 1), (40, 1)])

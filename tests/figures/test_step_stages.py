@@ -65,8 +65,7 @@ def test_removed_mass_and_kept_tokens_are_written():
     step = TRACE.token_steps[5]
     texts = [text.replace("\u00a0", " ") for text in annotations(step_stages(step, TRACE))]
     stage = step.stages[3]
-    expected = f"{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept"
-    assert expected in texts
+    assert f"{100 * stage.removed_mass:.1f} % removed, {stage.kept:,} of 512 kept" in texts
     assert "512 tokens" in texts and texts.count("nothing removed") == 1
     # The final stage repeats the last one, and is not drawn twice.
     assert [stage.name for stage in shown_stages(step)] == ["raw", "temperature", "top_k", "top_p"]
@@ -99,8 +98,7 @@ def test_the_number_falls_into_the_chosen_tokens_segment():
 def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
     step = next(s for s in TRACE.token_steps if s.chosen.rank > 20)
     names = [segment.candidate for segment in drawn_segments(step)]
-    at = names.index(len(step.candidates) - 1)
-    assert names[at - 1] is None
+    assert names[names.index(len(step.candidates) - 1) - 1] is None
 
 
 def test_a_token_stands_at_one_place_of_the_order_in_all_rows():
@@ -161,8 +159,7 @@ def test_noisy_scores_are_shown_and_the_highest_is_the_chosen(draw):
         assert points.x[0] == best[0]
         assert points.customdata[0][1] == best[1].token_id == step.token_id
         assert [bool(width) for width in points.marker.line.width].index(True) == 0
-        hollow = trace_named(figure, "log-probability")
-        assert hollow.x[0] == pytest.approx(math.log(best[1].prob))
+        assert trace_named(figure, "log-probability").x[0] == pytest.approx(math.log(best[1].prob))
         assert [item.score for item in scored(step)] == sorted(points.x, reverse=True)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.figures import lab_tree, printed
-from core.figures.lanes.token_tree import MOST_NODES, lay_out_tree, merged
+from core.figures.lanes.token_tree import MOST_NODES, lay_out_tree
 from core.traces.lab import load_lab
 from tests.figures.labs import make_rows, row_of
 from tests.figures.looking import trace_named
@@ -17,9 +17,15 @@ LAB = Path(__file__).parents[2] / "assets" / "traces" / "lab.json"
 
 
 def test_shared_beginnings_are_one_node() -> None:
-    tree = merged(ROWS)
-    assert len(tree) - 1 == 10
-    assert [tree.nodes[node]["rows"] for node in tree.successors(0)] == [[0, 2, 3], [1]]
+    first = [cell for cell in lay_out_tree(ROWS, fold=False).cells if cell.depth == 0]
+    assert [cell.lanes for cell in first] == [3, 1]
+
+
+def test_a_run_may_be_longer_than_the_stack_of_python() -> None:
+    long = [row_of(1, *range(3000)), row_of(2, *range(3000), 7)]
+    layout = lay_out_tree(long)
+    assert [(cell.lanes, len(cell.tokens)) for cell in layout.cells] == [(2, MOST_NODES)]
+    assert [len(lane.tokens) for lane in layout.lanes] == [3000, 3001]
 
 
 def test_unfolded_every_node_is_a_cell_that_spans_its_rows() -> None:

@@ -101,7 +101,6 @@ def _timed(run: Trace) -> Trace:
         for at, step in enumerate(run.token_steps)
     ]
     decode = 1.04 * sum(step.seconds.total for step in steps)
-    assert run.prompt_step is not None
     prompt = replace(run.prompt_step, seconds=0.0123)
     timings = Timings(0.0123, decode, 0.0123 + decode)
     return replace(run, steps=(prompt, *steps), timings=timings)

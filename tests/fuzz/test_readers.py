@@ -47,6 +47,7 @@ PARSERS = re.compile(r"\b(json\.loads?|csv\.(reader|DictReader)|yaml\.\w*load|to
 # Files of the project's own and of models, which have tests of their own.
 ELSEWHERE = (
     "core/models/",
+    "core/decoding/files.py",
     "core/figures/base/measure.py",
     "pages/ui/resources/models.py",
     "pages/ui/resources/prompts.py",

@@ -51,8 +51,7 @@ def test_control_tokens_in_a_message_stay_text(model: TransformersModel) -> None
     ids = model.encode_chat([{"role": "user", "content": attack}])
     for name, count in (("<|im_start|>", 2), ("<|im_end|>", 1)):
         assert ids.count(model.tokenizer.convert_tokens_to_ids(name)) == count
-    text = b"".join(map(model.token_bytes, ids)).decode()
-    assert text == f"user\n{attack}\nassistant\n"
+    assert b"".join(map(model.token_bytes, ids)).decode() == f"user\n{attack}\nassistant\n"
 
 
 def test_a_plain_prompt_keeps_the_tokenizers_own_reading(model: TransformersModel) -> None:
@@ -102,6 +101,7 @@ def test_a_start_that_a_pasted_template_doubles_is_told() -> None:
     trace = collect(model, model.render_chat(HELLO), config)
     assert trace.notes[0].words.startswith("The model reads '<s>' twice")
     assert all(one.passed for one in check(trace, model))
-    assert model.encode_chat(HELLO).count(1) == 1
+    apart = TransformersModel(model.hf_model, tokenizer, model_id="starts", isolate_templates=True)
+    assert model.encode_chat(HELLO).count(1) == apart.encode_chat(HELLO).count(1) == 1
     for prompt in ("the fox", model.encode_chat(HELLO)):
         assert collect(model, prompt, config).notes == ()

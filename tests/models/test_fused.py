@@ -187,13 +187,13 @@ def test_other_models_run_through_transformers(why: str) -> None:
     )
 
 
-_rotation, _step = Body.rotation, FusedStep.__call__
+_mixed, _rotation, _step = FusedStep._mixed, Body.rotation, FusedStep.__call__
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "wrong"),
     [
-        (FusedStep, "_mask", lambda *_: None),
+        (FusedStep, "_mixed", lambda self, q, k, v, _, scale: _mixed(self, q, k, v, None, scale)),
         (Body, "rotation", lambda self, kind, at, n: _rotation(self, kind, 2 * at, n)),
         (
             FusedStep,

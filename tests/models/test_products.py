@@ -18,13 +18,15 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(products, "_LEAST_ELEMENTS", 0)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     counted: list[int] = []
-    honest = products._product_of_parts
+    honest = products._product_by_parts
 
-    def counting(rows: torch.Tensor, matrix: torch.Tensor, parts: int) -> torch.Tensor:
-        counted.append(parts)
-        return honest(rows, matrix, parts)
+    def counting(rows: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor | None:
+        by_parts = honest(rows, matrix)
+        if by_parts is not None:
+            counted.append(products._parts_for(len(rows), len(matrix), 3))
+        return by_parts
 
-    monkeypatch.setattr(products, "_product_of_parts", counting)
+    monkeypatch.setattr(products, "_product_by_parts", counting)
     return counted
 
 

@@ -61,9 +61,8 @@ def test_byte_level_tokens_join_to_the_exact_text(text: str) -> None:
 @given(st.text())
 def test_sentencepiece_bytes_join_to_the_exact_text(text: str) -> None:
     tokenizer = sentencepiece_tokenizer()
-    texts = TokenTexts(tokenizer)
     ids = [tokenizer.convert_tokens_to_ids(f"<0x{byte:02X}>") for byte in text.encode()]
-    assert b"".join(map(texts.bytes_of, ids)) == text.encode()
+    assert b"".join(map(TokenTexts(tokenizer).bytes_of, ids)) == text.encode()
 
 
 @pytest.mark.parametrize(

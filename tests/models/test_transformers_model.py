@@ -36,8 +36,7 @@ def test_a_long_prompt_comes_in_pieces_with_the_same_logits(
     whole = prompt_logits(model, ids, use_cache)
     monkeypatch.setattr(transformers_model, "CHUNK_BYTES", (4 if use_cache else 1) * 4 * 300)
     pieces = prompt_logits(model, ids, use_cache)
-    expected = [4, 4, 4, 4, 4, 3] if use_cache else [8, 8, 7]
-    assert [len(piece) for piece in pieces] == expected
+    assert [len(piece) for piece in pieces] == ([4, 4, 4, 4, 4, 3] if use_cache else [8, 8, 7])
     torch.testing.assert_close(torch.cat(pieces), whole[0], rtol=0, atol=2e-5)
 
 
@@ -64,8 +63,7 @@ def test_logits_are_float32_whatever_the_weights_are() -> None:
 def test_every_declared_end_of_sequence_counts() -> None:
     hf_model = random_model("llama", eos_token_id=7)
     hf_model.generation_config.eos_token_id = [8, 9, 100_000]
-    model = TransformersModel(hf_model, tiny_tokenizer(), model_id="ends")
-    assert model.eos_ids == {0, 7, 8, 9}
+    assert TransformersModel(hf_model, tiny_tokenizer(), model_id="ends").eos_ids == {0, 7, 8, 9}
 
 
 @pytest.mark.parametrize("kind", ["mamba", "openai-gpt"])
@@ -78,8 +76,7 @@ def test_models_without_a_usable_cache_run_uncached(kind: str) -> None:
     logits = context.branch([0, 0]).extend([[3], [4]])
     fresh = model.start([*PROMPT, 4], use_cache=False)
     torch.testing.assert_close(logits[1, 0], fresh.logits[0], rtol=0, atol=1e-5)
-    config = Greedy(max_new_tokens=3)
-    assert model.reference_token_ids(PROMPT, config) is not None
+    assert model.reference_token_ids(PROMPT, Greedy(max_new_tokens=3)) is not None
 
 
 def test_encoders_are_refused() -> None:
@@ -122,15 +119,13 @@ def test_the_reference_samples_from_all_tokens_where_top_k_is_off() -> None:
     model = random_language_model(initializer_range=0.001)
     config = Sampling(max_new_tokens=60, min_new_tokens=60, draw="multinomial")
     ids = model.reference_token_ids(PROMPT, config)
-    assert ids is not None
     # Nearly uniform: transformers' implicit top_k of 50 would leave 50 of 300 tokens.
     assert len(set(ids)) > 50
 
 
 def test_temperature_zero_has_the_reference_of_greedy() -> None:
     model = random_language_model()
-    shaping = Shaping(temperature=0, top_p=0.5)
-    config = Sampling(max_new_tokens=8, shaping=shaping)
+    config = Sampling(max_new_tokens=8, shaping=Shaping(temperature=0, top_p=0.5))
     greedy = model.reference_token_ids(PROMPT, Greedy(max_new_tokens=8))
     assert model.reference_token_ids(PROMPT, config) == greedy
 
@@ -146,7 +141,6 @@ def test_the_reference_stops_at_a_stop_string_of_the_new_text() -> None:
     model = random_language_model(initializer_range=0.001)
     settings = {"max_new_tokens": 40, "min_new_tokens": 40, "draw": "multinomial"}
     ids = model.reference_token_ids(PROMPT, Sampling(**settings))  # type: ignore[arg-type]
-    assert ids is not None
     spelled = [model.token_bytes(token) for token in ids]
     at = next(at for at, text in enumerate(spelled) if text and text.isascii())
     stop_strings = ("never seen", spelled[at].decode())

@@ -30,7 +30,6 @@ class Simulated:
     def step(self) -> None:
         """The holder makes its next step, and passes its turn on or ends."""
         holder = self.shares.holder
-        assert holder is not None
         seconds = next(self._steps[holder], None)
         if seconds is None:
             self.ended[holder] = self.now
@@ -68,8 +67,7 @@ def test_five_sweeps_of_one_session_take_no_more_than_one_of_another() -> None:
     for _ in range(5):
         machine.add("greedy", [LONG] * 10_000)
     alone = [0.002] * 1000
-    ended = machine.run_until(machine.add("visitor", alone))
-    assert ended <= 2 * sum(alone) + 2 * LONG
+    assert machine.run_until(machine.add("visitor", alone)) <= 2 * sum(alone) + 2 * LONG
 
 
 def test_jobs_of_one_session_take_turns() -> None:
@@ -103,6 +101,18 @@ def test_ending_jobs_and_starting_new_ones_wins_nothing() -> None:
             eager = machine.add("eager", [0.1])
         machine.step()
     assert machine.worked["eager"] <= machine.worked["patient"] + 0.3
+
+
+def test_jobs_that_end_with_their_only_step_leave_their_session_s_debt() -> None:
+    machine = Simulated()
+    machine.add("patient", [0.01] * 100_000)
+    while machine.now < 20:
+        ticket = machine.add("eager", [])
+        while machine.shares.holder is not ticket:
+            machine.step()
+        machine.now += 0.1
+        machine.step()
+    assert machine.worked["patient"] == pytest.approx(10, abs=0.5)
 
 
 def test_nothing_is_kept_of_sessions_that_went() -> None:

@@ -23,13 +23,14 @@ from core.models.scripted import ScriptedModel
 from core.server.api.request.plan import LogprobsOptions
 from core.server.api.run.scored import ScoredRun, ScoreRequest, collect_scored
 from core.server.api.service import Service
+from core.server.api.submit import submit
 from core.server.job import ModelJob
 from core.server.queue import FairQueue
 from core.server.worker.client import LostWorkerError, Worker
 from core.server.worker.reference import ModelReference, share
 from core.server.worker.workers import IN_PROCESS, Workers
 from tests.server.api.served import eventually
-from tests.server.worked import hand_over, wait_for_stop
+from tests.server.worked import Fatal, hand_over, wait_for_stop
 
 WHERE = "embedded:target"
 FEW, FINAL = LogprobsOptions(2), LogprobsOptions(2, "final")
@@ -63,6 +64,12 @@ def process_of(workers: Workers) -> Worker:
     return workers._workers[0]
 
 
+def pid_of(workers: Workers) -> int:
+    process = process_of(workers)._process
+    assert process
+    return process.pid
+
+
 def run(workers: Workers, function: Any, *args: Any, job: Job | None = None, **named: Any) -> Any:
     return workers.compute(job or Job(session="a"), FairQueue(), function, *args, **named)
 
@@ -92,6 +99,12 @@ def test_a_run_of_the_worker_is_the_run_of_this_process(workers, model, config) 
     )
     assert numbers(trace) == numbers(here)
     assert tuple(steps) == trace.steps and all(check.passed for check in trace.checks)
+
+
+def test_a_warm_up_waits_until_the_worker_has_the_model(workers) -> None:
+    workers.warm_up(ModelReference(WHERE, WHERE))
+    process = process_of(workers)._process
+    assert process and process.poll() is None and not workers.sessions
 
 
 def test_logits_come_back_with_this_process_s_tokens(workers, model) -> None:
@@ -167,7 +180,7 @@ def test_a_model_that_only_this_process_has_runs_here() -> None:
     workers = Workers(1, lambda _: None)
     job = Job(session="a")
     trace = run(workers, collect, ScriptedModel({(): UNIFORM}), [1], core.Greedy(), job=job)
-    assert trace.token_ids and process_of(workers).pid is None and job.state == "running"
+    assert trace.token_ids and process_of(workers)._process is None and job.state == "running"
 
 
 def test_a_callback_that_cannot_be_sent_fails_with_a_sentence(workers, model) -> None:
@@ -208,6 +221,21 @@ def test_the_length_of_the_queue_counts_what_waits_for_the_worker(workers, model
     assert length() == 0
 
 
+def test_latency_between_tokens_is_measured_where_the_model_computes(workers, model) -> None:
+    """Steps arrive in batches: between their arrivals lie 30 ms or nothing."""
+    service = Service(
+        load=lambda *_: model, offered=lambda: (WHERE,), queue=FairQueue(), workers=workers
+    )
+    body = {"model": WHERE, "prompt": "Once", "max_tokens": 40, "ignore_eos": True}
+    submission = submit(service, "completions", body, "")
+    submission.start(service, lambda _: None)
+    record = submission.record
+    assert record.done.wait(60) and record.state == "finished", record.error
+    steps = record.traces[0].token_steps
+    assert len(record.gaps) == len(steps) - 1 == 39
+    assert all(gap > step.duration for gap, step in zip(record.gaps, steps[1:], strict=True))
+
+
 @pytest.mark.parametrize(
     ("config", "scoring"),
     [
@@ -241,7 +269,7 @@ def test_log_probabilities_are_read_where_the_model_computes(
             draft=None,
             prompt_text=None,
             only_prompt=only_prompt,
-            on_step=lambda _, scores: seen[where].append(scores),
+            on_step=lambda _, scores, _made: seen[where].append(scores),
         )
 
     ours, here = scored(workers, "worker"), scored(IN_PROCESS, "here")
@@ -253,13 +281,18 @@ def test_log_probabilities_are_read_where_the_model_computes(
 
 def test_a_worker_that_is_killed_costs_its_run_and_is_started_again(workers, model) -> None:
     def on_step(_: Any) -> None:
-        pid = process_of(workers).pid
-        assert pid
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid_of(workers), signal.SIGKILL)
 
     with pytest.raises(LostWorkerError, match="has ended"):
         run(workers, collect, model, "Once", LONG, on_step=on_step)
     assert run(workers, collect, model, "Once", core.Greedy(max_new_tokens=3)).token_ids
+
+
+def test_a_call_that_ends_every_process_is_sent_twice_at_most(workers, tmp_path) -> None:
+    deaths = tmp_path / "deaths"
+    with pytest.raises(LostWorkerError):
+        run(workers, repr, Fatal(deaths))
+    assert deaths.read_text() == "xx"
 
 
 def test_of_twenty_runs_those_that_had_begun_are_lost_and_the_others_finish(workers, model) -> None:
@@ -274,7 +307,7 @@ def test_of_twenty_runs_those_that_had_begun_are_lost_and_the_others_finish(work
             with killing:
                 if not killed.is_set():
                     killed.set()
-                    os.kill(process_of(workers).pid or 0, signal.SIGKILL)
+                    os.kill(pid_of(workers), signal.SIGKILL)
 
         job.run(lambda _: run(workers, collect, model, "Once", config, job=job, on_step=on_step))
 
@@ -307,7 +340,7 @@ def test_a_hundred_stops_leave_nothing_behind(workers, model) -> None:
 
     for _ in range(10):
         stopped()
-    processes = os.getpid(), process_of(workers).pid or 0
+    processes = os.getpid(), pid_of(workers)
     before, memory = [held(of) for of in processes], [megabytes(of) for of in processes]
     for _ in range(100):
         stopped()

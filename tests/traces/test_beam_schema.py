@@ -45,8 +45,7 @@ def test_other_methods_files_hold_no_hypotheses(runs: dict[str, Trace]) -> None:
     trace = collect(random_language_model("llama"), "the fox", Greedy(max_new_tokens=2))
     assert "hypotheses" not in trace.to_dict()
     hypotheses = runs["plain"].to_dict()["hypotheses"]
-    refused = refusal({**trace.to_dict(), "hypotheses": hypotheses})
-    assert "results of another method" in refused
+    assert "results of another method" in refusal({**trace.to_dict(), "hypotheses": hypotheses})
 
 
 def _at(fate: str, /, **values: Any) -> Callable[[Any], Any]:

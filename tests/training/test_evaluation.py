@@ -3,7 +3,6 @@
 import pytest
 
 from training.evaluation import arithmetic, decoding, text
-from training.glance import states
 
 
 def test_draft_tokens_are_counted_round_by_round() -> None:
@@ -12,11 +11,6 @@ def test_draft_tokens_are_counted_round_by_round() -> None:
     assert decoding.count_accepted([1, 2, 3, 4, 0, 6, 9, 8], row) == (4 + 3 + 1, 4 + 1 + 1)
     assert decoding.count_accepted([0, 0], [1, 2]) == (2 + 1, 0)
     assert decoding.count_accepted([], []) == (0, 0)
-
-
-def test_the_most_frequent_answer_wins() -> None:
-    assert arithmetic.majority([3, 5, 5, None, 3, 5]) == 5
-    assert arithmetic.majority([None, None]) is None
 
 
 @pytest.mark.parametrize(
@@ -33,11 +27,6 @@ def test_the_most_frequent_answer_wins() -> None:
 )
 def test_a_call_has_its_result_or_none(call: str, result: int | None) -> None:
     assert arithmetic.result_of(call) == result
-
-
-def test_numbers_and_answers_are_found_in_replies() -> None:
-    assert states("The capital of Italy is Rome.", "Rome")
-    assert not states("The answer is romance.", "Rome")
 
 
 @pytest.mark.parametrize(

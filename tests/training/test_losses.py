@@ -17,8 +17,7 @@ ROW = torch.tensor([[3, 4, 5, END, 6, 7, END, 8]])
 def model() -> LlamaForCausalLM:
     torch.manual_seed(0)
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = LlamaConfig(vocab_size=12, intermediate_size=32, **sizes)
-    return LlamaForCausalLM(config).eval()
+    return LlamaForCausalLM(LlamaConfig(vocab_size=12, intermediate_size=32, **sizes)).eval()
 
 
 def test_positions_begin_anew_only_where_documents_are_apart() -> None:

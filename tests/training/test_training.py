@@ -101,9 +101,7 @@ def test_the_quick_version_makes_evaluates_and_describes_a_pair(tmp_path: Path) 
         assert {"README.md", "loss.svg", "loss.csv", "training.json"} <= names
         assert "{" not in (folder / "README.md").read_text(encoding="utf-8")
     model = load_model(tmp_path / "target")
-    trace = collect(model, "Once upon a time", Greedy(max_new_tokens=4))
-    assert len(trace.token_ids) == 4
+    assert len(collect(model, "Once upon a time", Greedy(max_new_tokens=4)).token_ids) == 4
     measured = json.loads((tmp_path / "target" / "evaluation.json").read_text(encoding="utf-8"))
     assert len(measured) >= 14
-    prompts = json.loads((tmp_path / "target" / "prompts.json").read_text(encoding="utf-8"))
-    assert len(prompts) == 16
+    assert len(json.loads((tmp_path / "target" / "prompts.json").read_text(encoding="utf-8"))) == 16

@@ -120,6 +120,13 @@ def serve(monkeypatch: pytest.MonkeyPatch, model: Any) -> Any:
     return model
 
 
+@pytest.fixture(autouse=True)
+def _loads_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """A model that a test puts in place of the real one stands in this process alone."""
+    if request.path.stem != "test_in_worker":
+        monkeypatch.setattr(models, "unloaded", lambda _: None)
+
+
 @pytest.fixture
 def example() -> Trace:
     """What the page shows first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -19,6 +20,17 @@ def finished(work: object) -> jobs.Job:
     job = jobs.start(work)  # type: ignore[arg-type]
     assert job.done.wait(SECONDS)
     return job
+
+
+@pytest.mark.parametrize("load", [jobs.load_for, jobs.load_draft_for])
+def test_a_model_of_another_version_than_the_run_s_proves_nothing(
+    load: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Mock(revision="two")
+    monkeypatch.setattr(jobs.models, "load", lambda *_: model)
+    assert load(jobs.Job(), Mock(model_revision="two", draft_revision="two")) is model
+    with pytest.raises(ModelError, match="another version"):
+        load(jobs.Job(), Mock(model_revision="one", draft_revision="one"))
 
 
 @pytest.mark.parametrize(

@@ -148,15 +148,6 @@ def test_an_earlier_reasoning_run_is_judged_by_its_own_problem(monkeypatch) -> N
     assert said["question"] == asked[0].prompt and "prompt" not in said
 
 
-def test_what_to_notice_follows_the_step_and_the_method() -> None:
-    sampled, greedy = make_trace(12), make_trace(12, "greedy")
-    low = next(step for step in sampled.token_steps if step.chosen.rank > 1)
-    said = notice.words(sampled, low)
-    assert f"The draw took rank {low.chosen.rank:,}" in said and f"at step {low.index + 1}" in said
-    said = notice.words(greedy, greedy.token_steps[0])
-    assert "Greedy takes rank 1" in said and "draw took" not in said
-
-
 def test_what_to_notice_holds_no_text_of_a_token() -> None:
     hostile = make_trace(20, hostile=True, shaping=Shaping(temperature=1.8))
     said = "".join(notice.words(hostile, step) for step in hostile.token_steps)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 from functools import partial
 from time import perf_counter
 
-from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.autoregressive.config import as_single_tokens
 from core.decoding.autoregressive.engine import continue_each, continue_from
 from core.decoding.checks.model_checks import made_by
 from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.decode import steps_of
 from core.decoding.errors import ConfigError
-from core.decoding.loop.record_run import record_run
-from core.decoding.loop.run import doubled_start
+from core.decoding.loop.run import doubled_start, record_run
 from core.decoding.methods import method_of
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.steps import Step, TokenStep
@@ -169,10 +167,7 @@ def single_token_config(config: MethodConfig) -> MethodConfig:
     """Return a config whose method takes given tokens, with the settings of any config."""
     if method_of(config).takes_given:
         return config
-    shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
-    if getattr(config, "draws", config.can_draw):
-        return Sampling(seed=getattr(config, "seed", 0), **shared)
-    return Greedy(**shared)
+    return as_single_tokens(config, getattr(config, "draws", config.can_draw))
 
 
 def _go_on(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 from core.decoding.config import SEED, DrawMethod, MethodConfig, setting
 
@@ -36,12 +36,23 @@ class Sampling(MethodConfig):
     draw: DrawMethod = setting("inverse_cdf", "how to draw")
 
 
-def drawn_by(config: MethodConfig) -> Sampling | None:
-    """The sampling that picks a run's tokens; None where each is the most probable one.
+def as_single_tokens(config: MethodConfig, draws: bool) -> Greedy | Sampling:
+    """Return sampling or greedy decoding with the shared settings, seed and draw of any config."""
+    shared: dict[str, Any] = {f.name: getattr(config, f.name) for f in fields(MethodConfig)}
+    if not draws:
+        return Greedy(**shared)
+    shared |= {name: getattr(config, name) for name in ("seed", "draw") if hasattr(config, name)}
+    return Sampling(**shared)
+
+
+def drawn_by(chooser: MethodConfig) -> Sampling | None:
+    """Return the sampling that draws a run's tokens; None where each is the most probable one.
 
     Temperature 0 means greedy.
+
+    Args:
+        chooser: the run's `MethodConfig.chooser`.
     """
-    chooser = config.chooser
     if isinstance(chooser, Sampling) and chooser.shaping.temperature > 0:
         return chooser
     return None

@@ -14,7 +14,7 @@ from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.errors import DecodingError
 from core.decoding.loop.recording import read_step
-from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.steps import Draw, ForcedAs, Phase, Step, StepSeconds, TokenStep
@@ -23,7 +23,6 @@ from core.decoding.shaping.draws import (
     draw,
     draw_noise,
     generator_at,
-    new_generator,
     noisy_scores,
 )
 from core.decoding.shaping.known import require_drawable
@@ -159,7 +158,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
         config.shaping,
         draws=drawn_by(config) is not None,
         min_new_tokens=config.min_new_tokens,
-        eos_ids=eos_rows(model),
+        eos_ids=model.eos_ids,
         known=getattr(model, "known", None) is not None,
         seed=getattr(config, "seed", 0),
         token_bytes=model.token_bytes,
@@ -201,7 +200,7 @@ class Picker:
         self._config = config
         self._shaper = shaper_of(model, config)
         self._sampling = sampling = drawn_by(config)
-        self._generator = new_generator(sampling.seed if sampling else 0)
+        self._generator = torch.Generator().manual_seed(sampling.seed if sampling else 0)
         if sampling and start:
             self._generator = generator_at(sampling.draw, sampling.seed, start, model.vocab_size)
 

@@ -35,7 +35,8 @@ def reshape_step(
         logits: `[vocab]`, of `logits_at`.
         previous_ids: the prompt and the tokens generated before the step.
     """
-    picker, sampling, noise = Picker(model, config), drawn_by(config), None
+    picker, noise = Picker(model, config.chooser), None
+    sampling = drawn_by(config.chooser)
     if sampling:
         noise = noise_at(sampling.draw, sampling.seed, index, model.vocab_size)
     picked = picker.pick(index, logits, previous_ids, noise)

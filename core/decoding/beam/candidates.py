@@ -16,7 +16,6 @@ from torch import Tensor
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.hypotheses import NOTHING
 from core.decoding.errors import DecodingError
-from core.decoding.loop.run import eos_rows
 from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 from core.decoding.shaping.step import StepShaper
@@ -32,7 +31,7 @@ _DRAWN_FROM_AT_MOST = 2**24
 
 def looked_at(config: BeamSearch, model: LanguageModel) -> int:
     """K: so many continuations a group looks at, where there are so many."""
-    return max(2, 1 + len(eos_rows(model))) * (config.num_beams // config.num_beam_groups)
+    return max(2, 1 + len(model.eos_ids)) * (config.num_beams // config.num_beam_groups)
 
 
 class RankedCandidates(NamedTuple):
@@ -85,7 +84,7 @@ def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
 
     Every filter leaves one token more than can end a path, so that a path can go on.
     """
-    eos_ids = eos_rows(model)
+    eos_ids = model.eos_ids
     return StepShaper(
         config.shaping,
         draws=config.draws,

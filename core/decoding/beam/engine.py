@@ -32,10 +32,9 @@ from core.decoding.beam.hypotheses import NOTHING, BeamHypotheses, StopReason
 from core.decoding.beam.types import BeamCandidate, BeamSeconds, BeamStep, Fate
 from core.decoding.config import Ended
 from core.decoding.errors import DecodingError
-from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step
-from core.decoding.shaping.draws import new_generator
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> Iterator[Step]:
@@ -116,13 +115,13 @@ class _Search:
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> None:
         groups, limit = config.num_beam_groups, token_limit(model, prompt_ids, config)
         self._model, self._config = model, config
-        self._eos_ids, self._limit, self._index = frozenset(eos_rows(model)), limit, 0
+        self._eos_ids, self._limit, self._index = model.eos_ids, limit, 0
         self._beams = config.num_beams // groups
         self._count = min(looked_at(config, model), self._beams * model.vocab_size)
         self._read, self._shaper = LogProbabilities(), shaper_of(model, config)
         self._stops = [text.encode() for text in config.stop_strings]
         self._tail = max((len(stop) for stop in self._stops), default=1) - 1
-        self._generator = new_generator(config.seed) if config.draws else None
+        self._generator = torch.Generator().manual_seed(config.seed) if config.draws else None
         rules = (config.length_penalty, config.early_stopping, limit)
         prompt = _BeamRow(0, 0, 0.0, list(prompt_ids), b"")
         self._groups = [
@@ -141,7 +140,12 @@ class _Search:
         log_probs, entropies = self._read(logits)
         scored = perf_counter()
         belongs = tuple(g.number for g in self._groups if not g.stopped_by for _ in g.rows)
-        choices = self._search_all(log_probs)
+        choices: list[_GroupChoice] = []
+        for group in self._groups:
+            if not group.stopped_by:
+                # Penalised for what the groups before it have just taken.
+                taken = [token_id for earlier in choices for token_id in self._taken(earlier)]
+                choices.append(self._search(group, log_probs, taken))
         # The next beam holds the survivors of the groups that go on; the others' come after them.
         order = [(f, at) for f in choices for at in f.survivors if not f.group.stopped_by]
         going = len(order)
@@ -152,6 +156,7 @@ class _Search:
         texts = tuple(text for f in choices for text in self._texts(f))
         index = self._index
         self._advance(order[:going])
+        ended = [entry for group in self._groups for entry in group.hypotheses.entries]
         return BeamStep(
             index=index,
             candidates=candidates,
@@ -162,17 +167,8 @@ class _Search:
             limit=self._limit,
             origin="sampled" if self._generator else "argmax",
             seconds=BeamSeconds(forward, scored - started, perf_counter() - scored),
-            finish_reason=None if self.rows else self._finish_reason(),
+            finish_reason=None if self.rows else max(ended, key=lambda entry: entry.score).item,
         )
-
-    def _search_all(self, log_probs: Tensor) -> list[_GroupChoice]:
-        """Group after group, each penalised for what those before it have just taken."""
-        choices: list[_GroupChoice] = []
-        for group in self._groups:
-            if not group.stopped_by:
-                taken = [token_id for earlier in choices for token_id in self._taken(earlier)]
-                choices.append(self._search(group, log_probs, taken))
-        return choices
 
     def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _GroupChoice:
         """A group's candidates, with the finished ones added to its hypotheses."""
@@ -282,13 +278,6 @@ class _Search:
             group.first, group.rows = first, rows.get(group.number, [])
             first += len(group.rows)
         self._index += 1
-
-    def _finish_reason(self) -> Ended | None:
-        best = max(
-            (entry for group in self._groups for entry in group.hypotheses.entries),
-            key=lambda entry: entry.score,
-        )
-        return best.item
 
 
 def _table_row(chosen: _GroupChoice, at: int, width: int) -> tuple[float | None, ...]:

@@ -8,9 +8,9 @@ from typing import Any
 from core.decoding.beam.config import BeamSearch
 from core.decoding.beam.replay import best_row, replay
 from core.decoding.beam.types import BeamStep, SearchRecord
-from core.decoding.method import Method, RunTokens
+from core.decoding.method import Method
 from core.decoding.record.notes import TEMPERATURE_0, Note
-from core.decoding.record.steps import Step
+from core.decoding.record.steps import RunTokens, Step
 
 
 def _outcome(steps: Sequence[Step], config: BeamSearch, _: object) -> RunTokens:

@@ -19,7 +19,6 @@ from core.decoding.errors import DecodingError
 from core.decoding.loop.run import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.draws import new_generator
 
 # Nats below the best candidate; sums further below may have no probability in float32.
 _FAINT = 45.0
@@ -45,7 +44,9 @@ class Rescoring:
         self._trace, self._model, self._steps = trace, model, trace.beam_steps
         self._config, self._shaper = trace.config, shaper_of(model, trace.config)
         self._most = looked_at(self._config, model)
-        self._generator = new_generator(self._config.seed) if self._config.draws else None
+        self._generator = (
+            torch.Generator().manual_seed(self._config.seed) if self._config.draws else None
+        )
         self.deviations: list[tuple[float, int]] = [(0.0, 0)]
         self.draws: list[str] = []
         self.paths, self.rows, self.largest = 0, 0, 1.0

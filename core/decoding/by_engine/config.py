@@ -31,5 +31,5 @@ class ByEngine(MethodConfig):
     )
 
     def known_by(self, most: int | None) -> int | None:
-        """Number of candidates that the server is asked for."""
+        """Return how many candidates the server is asked for if it names at most `most`."""
         return self.top_candidates if most is None else min(self.top_candidates, most)

@@ -15,7 +15,7 @@ from core.decoding.shaping.step import StepShaper
 
 def expected_draw(trace: Trace) -> tuple[str, str]:
     """Origin and method of every token that isn't forced."""
-    sampling = drawn_by(trace.config)
+    sampling = drawn_by(trace.config.chooser)
     return ("sampled", sampling.draw) if sampling else ("argmax", "argmax")
 
 

@@ -27,9 +27,10 @@ from core.decoding.config import Ended, MethodConfig
 from core.decoding.counting import nth
 from core.decoding.loop.run import doubled_start, read_again, run_notes, token_limit
 from core.decoding.loop.text import Ending, TextStream
+from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.draws import draw_noise, new_generator
+from core.decoding.shaping.draws import draw_noise
 from core.decoding.validation import brief
 
 _COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -90,7 +91,7 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
     window, length = model.context_window, len(trace.prompt_ids) + len(trace.token_ids)
     if window is not None and length > window:
         faults.append(f"{length} tokens don't fit into the context window of {window}")
-    if trace.known != trace.config.known_by(getattr(model, "known", None)):
+    if trace.known != method_of(trace.config).known(trace.config, getattr(model, "known", None)):
         faults.append("the server names another number of tokens of a step than it did")
     if not made_by(trace, model):
         faults.append("the trace was made by another model, or another version of it")
@@ -217,11 +218,11 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
 
 def _noise(trace: Trace, model: LanguageModel) -> Check:
     """The Gumbel noise in every score is what the seed gives that token."""
-    sampling, deviations = drawn_by(trace.config), [0.0]
+    sampling, deviations = drawn_by(trace.config.chooser), [0.0]
     detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
     if sampling and sampling.draw != "inverse_cdf":
         detail = "largest relative deviation of a score from ln p + noise"
-        generator = new_generator(sampling.seed)
+        generator = torch.Generator().manual_seed(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             probs = step.stages[-3 if step.origin == "forced" else -1].probs
             noise = -draw_noise(sampling.draw, generator, model.vocab_size).log()

@@ -20,7 +20,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.draws import Pick, draw_noise, interval_of, new_generator
+from core.decoding.shaping.draws import Pick, draw_noise, interval_of
 from core.decoding.shaping.stage import named_uniform
 
 SAME_STAGES = "stages_again"
@@ -48,9 +48,10 @@ class TokenReplay:
 
     def __init__(self, trace: Trace, model: LanguageModel, record: RecordAgain) -> None:
         self._trace, self._record, self._vocab = trace, record, model.vocab_size
-        self._picker, self._sampling = Picker(model, trace.config.chooser), drawn_by(trace.config)
-        self._seed = getattr(trace.config.chooser, "seed", 0)
-        self._dice = new_generator(self._sampling.seed if self._sampling else 0)
+        chooser = trace.config.chooser
+        self._picker, self._sampling = Picker(model, chooser), drawn_by(chooser)
+        self._seed = getattr(chooser, "seed", 0)
+        self._dice = torch.Generator().manual_seed(self._sampling.seed if self._sampling else 0)
 
     def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:
         """The next step's first difference from the settings applied to `[vocab]` logits.

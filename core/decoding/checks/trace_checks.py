@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+import torch
+
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.checks.common import (
     COMMON_CHECKS,
@@ -30,7 +32,7 @@ from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import RESCALING
-from core.decoding.shaping.draws import draw_noise, new_generator
+from core.decoding.shaping.draws import draw_noise
 
 
 def self_checks(trace: Trace) -> list[Check]:
@@ -175,9 +177,9 @@ def _draw_fault(step: TokenStep) -> str:
 
 def _noise(trace: Trace) -> Check:
     """The uniform numbers are those that the seed gives."""
-    sampling, faults = drawn_by(trace.config), []
+    sampling, faults = drawn_by(trace.config.chooser), []
     if sampling and sampling.draw == "inverse_cdf":
-        generator = new_generator(sampling.seed)
+        generator = torch.Generator().manual_seed(sampling.seed)
         for step in (s for s in trace.token_steps if s.draw.method != "forced"):
             if step.draw.uniform != float(draw_noise("inverse_cdf", generator, 0)):
                 faults.append(f"step {nth(step.index)}: the seed gives another uniform number")

@@ -53,11 +53,19 @@ def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None 
         words = f"All {len(left.token_ids)} tokens are equal."
         return Parting(None, "same", words, settings, rounding=rounding)
     if at == min(len(left.token_ids), len(right.token_ids)):
-        return Parting(at, "length", _length_words(left, right), settings, rounding=rounding)
+        shorter, longer = sorted((left, right), key=lambda trace: len(trace.token_ids))
+        words = (
+            f"The first {at} tokens are equal; there one run ends by {shorter.finish_reason}, the "
+            f"other one goes on to {len(longer.token_ids)} tokens."
+        )
+        return Parting(at, "length", words, settings, rounding=rounding)
     pair = step_at(left, at), step_at(right, at)
-    rivals = tuple(_rival(trace, pair, at) for trace in (left, right))
+    rivals = _rival(left, pair, at), _rival(right, pair, at)
     step = None if again is None else again(at)
-    margin = _margin(rivals)
+    one, other = rivals
+    probs = (one.left_prob, other.left_prob), (one.right_prob, other.right_prob)
+    gaps = [abs(math.log(a) - math.log(b)) for a, b in probs if a and b]
+    margin = min(gaps, default=None)
     if margin is None and step is not None:
         margin = step.gap(left.token_ids[at], right.token_ids[at])
     parting = Parting(at, "model", "", settings, rivals, margin, rounding)
@@ -98,7 +106,7 @@ def _with_cause(parting: Parting, left: Trace, right: Trace, again: StepAgain | 
     bound = max(_bound(left), _bound(right))
     if rounding is not None and rounding > bound:
         return parting._replace(reason=_model_words(left, right, parting, bound))
-    greedy = drawn_by(left.config) is None and drawn_by(right.config) is None
+    greedy = not any(drawn_by(run.config.chooser) for run in (left, right))
     acting = [
         d
         for d in parting.settings
@@ -198,14 +206,6 @@ def _input_words(left: Trace, right: Trace) -> str:
     return f"{where}: the prompts are different texts."
 
 
-def _length_words(left: Trace, right: Trace) -> str:
-    shorter, longer = sorted((left, right), key=lambda trace: len(trace.token_ids))
-    return (
-        f"The first {len(shorter.token_ids)} tokens are equal; there one run ends by "
-        f"{shorter.finish_reason}, the other one goes on to {len(longer.token_ids)} tokens."
-    )
-
-
 def _model_words(left: Trace, right: Trace, parting: Parting, bound: float) -> str:
     names = dict.fromkeys(
         f"{brief(trace.model_id)}{f' ({trace.dtype})' if trace.dtype else ''}"
@@ -227,13 +227,6 @@ def _rival(trace: Trace, pair: Sequence[TokenStep | None], at: int) -> PartedTok
     text = next((c.text for c in recorded if c is not None), f"#{token_id}")
     left, right = (c.raw_prob if c is not None else None for c in recorded)
     return PartedToken(token_id, text, left, right)
-
-
-def _margin(rivals: Sequence[PartedToken]) -> float | None:
-    one, other = rivals
-    pairs = (one.left_prob, other.left_prob), (one.right_prob, other.right_prob)
-    gaps = [abs(math.log(a) - math.log(b)) for a, b in pairs if a and b]
-    return min(gaps, default=None)
 
 
 def _largest_difference(left: Trace, right: Trace, at: int | None) -> float | None:

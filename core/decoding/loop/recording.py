@@ -51,48 +51,43 @@ def read_step(
         top: as many of the highest logits of the first stage, where they are known already.
     """
     raw = stages[0]
-    total = float(raw.probs.sum())
-    top = top or ranked(raw.logits, top_candidates)
-    entropy = _entropy(raw, top.logits[0])
-    (ids, logits, places), ranks = _with_chosen(raw.logits, top, pick.token_id)
+    ids, logits, places = top or ranked(raw.logits, top_candidates)
+    ranks = list(range(1, len(ids) + 1))
+    # As `_entropies`, by the norm and the highest logit, which are known.
+    below = float(torch.linalg.vecdot(raw.probs, raw.logits - logits[0]))
+    if raw.tail:
+        entropy = least_entropy(raw)
+    elif math.isnan(below):
+        entropy = float(_entropies(raw.probs[None], raw.logits[None])[0])
+    else:
+        entropy = max(0.0, raw.log_norm - logits[0] - below)
+    if pick.token_id not in ids:
+        ids, logits = [*ids, pick.token_id], [*logits, float(raw.logits[pick.token_id])]
+        places = torch.tensor(ids)
+        ranks.append(rank_of(raw.logits, pick.token_id))
     log_probs = [[logit - raw.log_norm for logit in logits]]
     log_probs += [stage.log_probs_of(places) for stage in stages[1:]]
     shown = [[math.exp(value) for value in row] for row in log_probs]
-    tails = [max(0.0, total - sum(shown[0])) + raw.tail]
-    for stage, row in zip(stages[1:], shown[1:], strict=True):
-        # Measured over the tensor, unless all tokens that are in are shown.
-        whole = stage.kept == sum(1 for prob in row if prob > 0)
+    records = []
+    for stage, row in zip(stages, shown, strict=True):
+        # Measured over the tensor, unless all tokens that are in after it are shown.
         tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
-        tails.append(0.0 if whole else tail)
-    records = [
-        Stage(stage.name, tuple(row), tail, stage.kept, stage.removed_mass, stage.noise)
-        for stage, row, tail in zip(stages, shown, tails, strict=True)
-    ]
-    last = records[-1]
-    records.append(Stage("final", last.probs, last.tail_mass, last.kept, 0.0))
-    text = model.token_text
-    removed = _removed_by(stages, log_probs)
+        if stage is not raw and stage.kept == sum(1 for prob in row if prob > 0):
+            tail = 0.0
+        numbers = stage.kept, stage.removed_mass, stage.noise
+        records.append(Stage(stage.name, tuple(row), tail, *numbers))
+    records.append(records[-1]._replace(name="final", removed_mass=0.0, noise=None))
+    removed: list[str | None] = [None] * len(ids)
+    for stage, row in zip(reversed(stages), reversed(log_probs), strict=True):
+        if -math.inf in row:
+            pairs = zip(row, removed, strict=True)
+            removed = [stage.name if value == -math.inf else later for value, later in pairs]
     candidates = tuple(
-        map(Candidate, ids, map(text, ids), ranks, logits, shown[0], shown[-1], removed)
+        map(Candidate, ids, map(model.token_text, ids), ranks, logits, shown[0], shown[-1], removed)
     )
-    scores = None
-    if pick.noise is not None:
-        scores = tuple(noisy_scores(pick, places, log_probs[-1]))
-    surprisal = -log_probs[0][ids.index(pick.token_id)]
-    return StepNumbers(candidates, tuple(records), entropy, tails[0], surprisal, scores)
-
-
-def _entropy(raw: Distribution, top: float) -> float:
-    """`_entropies` of one distribution, whose norm and highest logit are known.
-
-    With a tail it is the least that this allows.
-    """
-    if raw.tail:
-        return least_entropy(raw)
-    below = float(torch.linalg.vecdot(raw.probs, raw.logits - top))
-    if math.isnan(below):
-        return float(_entropies(raw.probs[None], raw.logits[None])[0])
-    return max(0.0, raw.log_norm - top - below)
+    scores = None if pick.noise is None else tuple(noisy_scores(pick, places, log_probs[-1]))
+    tail_mass, surprisal = records[0].tail_mass, -log_probs[0][ids.index(pick.token_id)]
+    return StepNumbers(candidates, tuple(records), entropy, tail_mass, surprisal, scores)
 
 
 def least_entropy(raw: Distribution) -> float:
@@ -120,32 +115,10 @@ def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
     return entropies.clamp_(min=0)
 
 
-def _with_chosen(logits: Tensor, top: Ranking, chosen: int) -> tuple[Ranking, list[int]]:
-    """A ranking with its ranks, the chosen token appended where it is not among the first."""
-    ranks = list(range(1, len(top.ids) + 1))
-    if chosen in top.ids:
-        return top, ranks
-    ids = [*top.ids, chosen]
-    longer = Ranking(ids, [*top.logits, float(logits[chosen])], torch.tensor(ids))
-    return longer, [*ranks, rank_of(logits, chosen)]
-
-
 def rank_of(logits: Tensor, token_id: int) -> int:
     """1 for the highest logit of `[vocab]`; ties rank by id."""
     logit = logits[token_id]
     return 1 + int(count_above(logits, logit) + count_equal(logits[:token_id], logit))
-
-
-def _removed_by(
-    stages: Sequence[Distribution], log_probs: Sequence[Sequence[float]]
-) -> list[str | None]:
-    removed: list[str | None] = [None] * len(log_probs[0])
-    for stage, row in zip(stages, log_probs, strict=True):
-        if -math.inf in row:
-            for at, value in enumerate(row):
-                if value == -math.inf and removed[at] is None:
-                    removed[at] = stage.name
-    return removed
 
 
 def read_prompt(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
 from core.decoding.config import MAX_NEW_TOKENS, SEED, DrawMethod, MethodConfig, setting
 from core.decoding.errors import ConfigError
 from core.decoding.validation import Interval, brief, require_text
@@ -99,10 +99,7 @@ class Reasoning(MethodConfig):
     @property
     def chooser(self) -> Greedy | Sampling:
         """The method that chooses every token that isn't forced."""
-        shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(MethodConfig)}
-        if self.draws:
-            return Sampling(seed=self.seed, draw=self.draw, **shared)
-        return Greedy(**shared)
+        return as_single_tokens(self, self.draws)
 
     @property
     def level(self) -> str | None:

@@ -16,10 +16,12 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
+    Generic,
     Literal,
     NamedTuple,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -42,6 +44,7 @@ _SCALARS: dict[Any, Callable[..., CoreSchema]] = {
 }
 _LONGEST_FAULT = 200
 
+_Record = TypeVar("_Record")
 Plain = Callable[[Any], Any]
 # What a record must keep to beyond its fields' types, by its class; what a tuple of records that is
 # stored by column must keep to, by `tuple[Record, ...]`. A rule raises ValueError.
@@ -67,7 +70,7 @@ class _Part(NamedTuple):
     plain: Plain | None = None
 
 
-class RecordLayout:
+class RecordLayout(Generic[_Record]):
     """Layout of a record in a file.
 
     Args:
@@ -80,7 +83,7 @@ class RecordLayout:
 
     def __init__(
         self,
-        record: type,
+        record: type[_Record],
         codecs: Codecs | None = None,
         rules: Rules | None = None,
         kinds: Kinds | None = None,
@@ -92,19 +95,19 @@ class RecordLayout:
     def _validator(self) -> SchemaValidator:
         return SchemaValidator(self._part.schema, _STRICT)
 
-    def plain(self, value: Any) -> Any:
+    def plain(self, value: _Record) -> dict[str, Any]:
         """Dicts, lists, strings and numbers; ready for `json.dump`."""
         assert self._part.plain
-        return self._part.plain(value)
+        return cast(dict[str, Any], self._part.plain(value))
 
-    def read(self, data: Any) -> Any:
+    def read(self, data: Any) -> _Record:
         """The inverse of `plain`.
 
         Raises:
             TraceError: one sentence about the first field that is wrong.
         """
         try:
-            return self._validator.validate_python(data)
+            return cast(_Record, self._validator.validate_python(data))
         except ValidationError as error:
             raise TraceError(_first_fault(error)) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -132,6 +133,18 @@ class MethodRecord:
 
 
 NO_RECORD = MethodRecord()
+
+
+class RunTokens(NamedTuple):
+    """Generated ids of a run, and the method's own data of it."""
+
+    token_ids: tuple[int, ...]
+    record: MethodRecord = NO_RECORD
+
+
+def emitted_tokens(steps: Sequence[Step], *_: object) -> RunTokens:
+    """Return the tokens of a method whose steps emit them for good."""
+    return RunTokens(tuple(token_id for step in steps for token_id in step.token_ids))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

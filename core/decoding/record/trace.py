@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple,
 
 from core.decoding.config import ConfigT_co, MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.files import write_file
+from core.decoding.files import own_json, write_file
 from core.decoding.record.bounds import (
     MAX_STEPS,
     Bounds,
@@ -240,10 +240,4 @@ class Trace(Generic[ConfigT_co]):
         Raises:
             TraceError: the file can't be read or is no trace.
         """
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise TraceError(f"The trace file {path} can't be opened: {error.strerror}.") from None
-        except (ValueError, RecursionError):
-            raise TraceError(f"The trace file {path} is not JSON text.") from None
-        return Trace.from_dict(data)
+        return Trace.from_dict(own_json(path, f"The trace file {path}", TraceError))

@@ -8,10 +8,11 @@ from typing import Any
 
 from core.decoding.errors import ConfigError
 from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.validation import brief, require_number, require_whole
+from core.decoding.validation import Interval, brief, require_inside, require_whole
 
 MAX_BIAS = 100.0
 MAX_BIASES = 1_000
+_BIAS = Interval(-MAX_BIAS, MAX_BIAS)
 # So many are in a caption.
 _MOST_SHOWN = 2
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
@@ -41,9 +42,7 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
                 owner,
             )
         require_whole(owner, f"{name}: a token id", pair[0], 0, MAX_COUNT)
-        require_number(
-            owner, f"{name}: the number of token {pair[0]}", pair[1], -MAX_BIAS, MAX_BIAS
-        )
+        require_inside(owner, f"{name}: the number of token {pair[0]}", pair[1], _BIAS)
         token, bias = pair[0], float(pair[1])
         if token in biases:
             raise ConfigError(f"names token {token} twice; leave one out.", name, owner)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 from core.decoding.shaping.bias import bias_lines, bias_text, bias_words, biases_in, read_biases
 from core.decoding.shaping.spec import (
@@ -218,11 +217,6 @@ class Shaping:
         return [
             name for name in names if name in ACTING and getattr(self, name) != SETTINGS[name].off
         ]
-
-    def value_of(self, name: str) -> Any:
-        """The value that a setting's function takes: a tuple where it has further numbers."""
-        value, parts = getattr(self, name), parts_of(name)
-        return (value, *(getattr(self, part) for part in parts)) if parts else value
 
     @property
     def penalised(self) -> bool:

@@ -34,11 +34,6 @@ class Pick(NamedTuple):
     noise: Tensor | None = None
 
 
-def new_generator(seed: int) -> torch.Generator:
-    """A private generator; equals torch's global one after `manual_seed(seed)`."""
-    return torch.Generator().manual_seed(seed)
-
-
 def draw_noise(method: DrawMethod, generator: torch.Generator, vocab_size: int) -> Tensor:
     """One step's noise: a uniform number, or an exponential one for each token, `[vocab]`."""
     if method == "inverse_cdf":
@@ -54,8 +49,8 @@ def draw_noise(method: DrawMethod, generator: torch.Generator, vocab_size: int) 
 @lru_cache(maxsize=1)
 def _is_of_uniform() -> bool:
     """Return True if this build of torch draws exponential numbers so; some let MKL do it."""
-    uniform = torch.rand(8, generator=new_generator(0), dtype=torch.float64)
-    drawn = torch.empty(8).exponential_(generator=new_generator(0))
+    uniform = torch.rand(8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    drawn = torch.empty(8).exponential_(generator=torch.Generator().manual_seed(0))
     return torch.allclose(drawn, uniform.neg_().log1p_().neg_().float(), rtol=1e-6, atol=0)
 
 
@@ -84,7 +79,7 @@ def generator_at(method: DrawMethod, seed: int, index: int, vocab_size: int) -> 
 @lru_cache(maxsize=8)
 def _states(series: tuple[DrawMethod, int, int]) -> dict[int, Tensor]:
     """State i is that before step 8 i; filled in order, by whichever thread comes there first."""
-    return {0: new_generator(series[1]).get_state()}
+    return {0: torch.Generator().manual_seed(series[1]).get_state()}
 
 
 def draw(distribution: Distribution, method: DrawMethod, noise: Tensor) -> Pick:
@@ -109,9 +104,14 @@ def place_by_uniform(probs: Tensor, uniform: float) -> tuple[int, tuple[float, f
     Args:
         uniform: in [0, 1).
     """
-    among_first = _place_among_the_first(probs, uniform)
-    if among_first is not None:
-        return among_first
+    few, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
+    likeliest, low = few.tolist(), 0.0
+    for at, value in enumerate(likeliest[:-1]):
+        if value == likeliest[at + 1]:
+            break  # Ties stand by place, which the sorts below see to.
+        if uniform < low + value:
+            return int(places[at]), (low, min(low + value, 1.0))
+        low += value
     for size in (*_TOP_FIRST, len(probs)):
         # Ties, the last one's too, stand by place.
         if size < len(probs):
@@ -137,22 +137,6 @@ def interval_of(probs: Tensor, place: int) -> tuple[float, float]:
     tied = probs[:place] == prob
     low = float(probs[probs > prob].double().sum()) + float(prob) * int(tied.sum())
     return low, min(low + float(prob), 1.0)
-
-
-def _place_among_the_first(probs: Tensor, uniform: float) -> tuple[int, tuple[float, float]] | None:
-    """`place_by_uniform` among the few likeliest; None where the number is past them, or a tie."""
-    values, places = torch.topk(probs, min(_FEW_FIRST, len(probs)))
-    low, before = 0.0, math.inf
-    few: list[float] = values.tolist()
-    for at, value in enumerate(few[:-1]):
-        if value == before:
-            return None
-        before, high = value, low + value
-        if uniform < high:
-            tied = few[at + 1] == value
-            return None if tied else (int(places[at]), (low, min(high, 1.0)))
-        low = high
-    return None
 
 
 def pick_by_gumbel(distribution: Distribution, noise: Tensor) -> Pick:

@@ -71,7 +71,7 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
     if not stages[0].tail:
         return shape(stages[0], processors)
-    warpers = [processor for processor in processors if processor[0] in WARPERS]
+    warpers = [processor for processor in processors if processor.name in WARPERS]
     penalties = processors[: len(processors) - len(warpers)]
     least = stages[0].tail
     for processor in penalties:
@@ -88,7 +88,7 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
             refuse(what, switch_off=penalties)
         return [*stages[:-1], replace(last, exact=least == stages[0].tail)]
     for warper in warpers:
-        if SETTINGS[warper[0]].reads_each:
+        if SETTINGS[warper.name].reads_each:
             refuse(f"the cut of {_names([warper])} depends on each", switch_off=[warper])
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
@@ -134,7 +134,9 @@ def _refuse(
 
 
 def _names(processors: Sequence[Processor]) -> str:
-    return " and ".join(SETTINGS[name].name if name in SETTINGS else name for name, _ in processors)
+    return " and ".join(
+        SETTINGS[name].name if name in SETTINGS else name for name, *_ in processors
+    )
 
 
 def _penalised(
@@ -144,8 +146,8 @@ def _penalised(
 
     That is NaN where a token of the tail may now be likelier than was said.
     """
-    name, function = processor
-    after = function(before.logits.masked_fill(unnamed, ceiling))
+    name, act, arguments = processor
+    after = act(before.logits.masked_fill(unnamed, ceiling), *arguments)
     moved = after[unnamed]
     lost = float((moved < ceiling).sum()) * math.exp(ceiling)
     if bool((moved > ceiling).any()):

@@ -44,27 +44,17 @@ class Ranking(NamedTuple):
     places: Tensor
 
 
-def ranked(logits: Tensor, count: int) -> Ranking:
-    """The `count` highest of `[vocab]`, ties by place; tokens ruled out never."""
-    top, places = highest(logits, min(count + 1, len(logits)))
-    return _ranking(logits, top.tolist(), places, count)
-
-
-def ranked_rows(rows: Tensor, count: int) -> list[Ranking]:
-    """`ranked` of each of `[n, vocab]`."""
-    size = rows.shape[-1]
-    if size >= LONG:
-        return [ranked(row, count) for row in rows]
-    top, places = torch.topk(rows, min(count + 1, size))
-    return [_ranking(*row, count) for row in zip(rows, top.tolist(), places, strict=True)]
-
-
-def _ranking(logits: Tensor, values: list[float], places: Tensor, count: int) -> Ranking:
-    """Rank the highest values.
+def ranked(logits: Tensor, count: int, top: tuple[list[float], Tensor] | None = None) -> Ranking:
+    """Rank the `count` highest of `[vocab]`, ties by place; tokens ruled out never.
 
     Args:
-        values, places: of the `count` highest logits and of one more, where there is one.
+        top: `highest` of them and of one more, where it is known already.
     """
+    if top is None:
+        first_values, places = highest(logits, min(count + 1, len(logits)))
+        values: list[float] = first_values.tolist()
+    else:
+        values, places = top
     size = min(count, len(logits))
     if size < len(values) and values[size - 1] == values[size]:
         # A tie straddles the end, and any of the tied tokens may be among the highest.
@@ -78,11 +68,16 @@ def _ranking(logits: Tensor, values: list[float], places: Tensor, count: int) ->
     return Ranking(ids, [-negated for negated, _ in pairs[: len(ids)]], torch.tensor(ids))
 
 
-def ascending(logits: Tensor) -> Tensor:
-    """`[vocab]` by rising value: numpy's sort is vectorised, torch's takes ten times as long."""
-    ordered = logits.clone()
-    ordered.numpy().sort()
-    return ordered
+def ranked_rows(rows: Tensor, count: int) -> list[Ranking]:
+    """`ranked` of each of `[n, vocab]`."""
+    size = rows.shape[-1]
+    if size >= LONG:
+        return [ranked(row, count) for row in rows]
+    top, places = torch.topk(rows, min(count + 1, size))
+    return [
+        ranked(row, count, (values, first))
+        for row, values, first in zip(rows, top.tolist(), places, strict=True)
+    ]
 
 
 def first_maximum(logits: Tensor) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,8 +21,14 @@ from core.decoding.shaping.config import (
 from core.decoding.shaping.long_rows import LONG, Ranking, count_above, places_left
 from core.decoding.shaping.stage import StageFunction
 
-# A stage's name, and what it does to logits.
-Processor: TypeAlias = tuple[str, Callable[[Tensor], Tensor]]
+
+class Processor(NamedTuple):
+    """A stage at a step: its name, its function and the function's arguments after the logits."""
+
+    name: str
+    act: Callable[..., Tensor]
+    arguments: tuple[Any, ...] = ()
+
 
 # The functions carry their settings' names.
 ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
@@ -127,15 +133,15 @@ def shape(
         DecodingError: nothing is left (every token banned by penalties).
     """
     stages, size = [start], vocab_size or len(start.logits)
-    for name, act in processors:
+    for name, act, arguments in processors:
         before = stages[-1]
         if before.ids is None or not _needs_all(name, before.logits):
-            logits = act(before.logits)
+            logits = act(before.logits, *arguments)
         else:
             # Which of two tied tokens a sort puts first depends on the length of the row, and
             # transformers sorts the whole one. A stage that reads the step may look for ids.
             row = torch.full((size,), -math.inf).scatter_(0, before.ids, before.logits)
-            logits = act(row).take(before.ids)
+            logits = act(row, *arguments).take(before.ids)
         stages.append(_stage_after(before, name, logits))
     return stages
 

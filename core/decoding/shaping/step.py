@@ -2,7 +2,7 @@
 
 Every method shapes by a `StepShaper`, and so does whoever runs a step again (the lab, a proof):
 
-    shaper = StepShaper(shaping, draws=True, min_new_tokens=0, eos_ids=eos_rows(model), seed=7)
+    shaper = StepShaper(shaping, draws=True, min_new_tokens=0, eos_ids=model.eos_ids, seed=7)
     stages = shaper.distributions(logits, ids, index)  # one row, recorded: `raw` first
     shaped = shaper.rows(logits, ids_of_rows, indexes)  # many rows at once, nothing recorded
 
@@ -25,19 +25,19 @@ for log-probabilities of beams.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import partial, reduce
-from typing import Any, TypeAlias
+from functools import reduce
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS, Shaping
+from core.decoding.shaping.config import PENALTIES, RUN_ORDER, SETTINGS, WARPERS, Shaping, parts_of
 from core.decoding.shaping.filters import remove_tokens
 from core.decoding.shaping.known import shape_known
 from core.decoding.shaping.long_rows import Ranking, first_maximum
-from core.decoding.shaping.stage import BoundStage, NamedNoise, StageFunction, StepContext
+from core.decoding.shaping.stage import BoundStage, NamedNoise, StepContext
 from core.decoding.shaping.stages import (
     ACTS,
     READS_STEP,
@@ -48,7 +48,6 @@ from core.decoding.shaping.stages import (
     shape,
 )
 
-StepAct: TypeAlias = Callable[[Tensor], Tensor]
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096
 # Two steps of the largest beam.
@@ -74,7 +73,7 @@ class StepShaper:
         *,
         draws: bool = True,
         min_new_tokens: int = 0,
-        eos_ids: Sequence[int] = (),
+        eos_ids: Collection[int] = (),
         min_tokens_to_keep: int = 1,
         names: Sequence[str] = RUN_ORDER,
         known: bool = False,
@@ -90,10 +89,17 @@ class StepShaper:
             active.add("min_new_tokens")
         self._names = [name for name in names if name in active]
         self._warpers = [name for name in self._names if name in WARPERS]
-        self._values = {name: shaping.value_of(name) for name in self._names if name in ACTS}
-        # Acts that don't depend on the step.
-        self._still: dict[str, StepAct] = {
-            "min_new_tokens": partial(remove_tokens, token_ids=list(eos_ids))
+        # What each function takes: a tuple where its setting has further numbers.
+        self._values: dict[str, Any] = {
+            name: tuple(getattr(shaping, part) for part in (name, *parts))
+            if (parts := parts_of(name))
+            else getattr(shaping, name)
+            for name in self._names
+            if name in ACTS
+        }
+        # Those that don't depend on the step.
+        self._still = {
+            "min_new_tokens": Processor("min_new_tokens", remove_tokens, (list(eos_ids),))
         }
         # Stages with a state: the text that each state has taken in, and the states.
         made: dict[str, BoundStage] = {}
@@ -103,7 +109,7 @@ class StepShaper:
             if isinstance(act, type):
                 made[name] = act(value)
             elif name not in READS_STEP:
-                self._still[name] = _bound(act, value, still)
+                self._still[name] = Processor(name, act, (value, still))
         self._states: deque[tuple[Sequence[int], dict[str, BoundStage]]]
         self._states = deque([((), made)] if made else [], _STATES)
 
@@ -143,9 +149,21 @@ class StepShaper:
             stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
         return stages
 
-    def names_at(self, length: int, index: int) -> list[str]:
-        """Return the names of the stages that act at a step, behind `length` tokens."""
-        return [name for name in self._names if self._does_act(name, length, index)]
+    def names_at(self, length: int, index: int, among: Sequence[str] | None = None) -> list[str]:
+        """Return the names of the stages that act at a step, behind `length` tokens.
+
+        Args:
+            among: the stages that are looked at; None for all.
+        """
+        return [
+            name
+            for name in (self._names if among is None else among)
+            if (
+                index < self._hold_to
+                if name == "min_new_tokens"
+                else SETTINGS[name].acts_from(self._values[name]) <= length
+            )
+        ]
 
     def rows(
         self,
@@ -183,11 +201,6 @@ class StepShaper:
             for name in names
         )
 
-    def _does_act(self, name: str, length: int, index: int) -> bool:
-        if name == "min_new_tokens":
-            return index < self._hold_to
-        return SETTINGS[name].acts_from(self._values[name]) <= length
-
     def _acts(
         self,
         names: Sequence[str],
@@ -198,11 +211,9 @@ class StepShaper:
         acts: list[Processor] = []
         context: StepContext | None = None
         states: dict[str, BoundStage] = {}
-        for name in names:
-            if not self._does_act(name, len(ids), index):
-                continue
+        for name in self.names_at(len(ids), index, names):
             if name in self._still:
-                acts.append((name, self._still[name]))
+                acts.append(self._still[name])
                 continue
             if context is None:
                 context = StepContext(
@@ -214,9 +225,9 @@ class StepShaper:
                 )
                 states = self._states_at(context) if self._states else {}
             if name in states:
-                acts.append((name, partial(states[name], context=context)))
+                acts.append(Processor(name, states[name], (context,)))
             else:
-                acts.append((name, _bound(ACTS[name], self._values[name], context)))
+                acts.append(Processor(name, ACTS[name], (self._values[name], context)))
         return acts, {} if context is None else context.uniform.drawn
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
@@ -234,10 +245,6 @@ class StepShaper:
         return states
 
 
-def _bound(act: StageFunction, value: Any, context: StepContext) -> StepAct:
-    return lambda logits: act(logits, value, context)
-
-
 def _argmax(last: Distribution, top: Ranking | None) -> Distribution:
     """Return greedy's one-hot stage; the first of equal maxima wins."""
     return only(last, top.ids[0] if top else first_maximum(last.logits))
@@ -250,4 +257,4 @@ def _shared(text: Sequence[int], other: Sequence[int]) -> int:
 
 
 def _apply(logits: Tensor, processor: Processor) -> Tensor:
-    return processor[1](logits)
+    return processor.act(logits, *processor.arguments)

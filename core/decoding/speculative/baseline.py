@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from time import perf_counter
 
 import torch
 
-from core.decoding.autoregressive.config import Greedy, Sampling
-from core.decoding.config import MethodConfig
-from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
+from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import StepSeconds
-from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper
 from core.decoding.speculative.report import TargetRun
@@ -22,10 +19,7 @@ from core.decoding.speculative.report import TargetRun
 
 def target_only(config: Speculative) -> Greedy | Sampling:
     """Settings of the target alone: the same shaping and bounds without a draft."""
-    shared = {field.name: getattr(config, field.name) for field in fields(MethodConfig)}
-    if config.shaping.temperature == 0:
-        return Greedy(**shared)
-    return Sampling(seed=config.seed, **shared)
+    return as_single_tokens(config, config.shaping.temperature > 0)
 
 
 def run_alone(
@@ -45,8 +39,8 @@ def run_alone(
     """
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     limit = token_limit(model, prompt_ids, config)
-    shaper = PositionShaper(config.shaping, config.min_new_tokens, eos_rows(model), config.seed)
-    ending, generator = Ending(model, config, limit), new_generator(config.seed)
+    shaper = PositionShaper(config.shaping, config.min_new_tokens, model.eos_ids, config.seed)
+    ending, generator = Ending(model, config, limit), torch.Generator().manual_seed(config.seed)
     ids, logits, forward = list(prompt_ids), context.logits[0], 0.0
     seconds: list[StepSeconds] = []
     for index in range(limit):

@@ -17,7 +17,6 @@ from core.decoding.checks.common import (
 )
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.acceptance import accept_probability
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.rounds import (
@@ -138,7 +137,7 @@ def _falls(uniform: float | None, interval: tuple[float, float] | None, prob: fl
 def _noise(trace: Trace[Speculative]) -> Check:
     """Every uniform number is what the seed gives, in the order of the draws."""
     config, faults = trace.config, []
-    generator = new_generator(config.seed)
+    generator = torch.Generator().manual_seed(config.seed)
     for step in trace.rounds:
         recorded = list(_numbers(step, config))
         thrown = torch.rand(len(recorded), generator=generator, dtype=torch.float64).tolist()

@@ -6,7 +6,7 @@ that nothing of the vocabulary's size is computed for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -93,7 +93,7 @@ class PositionShaper:
     """From the logits of consecutive positions to their distributions."""
 
     def __init__(
-        self, shaping: Shaping, min_new_tokens: int, eos_ids: Sequence[int], seed: int = 0
+        self, shaping: Shaping, min_new_tokens: int, eos_ids: Collection[int], seed: int = 0
     ) -> None:
         self._shaper = StepShaper(
             shaping, min_new_tokens=min_new_tokens, eos_ids=eos_ids, seed=seed

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import ContextLengthError
-from core.decoding.loop.run import eos_rows
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper, Rows, join
@@ -65,7 +64,7 @@ class ModelDraft:
         self.prefill = 0.0
         self._target, self._eos_ids = target, target.eos_ids
         self._shaper = PositionShaper(
-            config.draft_shaping, config.min_new_tokens, eos_rows(target), config.seed
+            config.draft_shaping, config.min_new_tokens, target.eos_ids, config.seed
         )
         self._threshold = config.draft_threshold
         self._before = self._peak = context.length

@@ -14,11 +14,10 @@ import torch
 from torch import Tensor
 
 from core.decoding.config import Ended
-from core.decoding.loop.run import eos_rows, process_prompt, token_limit
+from core.decoding.loop.run import process_prompt, token_limit
 from core.decoding.loop.text import Ending
 from core.decoding.protocol import Context, LanguageModel
 from core.decoding.record.steps import Step
-from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.candidates import Position, read_positions
 from core.decoding.speculative.config import MAX_DRAFT_LENGTH, Speculative
 from core.decoding.speculative.distributions import PositionShaper, Rows, residual_masses
@@ -125,9 +124,9 @@ class Rounds:
         self._limit = token_limit(model, prompt_ids, config)
         self._ending = Ending(model, config, self._limit)
         self._shaper = PositionShaper(
-            config.shaping, config.min_new_tokens, eos_rows(model), config.seed
+            config.shaping, config.min_new_tokens, model.eos_ids, config.seed
         )
-        self._generator = new_generator(config.seed)
+        self._generator = torch.Generator().manual_seed(config.seed)
         self._length = config.draft_length
         self._index, self._prefill = 0, draft.prefill
         self._emitting = 0.0

@@ -17,7 +17,6 @@ from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
 from core.decoding.requirements import encode_prompt
-from core.decoding.shaping.draws import new_generator
 from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative
 from core.decoding.speculative.drafting import ModelDraft, PromptLookup
@@ -272,7 +271,9 @@ def _both_shortly(
 
 def run_seeds(seed: int, runs: int) -> list[tuple[int, int]]:
     """A pair of seeds for each run; another seed gives pairs that have nothing to do with these."""
-    drawn = torch.randint(MAX_SEED, (runs, 2), generator=new_generator(seed)).tolist()
+    drawn = torch.randint(
+        MAX_SEED, (runs, 2), generator=torch.Generator().manual_seed(seed)
+    ).tolist()
     return [(first, second) for first, second in drawn]
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.decoding.errors import ConfigError
-from core.decoding.method import Method, RunTokens, emitted_tokens
+from core.decoding.method import Method
 from core.decoding.record.notes import NOT_LOSSLESS, Note
-from core.decoding.record.steps import Step
+from core.decoding.record.steps import RunTokens, Step, emitted_tokens
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.types import DraftRecord, DraftRound
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from core.decoding.autoregressive.config import Greedy
+from core.decoding.autoregressive.config import as_single_tokens
 from core.decoding.checks.common import count, worst
 from core.decoding.checks.forwards import (
     largest_logit,
@@ -27,7 +27,7 @@ from core.decoding.checks.model_checks import (
 )
 from core.decoding.checks.run_text import run_text_faults
 from core.decoding.counting import nth
-from core.decoding.loop.run import eos_rows, read_again
+from core.decoding.loop.run import read_again
 from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
@@ -102,7 +102,7 @@ def _rescored(
     trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
     """Fresh contexts that never roll back, against every recorded number."""
-    config, eos_ids, sources = trace.config, eos_rows(model), [(model, trace.config.shaping)]
+    config, eos_ids, sources = trace.config, model.eos_ids, [(model, trace.config.shaping)]
     if draft is not None:
         sources.append((draft, config.draft_shaping))
     shapers = [
@@ -176,8 +176,8 @@ def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
         return None
     if config.shaping.temperature > 0:
         return None
-    shared = {field.name: getattr(config, field.name) for field in fields(Greedy)}
-    expected = model.reference_token_ids(trace.prompt_ids, Greedy(**shared))
+    greedy = as_single_tokens(config, draws=False)
+    expected = model.reference_token_ids(trace.prompt_ids, greedy)
     if expected is None:
         return None
     return same_tokens(
@@ -198,7 +198,7 @@ def _gap(
         config.shaping,
         draws=False,
         min_new_tokens=config.min_new_tokens,
-        eos_ids=eos_rows(model),
+        eos_ids=model.eos_ids,
     )
     logits = shaper.rows(logits[None], [ids], [at])[0]
     return abs(float(logits[trace.token_ids[at]] - logits[expected[at]])), largest

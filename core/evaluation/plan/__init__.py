@@ -1,1 +1,1 @@
-"""Ways of decoding over the same questions: the plan, its rows, and what they say."""
+"""Evaluation of several ways of decoding on the same questions: plan, rows, statistics."""

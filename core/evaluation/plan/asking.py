@@ -1,4 +1,4 @@
-"""Prompts of a way's models, as conversations or as lines of text."""
+"""Prompts for a way's models, with a chat template or as plain text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.evaluation.questions.types import Question
 
 
 def has_template(model: LanguageModel) -> bool:
-    """Return whether the model can be asked as a conversation."""
+    """Return True if the model has a chat template."""
     return offers(model, Chats) and model.has_chat_template
 
 
 def ids_for(model: LanguageModel, question: Question, system: str, chat: bool) -> list[int]:
-    """Return the prompt; a model without a template is asked as text, whatever `chat` says.
+    """Return the prompt's ids; plain text for a model without a template, even if `chat`.
 
     Raises:
         PromptError: the template refuses the conversation, or the text can't be encoded.
@@ -39,10 +39,10 @@ def draft_ids_for(
 
 
 class Rendered(NamedTuple):
-    """Prompts of a way's models for a question, special tokens written out.
+    """Prompts of a way's models for a question, with special tokens written out.
 
     Args:
-        failure: why they can't be asked it; nothing is read then.
+        failure: the reason why there is no prompt; the other fields are empty then.
     """
 
     way: str

@@ -1,4 +1,4 @@
-"""Models as an evaluation runs them: forwards counted, and a draft with a prompt of its own."""
+"""Model wrappers of an evaluation: count forwards, and give a draft its own prompt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.decoding.protocol import Context, HiddenContext, LanguageModel, TokenR
 
 
 class Counted(Wrapped):
-    """A model that counts its forwards; a prompt is one."""
+    """A model that counts its forwards; a prompt counts as one."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)
@@ -23,12 +23,12 @@ class Counted(Wrapped):
         return self.watch(self._inner.start(prompt_ids, **options))
 
     def watch(self, context: Context) -> Context:
-        """The context, its forwards counted here."""
+        """Return the context with its forwards counted here."""
         kind = _CountedHidden if offers(context, HiddenContext) else _CountedContext
         return cast(Context, kind(context, self))
 
     def as_model(self) -> LanguageModel:
-        """Itself; what isn't counted is the model's own."""
+        """Return this wrapper typed as a model; other attributes are the wrapped model's."""
         return cast(LanguageModel, self)
 
 
@@ -52,10 +52,10 @@ class _CountedHidden(_CountedContext):
 
 
 class OwnPrompt(Wrapped):
-    """A draft that reads a prompt of its own where the target reads another.
+    """A draft model that reads another prompt than the target.
 
-    Speculative decoding counts a draft's positions as the target's; here they are shifted by the
-    difference of the two prompts. Generated tokens are the same in both.
+    Speculative decoding gives a draft the target's positions; here they are shifted by the
+    difference of the two prompts' lengths. Generated tokens are the same in both.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -63,7 +63,7 @@ class OwnPrompt(Wrapped):
         self._shared, self._own = 0, list[int]()
 
     def read(self, target_ids: Sequence[int], own_ids: Sequence[int]) -> None:
-        """Set the prompt of the next runs, read in place of the target's."""
+        """Set the prompt that the next runs read in place of the target's."""
         self._shared, self._own = len(target_ids), list(own_ids)
 
     @property
@@ -72,12 +72,12 @@ class OwnPrompt(Wrapped):
         return None if window is None else window + self._shared - len(self._own)
 
     def start(self, prompt_ids: Sequence[int], **options: Any) -> Context:
-        """A context over the draft's own prompt that speaks of the target's positions."""
+        """Return a context over the draft's own prompt with the target's positions."""
         started = self._inner.start([*self._own, *prompt_ids[self._shared :]], **options)
         return cast(Context, _Shifted(started, self._shared, self._own))
 
     def as_model(self) -> LanguageModel:
-        """Itself; all but the prompt is the model's own."""
+        """Return this wrapper typed as a model; other attributes are the wrapped model's."""
         return cast(LanguageModel, self)
 
 
@@ -92,7 +92,7 @@ class _Shifted(Wrapped):
         return held + self._shared - len(self._own)
 
     def extend(self, ids: TokenRows) -> torch.Tensor:
-        """Extend it; of the last token of the shared prompt, that of the draft's own counts."""
+        """Extend the context; the draft's own tokens replace the last ones of the shared prompt."""
         flat = [int(token) for token in ids]  # type: ignore[arg-type]
         again = max(0, self._shared - self.length)
         last = self._own[len(self._own) - again :] if again else []

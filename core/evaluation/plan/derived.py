@@ -1,4 +1,4 @@
-"""Fields of a row that follow from its others, computed anew whenever rows are read."""
+"""Recompute the derived fields of a row whenever rows are read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from core.evaluation.questions.types import Question
 from core.evaluation.scoring.metrics import score
 from core.evaluation.strict_json import rounded
 
-# What special tokens look like: a text writes them out and a reply leaves them out.
+# Pattern of special tokens, which a text contains and a reply doesn't.
 _SPECIAL = re.compile(r"(<[^<>\n]{1,80}>|\[/?[A-Za-z_]{2,30}\]|◁[^◁▷\n]{1,40}▷)")
-# Bytes that are no text are written in one of the two as they come, in the other as a whole.
+# Characters to ignore: text and reply may replace invalid bytes differently, each or together.
 _LOOSE = re.compile(r"[\s\ufffd]+")
 
 
 def deriver(plan: EvaluationPlan) -> Callable[[EvaluationRow], EvaluationRow]:
-    """Return a function that computes a stored row's verdict and leaks anew from its texts.
+    """Return a function that recomputes a stored row's verdict and leaks from its texts.
 
-    It raises EvaluationError where the reply is not what the text ends with.
+    The function raises EvaluationError if the text doesn't end with the reply.
     """
     ways = {way.name: way for way in plan.ways}
     questions = {question.key: question for question in plan.questions.questions}
@@ -40,7 +40,7 @@ def deriver(plan: EvaluationPlan) -> Callable[[EvaluationRow], EvaluationRow]:
 def judged(
     row: EvaluationRow, way: Way, question: Question, metrics: Sequence[str]
 ) -> EvaluationRow:
-    """Return a row with its verdict and its leaks, numbers as files hold them."""
+    """Return the row with its verdict and its leaks, numbers rounded as in files."""
     verdict = score(row.reply, question.answers, metrics)
     return replace(
         row,
@@ -52,10 +52,10 @@ def judged(
 
 
 def ends_with(text: str, reply: str) -> bool:
-    """Return whether a reply is a whole text, or all of it behind one of its special tokens.
+    """Return True if the reply is the whole text, or all of the text after a special token.
 
-    Special tokens and white space are left out of both. Only a text with a special token, which may
-    open a thinking, may have an empty reply.
+    Special tokens and white space are removed from both. A reply may be empty only if the text has
+    a special token, which may open a thinking.
     """
     end, length, borders = "".join(_pieces(reply)), 0, {0}
     pieces = _pieces(text)

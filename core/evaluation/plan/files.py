@@ -1,4 +1,4 @@
-"""Files of evaluations: a line for the plan, then one for each row as soon as it is there."""
+"""Files of evaluations: a line for the plan, then one line for each finished row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVALUATIONS: RowFile[EvaluationPlan, EvaluationRow] = RowFile(
 
 
 def read_evaluation(source: bytes | str | Path) -> Evaluation:
-    """Return stored rows with their plan; half a line at the end is left out.
+    """Return stored rows with their plan; an incomplete last line is ignored.
 
     Raises:
         EvaluationError: the first fault, with its line number.

@@ -1,7 +1,7 @@
-"""Template text in an answer: role marks, turns that the model goes on to write, instructions.
+"""Find template text in an answer: role marks, further turns, instructions.
 
-A model that is asked without its chat template, or whose draft is, may write the template itself;
-metrics then judge an answer that isn't one.
+A model may write the template itself if it or its draft is prompted without the chat template;
+metrics then judge text that is no answer.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def find_leaks(text: str, system: str = "") -> tuple[Leak, ...]:
     """Return the template text in a generated text: `(first character, end, kind)`.
 
     Args:
-        text: with special tokens written out, those that end a run left out.
-        system: the prompt's own; its repetition is a leak too, from ten characters on.
+        text: generated text with special tokens, except those that end a run.
+        system: the system prompt; a copy of at least ten characters is a leak too.
     """
     matches = [
         (match.start() + len(match[0]) - len(match[0].lstrip()), match.end(), what)

@@ -1,9 +1,9 @@
-"""A plan as a YAML file: read with what each list of settings multiplies to, and written.
+"""Read and write a plan as a YAML file; a list of settings is expanded to several ways.
 
 questions: own:mixed           # an own set, or a file beside the plan
-count: 40                      # the first so many; all where it is left out
+count: 40                      # number of questions; all by default
 metrics: [exact, number, contains]
-reward: embedded:reward        # scores every reply; none where it is left out
+reward: embedded:reward        # scores every reply; none by default
 ways:
   - name: greedy
     use_chat_template: [true, false]       # a list gives a way for each value
@@ -40,7 +40,7 @@ from core.traces.bounded_file import bytes_of
 MAX_BYTES = 200_000
 # A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
 MAX_DEPTH, MAX_VALUES = 20, 20_000
-# libyaml, where PyYAML was built with it: its own parser takes minutes for 20 KB of brackets.
+# Prefer libyaml: PyYAML's own parser takes minutes for 20 KB of brackets.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")
 _WAY_FIELDS = get_type_hints(Way)
@@ -60,15 +60,15 @@ def read_plan(
     questions: QuestionSet | None = None,
     model: str = DEFAULT_MODEL,
 ) -> EvaluationPlan:
-    """A plan from a YAML file.
+    """Return a plan from a YAML file.
 
     Args:
-        source: the file's bytes, or its path; a file of questions is looked for beside it.
-        questions: take these, whatever the file says; bytes can't name a file.
-        model: of the ways that name none.
+        source: the file's bytes, or its path; a file of questions is searched beside it.
+        questions: replaces the file's questions; needed if bytes name a question file.
+        model: model of the ways that name none.
 
     Raises:
-        EvaluationError: the first fault, of YAML with its line.
+        EvaluationError: the first fault; for a YAML fault, with its line.
         ProblemError: the questions can't be read.
     """
     settings = _loaded(bytes_of(source, MAX_BYTES, "plan", EvaluationError))
@@ -104,7 +104,7 @@ def _loaded(data: bytes) -> dict[Any, Any]:
         settings = yaml.load(data, _Loader)
     except yaml.MarkedYAMLError as error:
         mark, last = error.problem_mark, data.count(b"\n") + 1
-        # libyaml counts the end of the text as a line of its own.
+        # libyaml counts the end of the text as one more line.
         line = f"Line {min(mark.line + 1, last)} of the plan" if mark else "It"
         raise EvaluationError(
             f"{line} is not YAML: {shortened(str(error.problem), 100)}."
@@ -133,7 +133,7 @@ def _require_bounded(data: bytes) -> None:
         values += isinstance(event, yaml.NodeEvent)
         if isinstance(event, yaml.AliasEvent):
             raise EvaluationError("The plan holds an alias (*name): write out what it stands for.")
-        # 1:1:1:... is a number in base 60, of which a long one takes seconds.
+        # 1:1:1:... is a number in base 60; parsing a long one takes seconds.
         plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
         if depth > MAX_DEPTH or values > MAX_VALUES or (plain and len(event.value) > MAX_SYSTEM):
             raise EvaluationError(
@@ -164,7 +164,7 @@ def _first(questions: QuestionSet, count: Any) -> QuestionSet:
 
 
 def take(questions: QuestionSet, count: int) -> QuestionSet:
-    """Return `count` of a set's questions, spread over it evenly; the name says so."""
+    """Return `count` questions, evenly spread over the set; the set's name states the count."""
     held = len(questions.questions)
     if count >= held:
         return questions
@@ -173,7 +173,7 @@ def take(questions: QuestionSet, count: int) -> QuestionSet:
 
 
 def _every(items: list[Any], model: str) -> tuple[Way, ...]:
-    """The ways with each value of their lists, on a model where they name none."""
+    """Expand each item to a way for each combination of its lists; `model` is the default."""
     ways: list[Way] = []
     for item in items:
         if not isinstance(item, dict):
@@ -190,7 +190,7 @@ def _every(items: list[Any], model: str) -> tuple[Way, ...]:
 
 
 def _way(data: dict[Any, Any]) -> Way:
-    """Return a way; settings that are left out have their defaults.
+    """Return a way; omitted settings have their defaults.
 
     Raises:
         EvaluationError: an unknown or wrong setting.
@@ -219,10 +219,10 @@ def _named(name: str, value: Any) -> str:
 
 
 def write_plan(plan: EvaluationPlan, questions: str) -> str:
-    """The YAML text that `read_plan` reads as the same ways.
+    """Return YAML text that `read_plan` reads as the same ways.
 
     Args:
-        questions: an own set with its prefix, or the name of the file that has them.
+        questions: an own set with its prefix, or the name of the question file.
     """
     shown: dict[str, Any] = {"questions": questions}
     count = len(plan.questions.questions)
@@ -236,7 +236,7 @@ def write_plan(plan: EvaluationPlan, questions: str) -> str:
 
 
 def _brief_way(way: Way) -> dict[str, Any]:
-    """A way without the settings that are at their defaults, but for what a reader asks for."""
+    """Return a way's non-default settings, plus name, model and use_chat_template."""
     plain = Way(name=way.name, config=BY_NAME["greedy"].config())
     values = {
         name: getattr(way, name)

@@ -1,4 +1,4 @@
-"""Rows of an evaluation: each has a question, the way to decode it, the verdict and the cost."""
+"""Rows of an evaluation: question, way of decoding, verdict and cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.decoding.errors import (
     LoadingStoppedError,
     LostModelError,
 )
-from core.decoding.loop.text import visible_bytes
+from core.decoding.loop.text import join_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.split import split_reply
@@ -56,19 +56,19 @@ def evaluation_rows(
     places: Sequence[Place],
     should_stop: ShouldStop = never,
 ) -> Iterator[EvaluationRow]:
-    """Yield the rows of these runs, each as soon as it is there.
+    """Yield the rows of these runs, each when its run has ended.
 
-    A run that its model, its draft, its template or its settings refuse, or that its server cuts
-    off, has a row that says why; the others go on.
+    A run that its model, draft, template or settings refuse, or that its server breaks off, has a
+    row with the reason; the other runs continue.
 
     Args:
         models: every model and draft of the plan, by name.
         rewards: the plan's reward model; rows have no reward without one.
         on_step: called with each step of each run.
-        should_stop: asked after every step; a run that it ends has no row.
+        should_stop: called after every step; a stopped run has no row.
 
     Raises:
-        EvaluationError: a server gives no answer any more.
+        EvaluationError: a server no longer answers.
     """
     runners = _Runners(models, plan, on_step, should_stop)
     for key, name, sample in places:
@@ -93,7 +93,7 @@ def evaluation_rows(
 
 
 class _Runners:
-    """The models of a plan, each wrapped once for its part."""
+    """Wrapped models of a plan, shared by its runs."""
 
     def __init__(
         self,
@@ -110,10 +110,10 @@ class _Runners:
         self._drafts = {name: Counted(prompt.as_model()) for name, prompt in self._prompts.items()}
 
     def row(self, way: Way, question: Question, sample: int) -> EvaluationRow | None:
-        """The row of one run, which nobody has judged yet; None where it was stopped.
+        """Return the row of one run without a verdict; None if it was stopped.
 
         Raises:
-            DecodingError: the run can't be done, or was cut off (LostModelError: by its server).
+            DecodingError: the run failed or was broken off (LostModelError: by its server).
         """
         target, draft = self._targets[way.model], self._drafts.get(way.draft)
         ids = ids_for(self._models[way.model], question, way.system, way.use_chat_template)
@@ -161,7 +161,7 @@ class _Runners:
         )
 
     def _reference(self, way: Way, ids: list[int], question: Question) -> ReferenceScore | None:
-        """The log-likelihood of the reference answer, once for all runs of a prompt."""
+        """Return the reference answer's log-likelihood, cached for all runs of a prompt."""
         if question.key != self._asked:
             self._asked = question.key
             self._references.clear()
@@ -176,7 +176,7 @@ class _Runners:
 
 
 def _mean_logprob(trace: Trace) -> float | None:
-    """Return the mean log-probability of the tokens; None where steps emit several."""
+    """Return the mean log-probability of the tokens; None if steps emit several tokens."""
     steps = trace.token_steps
     if not steps or len(steps) != len(trace.token_ids):
         return None
@@ -184,13 +184,12 @@ def _mean_logprob(trace: Trace) -> float | None:
 
 
 def reply_of(trace: Trace, model: LanguageModel) -> str:
-    """The answer without the thinking; empty where the thinking never ended."""
+    """Return the answer without the thinking; empty if the thinking never ended."""
     if isinstance(trace.config, Reasoning):
         return read_run(pieces_of(trace.token_steps), trace.config).answer.strip()
     return split_reply(model, trace.prompt_ids, trace.token_ids).answer.strip()
 
 
 def written_out(trace: Trace, model: LanguageModel) -> str:
-    """All that was generated with special tokens written out, but for those that end a run."""
-    ids = [token for token in trace.token_ids if token not in model.eos_ids]
-    return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")
+    """Return the generated text with special tokens, except those that end a run."""
+    return join_prompt(model, [token for token in trace.token_ids if token not in model.eos_ids])

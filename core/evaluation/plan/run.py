@@ -1,4 +1,4 @@
-"""Evaluations: a plan's models, its work, and all its rows; can be stopped and resumed."""
+"""Run evaluations: load a plan's models and make its rows; can be stopped and resumed."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from core.models.stopping import ShouldStop, never
 
 
 def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[str, LanguageModel]:
-    """Every model and draft of a plan, by name.
+    """Load every model and draft of a plan; return them by name.
 
     Raises:
-        ModelError: one can't be loaded; says which way needs it.
+        ModelError: a model can't be loaded; the message names the way that needs it.
     """
     models = {}
     for name in plan.models:
@@ -42,7 +42,7 @@ def loaded(plan: EvaluationPlan, load: Callable[[str], LanguageModel]) -> dict[s
 def with_revisions(
     plan: EvaluationPlan, models: Models, rewards: Rewards | None = None
 ) -> EvaluationPlan:
-    """The plan with what its models' weights are; an evaluation is not resumed on others."""
+    """Return the plan with its models' revisions; other weights can't resume an evaluation."""
     revisions = [(name, models[name].revision) for name in plan.models]
     if rewards is not None:
         revisions.append((plan.reward, rewards.revision))
@@ -58,8 +58,8 @@ def evaluation_work(
     """Return an evaluation's work for other processes, which load the models themselves.
 
     Args:
-        plan: with its revisions.
-        places: what `load_model` takes for a model's name, where that is something else.
+        plan: the plan with its revisions.
+        places: argument of `load_model` for a model's name, if it differs from the name.
     """
     return PlanWork(plan, partial(_load, plan, dtype, device, places or {}))
 
@@ -98,12 +98,10 @@ def run_evaluation(
     on_step: Callable[[Step], object] | None = None,
     should_stop: ShouldStop = never,
 ) -> Evaluation:
-    """Run a plan, or as much of it as a stop leaves; `done` rows are kept and not run again.
-
-    A run among them that failed is done again.
+    """Run a plan until its end or a stop; `done` rows are kept, except failed runs, which rerun.
 
     Args:
-        on_row: called with each new row and how many rows there are now (of `plan.total`).
+        on_row: called with each new row and the current number of rows (of `plan.total`).
     """
     work = _work_here(models, plan, rewards, on_step)
     return Evaluation(plan, gathered(rows_of(work, done, should_stop=should_stop), done, on_row))
@@ -119,14 +117,14 @@ def evaluate_to_file(
     should_stop: ShouldStop = never,
     in_flight: int = 1,
 ) -> Evaluation:
-    """Run a plan into a file, or go on where the file ends; the arguments of `run_evaluation`.
+    """Run a plan into a file, or resume the file; the arguments are those of `run_evaluation`.
 
     Args:
-        in_flight: questions at once at most, where all models are on servers.
+        in_flight: limit on concurrent questions, if all models are on servers.
 
     Raises:
-        EvaluationError: the file holds another plan (or one over other weights), another
-            evaluation is writing it, or it can't be read or written.
+        EvaluationError: the file holds another plan (or other weights), another evaluation
+            is writing it, or it can't be read or written.
     """
     plan = with_revisions(plan, models, rewards)
     pool = threads_for(models.values(), in_flight) if rewards is None else None

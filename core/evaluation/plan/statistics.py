@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Failure(NamedTuple):
-    """Runs of a way that could not be done.
+    """Failed runs of a way.
 
     Args:
-        whole: it has no other runs, and is left out of every comparison.
-        reason: of the first one, a sentence.
+        whole: True if all its runs failed; the way is excluded from every comparison.
+        reason: reason of the first failure, a sentence.
     """
 
     way: str
@@ -34,13 +34,13 @@ class Failure(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The way and the reason of its failure."""
+        """Message with the way and the reason of its failure."""
         what = "failed" if self.whole else f"failed in {counted(self.runs, 'run')}"
         return f"Way {self.way} {what}: {self.reason}"
 
 
 def failures(evaluation: Evaluation) -> tuple[Failure, ...]:
-    """The ways that failed, in the plan's order."""
+    """Return the ways with failed runs, in the plan's order."""
     reasons = grouped((row.way, row.failure) for row in evaluation.rows if row.failure)
     done = {row.way for row in evaluation.rows if not row.failure}
     return tuple(
@@ -51,13 +51,13 @@ def failures(evaluation: Evaluation) -> tuple[Failure, ...]:
 
 
 def compared_ways(evaluation: Evaluation) -> tuple[Way, ...]:
-    """The plan's ways but those that failed in all their runs."""
+    """Return the plan's ways, except those whose runs all failed."""
     lost = {failure.way for failure in failures(evaluation) if failure.whole}
     return tuple(way for way in evaluation.plan.ways if way.name not in lost)
 
 
 def fair_rows(evaluation: Evaluation) -> tuple[EvaluationRow, ...]:
-    """The rows of the questions that have all their runs in every way that is compared."""
+    """Return the rows of the questions for which every compared way has all its runs."""
     each = sum(way.samples for way in compared_ways(evaluation))
     rows = [row for row in evaluation.rows if not row.failure]
     by_question = Counter(row.question for row in rows)
@@ -66,17 +66,17 @@ def fair_rows(evaluation: Evaluation) -> tuple[EvaluationRow, ...]:
 
 @dataclass(frozen=True, slots=True)
 class WayResult:
-    """All rows of one way.
+    """Statistics over all rows of one way.
 
     Args:
-        correct: with an interval over questions: samples of one question don't count as so many.
+        correct: accuracy; its interval is over questions, as one question's samples correlate.
         f1: mean over the rows.
-        counted: how many rows each metric made right.
-        tokens, forwards, draft_forwards, seconds: means a run.
-        acceptance: accepted over drafted tokens; None where nothing was drafted.
-        reference_logprob: mean of a reference answer's log-probability a token, in nats; None
-            where no reference fitted.
-        leaks: rows with template text.
+        counted: for each metric, the number of rows that it judged right.
+        tokens, forwards, draft_forwards, seconds: means per run.
+        acceptance: accepted over drafted tokens; None if nothing was drafted.
+        reference_logprob: mean log-probability per token of the reference answers, in nats; None
+            if no reference fitted.
+        leaks: number of rows with template text.
     """
 
     way: str
@@ -93,13 +93,13 @@ class WayResult:
 
 
 def results(evaluation: Evaluation) -> tuple[WayResult, ...]:
-    """A result for each way that has a row, in the plan's order."""
+    """Return a result for each way that has rows, in the plan's order."""
     rows = by_way(evaluation)
     return tuple(_result(name, way_rows) for name, way_rows in rows.items() if way_rows)
 
 
 def by_way(evaluation: Evaluation) -> dict[str, list[EvaluationRow]]:
-    """The comparable rows of each way, in the plan's order."""
+    """Return the comparable rows of each way, in the plan's order."""
     groups: dict[str, list[EvaluationRow]] = {way.name: [] for way in compared_ways(evaluation)}
     for row in fair_rows(evaluation):
         groups[row.way].append(row)
@@ -130,11 +130,11 @@ def _result(way: str, rows: list[EvaluationRow]) -> WayResult:
 
 
 class Paired(NamedTuple):
-    """Two ways on the same questions.
+    """Two ways compared on the same questions.
 
     Args:
-        both, first, second, neither: questions that both, only one, or none got right.
-        p_value: McNemar's exact test, two-sided.
+        both, first, second, neither: number of questions that both, only one, or none got right.
+        p_value: two-sided p-value of McNemar's exact test.
     """
 
     one: str
@@ -147,10 +147,10 @@ class Paired(NamedTuple):
 
 
 def paired(evaluation: Evaluation, one: str, other: str) -> Paired:
-    """Compare two ways question by question; of several samples the majority counts (ties: wrong).
+    """Compare two ways by question; with several samples, the majority decides (ties are wrong).
 
     Raises:
-        KeyError: no such way is compared.
+        KeyError: one of the ways is not compared.
     """
     rows = by_way(evaluation)
     left, right = _by_question(rows[one]), _by_question(rows[other])
@@ -169,21 +169,21 @@ def _by_question(rows: Sequence[EvaluationRow]) -> dict[str, bool]:
 
 
 def mcnemar(first: int, second: int) -> float:
-    """The two-sided p-value of McNemar's exact test: of the questions that only one way got right,
-    `first` and `second`, a fair coin decides which (McNemar 1947; the binomial test at 1/2)."""
+    """Return the two-sided p-value of McNemar's exact test (McNemar 1947): a binomial test at 1/2,
+    with `first` and `second` questions that only one of the ways got right."""
     total = first + second
     tail = sum(math.comb(total, k) for k in range(min(first, second) + 1))
     return min(1.0, float(Fraction(2 * tail, 2**total)))
 
 
 def all_paired(evaluation: Evaluation) -> tuple[Paired, ...]:
-    """Every way that is compared against the first one of them."""
+    """Compare every way with the first one, among the compared ways."""
     names = [way.name for way in compared_ways(evaluation)]
     return tuple(paired(evaluation, names[0], name) for name in names[1:])
 
 
 def agreement(evaluation: Evaluation) -> dict[tuple[str, str], Share]:
-    """For each two ways, how many questions they answer with the same reply (first samples)."""
+    """Return for each two ways the share of questions with equal replies (first samples)."""
     replies = {
         name: {row.question: row.reply for row in rows if row.sample == 0}
         for name, rows in by_way(evaluation).items()
@@ -198,9 +198,9 @@ def agreement(evaluation: Evaluation) -> dict[tuple[str, str], Share]:
 
 
 def frame_of(evaluation: Evaluation) -> pd.DataFrame:
-    """A data frame with one row a run: the fields of `EvaluationRow`, the question, its answers.
+    """Return a data frame with one row per run: fields of `EvaluationRow`, question, answers.
 
-    Columns of the file of questions that have no meaning here follow.
+    Unused columns of the question file follow.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The plan of an evaluation and the rows it records: frozen values, without torch and pandas."""
+"""Plan and rows of an evaluation: frozen values, without torch and pandas."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ StoredConfig: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way of decoding: a model, how it is asked, and how it decodes.
+    """One way of decoding: a model, its prompt format, and its decoding settings.
 
     Args:
-        name: of the way, in figures and rows; each way has its own.
-        model: as given to `load_model`.
-        draft: the second model of speculative decoding; empty for none.
-        use_chat_template: ask as a conversation, else as a line of text.
-        draft_use_chat_template: the same of what the draft reads; None gives it the target's ids.
-        system: the system prompt; without a template it stands before the question.
+        name: unique name of the way, in figures and rows.
+        model: argument of `load_model`.
+        draft: the draft model of speculative decoding; empty for none.
+        use_chat_template: True for a conversation, False for plain text.
+        draft_use_chat_template: the same for the draft's prompt; None for the target's ids.
+        system: the system prompt; without a template it precedes the question.
         samples: runs of each question, with the config's seed, `+ 1`, ...; 1 unless it draws.
 
     Raises:
-        ConfigError: no name, a setting that would do nothing, or too many samples.
+        ConfigError: no name, a setting without effect, or too many samples.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -77,14 +77,14 @@ class Way:
             )
 
     def config_of(self, sample: int) -> MethodConfig:
-        """The config of one of its samples."""
+        """Return the config of one of its samples."""
         if not draws(self.config):
             return self.config
         return replace(self.config, seed=self.config.seed + sample)  # type: ignore[attr-defined,call-arg]
 
 
 def draws(config: MethodConfig) -> bool:
-    """Return whether another seed may give another text."""
+    """Return True if another seed may give another text."""
     if "seed" not in {field.name for field in fields(config)}:
         return False
     heat = max(config.shaping.temperature, getattr(config, "draft_temperature", None) or 0.0)
@@ -93,15 +93,15 @@ def draws(config: MethodConfig) -> bool:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EvaluationPlan(ShortRepr):
-    """Everything that fixes an evaluation's rows, save their seconds.
+    """Everything that determines an evaluation's rows, except their seconds.
 
     Args:
-        metrics: which make a reply right, the first that says so counts.
+        metrics: names of the metrics; a reply is right if one of them accepts it.
         revisions: a digest of each model's weights by its name; empty before they are loaded.
-        reward: the reward model that scores every reply, as given to `load_reward_model`; or none.
+        reward: name of the reward model for every reply, for `load_reward_model`; or none.
 
     Raises:
-        ConfigError: nothing to run, two ways of one name, or more than `MAX_ROWS` runs.
+        ConfigError: nothing to run, a duplicate name of a way, or more than `MAX_ROWS` runs.
     """
 
     questions: QuestionSet
@@ -144,16 +144,16 @@ class EvaluationPlan(ShortRepr):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Every model and draft, each once."""
+        """Names of all models and drafts, each once."""
         names = [name for way in self.ways for name in (way.model, way.draft) if name]
         return tuple(dict.fromkeys(names))
 
     def way(self, name: str) -> Way:
-        """The way of this name; raises KeyError where there is none."""
+        """Return the way with this name; raise KeyError if there is none."""
         return {way.name: way for way in self.ways}[name]
 
     def question(self, key: str) -> Question:
-        """The question of this key; raises KeyError where there is none."""
+        """Return the question with this key; raise KeyError if there is none."""
         return {question.key: question for question in self.questions.questions}[key]
 
 
@@ -162,22 +162,22 @@ class EvaluationRow:
     """One question decoded in one way; the columns of the data frame.
 
     Args:
-        sample: which of the way's runs of the question, from 0.
-        reply: the text that was judged: what came after the thinking, special tokens left out.
-        text: all that was generated, special tokens written out.
+        sample: index of the way's run of the question, from 0.
+        reply: judged text: the text after the thinking, without special tokens.
+        text: all generated text, with special tokens.
         right, counted, f1: as in `scoring.metrics.Score`.
-        reference_logprob: of the first reference answer behind the target's prompt, in nats; None
-            where it doesn't fit into the window.
-        reference_tokens: how many tokens that is the sum of.
-        leaks: template text in `text`, as `(first character, end, what it is)`.
-        prompt_tokens, tokens: of the target's prompt, and emitted.
-        forwards, draft_forwards: of target and draft, the prompt's own included.
+        reference_logprob: log-probability of the first reference answer after the target's
+            prompt, in nats; None if it doesn't fit into the context window.
+        reference_tokens: number of tokens in that sum.
+        leaks: template text in `text`, as `(first character, end, kind)`.
+        prompt_tokens, tokens: number of tokens in the target's prompt, and emitted.
+        forwards, draft_forwards: forwards of target and draft, including the prompt's.
         drafted, accepted: draft tokens proposed and accepted; 0 without a draft.
-        seconds: of the run, loading and scoring left out.
-        mean_logprob: of the emitted tokens, in nats; None for methods whose steps don't say.
-        reward: what the plan's reward model says of `text`; None without one.
-        failure: why the run could not be done, a sentence; empty where it was. The other fields of
-            a run that failed say nothing.
+        seconds: duration of the run, without loading and scoring.
+        mean_logprob: mean over the emitted tokens, in nats; None for methods without it.
+        reward: score of `text` by the plan's reward model; None without one.
+        failure: reason why the run failed, a sentence; empty on success. The other fields of a
+            failed run have no meaning.
     """
 
     way: str
@@ -205,7 +205,7 @@ class EvaluationRow:
 
     @property
     def place(self) -> Place:
-        """The run's question, way and sample."""
+        """Question, way and sample of the run."""
         return self.question, self.way, self.sample
 
     def __post_init__(self) -> None:
@@ -219,7 +219,7 @@ class EvaluationRow:
 
 
 def failed_row(way: str, question: str, sample: int, failure: str) -> EvaluationRow:
-    """The row of a run that could not be done."""
+    """Return the row of a failed run."""
     return EvaluationRow(
         way, question, sample, "", "", False, "", 0.0, None, 0, (), 0, 0, 0, 0, 0, 0, "cancelled",
         0.0, failure=failure,
@@ -228,7 +228,7 @@ def failed_row(way: str, question: str, sample: int, failure: str) -> Evaluation
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(ShortRepr):
-    """A plan and the rows that are there, complete or not."""
+    """A plan and its rows so far, complete or not."""
 
     plan: EvaluationPlan
     rows: tuple[EvaluationRow, ...] = ()

@@ -1,1 +1,1 @@
-"""Questions with reference answers: the project's own, and files of one's own."""
+"""Questions with reference answers: the project's own sets, and the user's files."""

@@ -1,4 +1,4 @@
-"""Prompts of questions and problems: a conversation where the model has a template, else text."""
+"""Prompts of questions and problems: a conversation if the model has a template, else text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from core.evaluation.types import Problem
 def prompt_ids_of(
     model: LanguageModel, problem: Problem, marks: ThinkMarks | None = None
 ) -> list[int]:
-    """Return the prompt of a problem.
+    """Return the prompt's token ids for a problem.
 
     Args:
-        marks: the model's; one without marks of its own is told by its prompt how to think.
+        marks: the model's thinking marks; a model without marks gets an instruction instead.
     """
     instruction = marks.instruction if marks is not None and marks.source == "prompt" else ""
     chat = chat_ids(model, problem.question, instruction or problem.system)
@@ -21,7 +21,7 @@ def prompt_ids_of(
 
 
 def chat_ids(model: LanguageModel, question: str, system: str) -> list[int] | None:
-    """Return a question as a conversation; None where the model has no chat template.
+    """Return the ids of a question as a conversation; None if the model has no chat template.
 
     Raises:
         PromptError: the template refuses the conversation.
@@ -33,5 +33,5 @@ def chat_ids(model: LanguageModel, question: str, system: str) -> list[int] | No
 
 
 def as_text(question: str, system: str) -> str:
-    """Return the prompt of a model that is asked by plain text."""
+    """Return the plain-text prompt of a question."""
     return f"{system}\n\n{question}\n" if system else f"{question}\n"

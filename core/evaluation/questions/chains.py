@@ -1,4 +1,4 @@
-"""Chains of sums: how they are drawn, held out from training, worked out and asked."""
+"""Chains of sums: draw them, hold some out of the training, compute them, and phrase questions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 import zlib
 from typing import NamedTuple
 
-LARGEST = 199  # no value on the way through a chain is above it, none below 0
+LARGEST = 199  # upper limit of every intermediate value; the lower limit is 0
 MOST_STEPS = 8
-HELD_OUT_OF = 50  # one problem in so many never appears in training
+HELD_OUT_OF = 50  # one problem in this many never appears in training
 _OPERATIONS, _WEIGHTS = "+-*/", (4, 4, 3, 1)
 _VERBS = {"+": "add", "-": "subtract", "*": "multiply by", "/": "divide by"}
 
@@ -21,14 +21,14 @@ class ChainStep(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """A number and the operations done to it from left to right."""
+    """A number and the operations applied to it from left to right."""
 
     start: int
     steps: tuple[ChainStep, ...]
 
     @property
     def key(self) -> str:
-        """The problem without its wording, such as 7+5*3."""
+        """Name of the problem, independent of its wording, such as 7+5*3."""
         return str(self.start) + "".join(f"{op}{operand}" for op, operand in self.steps)
 
     @property
@@ -45,7 +45,7 @@ class Chain(NamedTuple):
 
 
 def calculate(value: int, operation: str, operand: int) -> int:
-    """Do one operation; a division must come out even."""
+    """Apply one operation; a division must leave no remainder."""
     if operation == "/":
         quotient, remainder = divmod(value, operand)
         if remainder:
@@ -55,12 +55,12 @@ def calculate(value: int, operation: str, operand: int) -> int:
 
 
 def is_held_out(key: str) -> bool:
-    """Return whether a problem is kept from training, in any wording."""
+    """Return True if a problem is held out of the training, in any wording."""
     return zlib.crc32(key.encode()) % HELD_OUT_OF == 0
 
 
 def draw_chain(rng: random.Random, steps: int, held_out: bool = False) -> Chain:
-    """Draw a chain of so many steps from the training's problems, or from the held-out ones."""
+    """Draw a chain with this number of steps, from the training problems or the held-out ones."""
     while True:
         chain = _draw(rng, steps)
         if is_held_out(chain.key) == held_out:
@@ -85,7 +85,7 @@ def _draw(rng: random.Random, count: int) -> Chain:
 
 
 def expression(chain: Chain) -> str:
-    """Write a chain in symbols, with the brackets that it needs, such as (7 + 5) * 3."""
+    """Return a chain in symbols, with the necessary brackets, such as (7 + 5) * 3."""
     text, last = str(chain.start), "*"
     for operation, operand in chain.steps:
         if operation in "*/" and last in "+-":
@@ -95,12 +95,12 @@ def expression(chain: Chain) -> str:
 
 
 def ask_in_symbols(rng: random.Random, chain: Chain) -> str:
-    """Ask for the value of an expression."""
+    """Return a question for the value of an expression."""
     return rng.choice(("What is {}?", "Compute {}.", "{} = ?")).format(expression(chain))
 
 
 def ask_in_words(rng: random.Random, chain: Chain) -> str:
-    """Ask for the end of a chain that is given step by step."""
+    """Return a question for the result of a chain described step by step."""
     orders = [f"{_VERBS[operation]} {operand}" for operation, operand in chain.steps]
     if rng.random() < 0.5:
         return f"Start with {chain.start}, {', '.join(orders)}. What is the result?"

@@ -1,4 +1,4 @@
-"""Sums too hard for the embedded model alone, for which it calls a calculator."""
+"""Sums that are too hard for the embedded model without a calculator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def draw_hard_sum(rng: random.Random, held_out: bool = False) -> Chain:
 
 
 def ask_hard_sum(rng: random.Random, chain: Chain) -> str:
-    """Ask in symbols, or a single operation in words."""
+    """Return a question in symbols, or in words for a single operation."""
     (operation, operand), *more = chain.steps
     if not more and rng.random() < 0.3:
         return f"What is {chain.start} {_SPOKEN[operation]} {operand}?"

@@ -1,7 +1,7 @@
-"""The project's own question sets: written by hand, and held out of the embedded models' training.
+"""The project's own question sets: handwritten, and held out of the embedded models' training.
 
-They are the questions that the training is measured by and whose texts its corpus may not hold
-(`training/evaluation/questions`), so a copy can never drift from what was held out.
+The training is evaluated on these questions, and its corpus must not contain their texts
+(`training/evaluation/questions`). Using the same files keeps both consistent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.evaluation.questions.types import Question, QuestionSet
 
 OWN_PREFIX = "own:"
 FOLDER = Path(__file__).resolve().parents[3] / "training" / "evaluation" / "questions"
-# Lists that have one right answer.
+# Lists with one right answer.
 _WHOLE_LISTS = {
     "days of the week, in order": "Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday",
     "Run through the months of the year for me.": "January, February, March, April, May, June, "
@@ -29,10 +29,10 @@ _MIXED = {"facts": 60, "sums": 37}
 
 @cache
 def own_questions(name: str) -> QuestionSet:
-    """A set by its name, `own:` before it or not.
+    """Return a question set by its name, with or without `own:`.
 
-    `facts` are asked in many words; `sums` in words, tales and signs; `lists` those that have one
-    right answer; `mixed` has the first facts and sums, and the lists.
+    `facts` have questions in many wordings; `sums` in words, stories and symbols; `lists` have one
+    right answer each; `mixed` has the first facts and sums, and the lists.
 
     Raises:
         ProblemError: there is no such set.
@@ -45,7 +45,7 @@ def own_questions(name: str) -> QuestionSet:
 
 
 def _rows(name: str) -> list[list[str]]:
-    """The rows of a file of questions, its columns divided by " | "; the first line is a title."""
+    """Return the rows of a question file, split at " | "; the first line is a title."""
     try:
         lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()[1:]
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Problem sets: the project's own, from a seed, and a CSV or JSONL file of one's own."""
+"""Problem sets: the project's own, from a seed, and the user's CSV or JSONL files."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ _TRIES = 500
 def make_problems(
     count: int, *, seed: int = 0, steps: Sequence[int] = tuple(range(1, MOST_STEPS + 1))
 ) -> ProblemSet:
-    """Chains that no training text contains, in words and in symbols, the difficulties in turn.
+    """Return held-out chains, in words and in symbols, with the difficulties in turn.
 
-    A last round that is not whole is spread over the difficulties: 4 problems of 1 to 8 steps have
-    2, 4, 6 and 8. A larger set of the same seed holds all problems of a smaller one.
+    An incomplete last round is spread over the difficulties: 4 problems of 1 to 8 steps have 2, 4,
+    6 and 8. A larger set of the same seed contains all problems of a smaller one.
 
     Args:
         steps: difficulties from 1 to 8.
 
     Raises:
-        ConfigError: a difficulty that there isn't, or more problems than it has.
+        ConfigError: a difficulty out of range, or more problems than exist.
     """
     difficulties = sorted(set(steps))
     if not difficulties or not all(1 <= difficulty <= MOST_STEPS for difficulty in difficulties):
@@ -74,7 +74,7 @@ def make_problems(
 
 
 def make_hard_sums(count: int, *, seed: int = 0) -> ProblemSet:
-    """Sums that the embedded model can't do alone and calls its calculator for."""
+    """Return sums that are too hard for the embedded model without its calculator."""
     rng, problems = random.Random(seed), dict[str, Problem]()
     _checked(count)
     while len(problems) < count:
@@ -91,7 +91,7 @@ def _checked(count: int) -> int:
 
 
 def _new_problem(rng: random.Random, steps: int, keys: set[str]) -> Problem:
-    """A chain that the set doesn't have yet, asked in words or in symbols."""
+    """Return a chain that is new in the set, with a question in words or in symbols."""
     chain = _new_chain(rng, steps, keys)
     keys.add(chain.key)
     ask = ask_in_symbols if rng.random() < 0.5 else ask_in_words
@@ -114,12 +114,12 @@ def _problem(chain: Chain, question: str, system: str) -> Problem:
 
 
 def read_problems(source: bytes | str | Path, name: str = "", system: str = "") -> ProblemSet:
-    """Problems from a CSV with the columns question and answer, or a JSONL of such objects.
+    """Return problems from a CSV with columns question and answer, or a JSONL of such objects.
 
     Args:
         source: the file's bytes, or its path.
-        name: of the set; the path's own if not given.
-        system: the system prompt that every problem is asked with.
+        name: name of the set; the path by default.
+        system: system prompt of every problem.
 
     Raises:
         ProblemError: the first fault, with its line number.

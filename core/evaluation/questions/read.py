@@ -1,8 +1,8 @@
-"""Files of questions: CSV, JSONL and JSON with aliases, and SQuAD's and GSM8K's as they are.
+"""Read question files: CSV, JSONL and JSON with aliases, and SQuAD's and GSM8K's own formats.
 
-A GSM8K answer is what follows its `####` (Cobbe et al. 2021); a SQuAD question is asked behind its
-paragraph, every one of its answers counts (Rajpurkar et al. 2016), and questions that version 2
-marks as unanswerable are left out and counted.
+In GSM8K the answer follows `####` (Cobbe et al. 2021). In SQuAD the paragraph precedes the
+question, every listed answer counts (Rajpurkar et al. 2016), and questions that version 2 marks as
+unanswerable are left out and counted.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ ALIAS_SIGN = "|"
 
 
 def read_questions(source: bytes | str | Path, name: str = "") -> QuestionSet:
-    """Questions of any of the formats above; which one it is, the content says.
+    """Return the questions in a file of any format above, detected by its content.
 
     Args:
         source: the file's bytes, or its path.
-        name: of the set; the path's own if not given.
+        name: name of the set; the file name by default.
 
     Raises:
         ProblemError: the first fault, with its line.
@@ -82,7 +82,7 @@ def _rows(text: str, name: str) -> Iterator[QuestionRow]:
 
 
 def _is_one_value(text: str) -> bool:
-    """A list, or an object whose first line is not an object of its own."""
+    """Return True for one JSON value: a list, or an object that isn't just a line of JSONL."""
     start = text.lstrip()
     first, _, others = start.partition("\n")
     return (
@@ -93,7 +93,7 @@ def _is_one_value(text: str) -> bool:
 
 
 def _json_rows(text: str) -> Iterator[QuestionRow]:
-    """The rows of a list of objects, or of SQuAD's `data`, `paragraphs`, `qas`."""
+    """Yield the rows of a list of objects, or of SQuAD's `data`, `paragraphs`, `qas`."""
     value = json_value(text)
     if isinstance(value, dict) and "data" in value:
         for article in _list_of(value, "data"):
@@ -108,7 +108,7 @@ def _json_rows(text: str) -> Iterator[QuestionRow]:
 
 
 def _list_of(container: Any, name: str) -> list[Any]:
-    """A list of objects in an object of SQuAD's."""
+    """Return a list of objects in a SQuAD object."""
     items = container.get(name)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise ProblemError(f"Line {container.line}: {name} must be a list of objects, as in SQuAD.")
@@ -116,7 +116,7 @@ def _list_of(container: Any, name: str) -> list[Any]:
 
 
 def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
-    """The reference answer and its aliases, each once; none of a question that has no answer."""
+    """Return the reference answer and its aliases, each once; empty if unanswerable."""
     if str(row.get("is_impossible")).lower() == "true":
         return ()
     if "answers" in row:
@@ -137,7 +137,7 @@ def _answers(line: int, row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _of_squad(line: int, answers: Any) -> list[str]:
-    """Texts of `[{"text": ...}]`, of `{"text": [...]}`, or of a list of texts."""
+    """Return the texts in `[{"text": ...}]`, in `{"text": [...]}`, or in a list of texts."""
     if isinstance(answers, dict):
         answers = answers.get("text")
     if not isinstance(answers, list):
@@ -149,7 +149,7 @@ def _of_squad(line: int, answers: Any) -> list[str]:
 
 
 def _aliases(line: int, value: Any) -> list[str]:
-    """Return the aliases of a list, or of a text with bars between them."""
+    """Return the aliases from a list, or from a text with bars between them."""
     if value is None or value == "":
         return []
     parts = value.split(ALIAS_SIGN) if isinstance(value, str) else value
@@ -159,7 +159,7 @@ def _aliases(line: int, value: Any) -> list[str]:
 
 
 def _after_mark(answer: str) -> str:
-    """Return the result of a GSM8K solution; any other answer as it is."""
+    """Return the result of a GSM8K solution; any other answer unchanged."""
     if GSM8K_MARK not in answer:
         return answer
     return answer.rpartition(GSM8K_MARK)[2].strip().replace(",", "") or answer
@@ -197,7 +197,7 @@ def _key(line: int, value: Any) -> str:
 
 
 def _columns(line: int, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The columns that have no meaning here, as texts."""
+    """Yield the unused columns, as texts."""
     for name, value in row.items():
         if name in _KNOWN:
             continue

@@ -1,6 +1,6 @@
-"""Rows of question and answer with the line that each begins at: CSV, JSONL, JSON.
+"""Read rows with question, answer and line number from CSV, JSONL and JSON.
 
-The columns of a CSV are separated by commas, semicolons, tabs or bars, as its first line says.
+The columns of a CSV are separated by commas, semicolons, tabs or bars, detected in its first line.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from core.evaluation.scoring.answers import MAX_DIGITS
 from core.traces.bounded_file import text_of
 
 REQUIRED = {"question", "answer"}
-# What other tools name these columns.
+# Other tools' names of these columns.
 _ALSO = {"prompt": "question", "target": "answer"}
 _SEPARATORS = ",;\t|"
-# Brackets and commas of a JSON file, those of its texts included, as 1 s reads them; 5 MB of SQuAD
-# have about half as many.
+# Limit on brackets and commas in a JSON file, those in texts included: 1 s of parsing. 5 MB of
+# SQuAD have about half as many.
 MAX_MARKS = 300_000
 QuestionRow = tuple[int, dict[str, Any]]
 
 
 def decoded(data: bytes) -> str:
-    """A file's text.
+    """Return a file's text.
 
     Raises:
         ProblemError: it is neither UTF-8 nor UTF-16 with a byte order mark.
@@ -45,29 +45,29 @@ def decoded(data: bytes) -> str:
 
 
 def with_names(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with `prompt` and `target` called question and answer, where it has neither."""
+    """Rename `prompt` and `target` to question and answer, unless these exist."""
     return {(new if (new := _ALSO.get(name, name)) not in row else name): row[name] for name in row}
 
 
 def is_jsonl(text: str, name: str) -> bool:
-    """Return whether a text is JSON, by its first character, else by its name."""
+    """Return True if a text is JSON, by its first character or else by its name."""
     first = text.lstrip().partition("\n")[0].lower()
     named = name.lower().endswith((".jsonl", ".json"))
     return first.startswith(("{", "[")) or (named and _separator(first) is None)
 
 
 def jsonl_rows(text: str) -> Iterator[QuestionRow]:
-    """The objects of a JSONL file, numbers as they are written.
+    """Yield the objects of a JSONL file, numbers as written.
 
     Raises:
-        ProblemError: a line that is no object.
+        ProblemError: a line is no object.
     """
     # Not splitlines: it would also split at characters that JSON strings may hold.
     for line, row in enumerate(text.split("\n"), start=1):
         if not row.strip():
             continue
         try:
-            # The number as it is written: 1e16 is a whole one, and 0.00001 has no exponent.
+            # Keep the number as written: 1e16 is a whole number, and 0.00001 has no exponent.
             item = json.loads(row, parse_float=_number, parse_int=_number)
         except (ValueError, RecursionError):
             raise ProblemError(f"Line {line} of the problems is not JSON.") from None
@@ -77,13 +77,13 @@ def jsonl_rows(text: str) -> Iterator[QuestionRow]:
 
 
 class Located(dict[str, Any]):
-    """An object of a JSON file that knows the line it begins at."""
+    """An object in a JSON file, with the number of its first line."""
 
     line: int = 1
 
 
 class _Locating(json.JSONDecoder):
-    """A decoder whose objects are `Located`; the library's own parser in Python."""
+    """JSON decoder that returns `Located` objects; uses the library's parser in Python."""
 
     def __init__(self, text: str) -> None:
         super().__init__(parse_float=_number, parse_int=_number)
@@ -99,10 +99,10 @@ class _Locating(json.JSONDecoder):
 
 
 def json_value(text: str) -> Any:
-    """One JSON value; every object in it is `Located`.
+    """Return one JSON value; every object in it is `Located`.
 
     Raises:
-        ProblemError: it is not JSON, with the line, or holds too many values.
+        ProblemError: it is not JSON (the message has the line), or holds too many values.
     """
     if sum(map(text.count, "[{,")) > MAX_MARKS:
         raise ProblemError(
@@ -124,13 +124,13 @@ def _number(text: str) -> Decimal:
 
 
 def csv_rows(text: str) -> Iterator[QuestionRow]:
-    """The rows of a CSV by the names of their columns, in small letters.
+    """Yield the rows of a CSV by lower-case column names.
 
     Raises:
-        ProblemError: no such columns, a row of another length, no CSV.
+        ProblemError: a column is missing, a row has another length, or it is no CSV.
     """
     separator = _separator(next(iter(text.splitlines()), "")) or ","
-    # Quotes behind a space, as in `a, "b"`, are quotes too.
+    # Quotes after a space, as in `a, "b"`, are quotes too.
     lines = io.StringIO(text, newline="")
     reader, started = csv.reader(lines, strict=True, skipinitialspace=True, delimiter=separator), 1
     try:
@@ -148,7 +148,7 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
                         f"Line {started}: {len(row)} columns, the first line has {len(header)}; "
                         f"put a text that holds {separator!r} in quotes."
                     )
-                # Of two columns with one name the first counts.
+                # The first of two columns with the same name counts.
                 yield started, dict(reversed(list(zip(header, row, strict=True))))
             started = reader.line_num + 1
     except csv.Error as error:
@@ -156,7 +156,7 @@ def csv_rows(text: str) -> Iterator[QuestionRow]:
 
 
 def _separator(header: str) -> str | None:
-    """Return the separator of a CSV's first line; None where it names no such columns."""
+    """Return the separator of a CSV's first line; None if it has no such columns."""
     for sign in _SEPARATORS:
         if with_names(dict.fromkeys(map(_plain, header.split(sign)))).keys() >= REQUIRED:
             return sign
@@ -168,10 +168,10 @@ def _plain(name: str) -> str:
 
 
 def checked_text(line: int, what: str, text: str, most: int) -> str:
-    """Return a text without spaces around it.
+    """Return a text without surrounding spaces.
 
     Raises:
-        ProblemError: UTF-8 can't write it, as JSON can name halves of a character; or too long.
+        ProblemError: it is too long, or has half a surrogate pair, which UTF-8 can't encode.
     """
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ProblemError(f"Line {line}: the {what} holds half a character that can't be asked.")
@@ -181,19 +181,19 @@ def checked_text(line: int, what: str, text: str, most: int) -> str:
 
 
 def checked_question(line: int, question: object, most: int) -> str:
-    """Return a question; raises ProblemError for what is none."""
+    """Return a question; raise ProblemError if it is no text."""
     if not isinstance(question, str) or not question.strip():
         raise ProblemError(f"Line {line}: the question must be a text, got {shown(question)}.")
     return checked_text(line, "question", question, most)
 
 
 def plain_number(value: object) -> object:
-    """Return a number of a size to answer as text without an exponent; other values as they are."""
+    """Return a number as text without an exponent; other values, and huge numbers, unchanged."""
     if isinstance(value, Decimal) and abs(value.adjusted()) < MAX_DIGITS:
         return format(value, "f")
     return value
 
 
 def shown(value: object) -> str:
-    """Return a value as an error message names it."""
+    """Return a value as text for an error message."""
     return brief(str(value) if isinstance(value, Decimal) else value)

@@ -10,14 +10,14 @@ from core.decoding.validation import ShortRepr
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what counts as its answer.
+    """A question with its accepted answers.
 
     Args:
-        key: names the question in its set.
+        key: name of the question in its set.
         answers: the reference answer, then its aliases.
-        kind: of question, such as `sums`; empty where nobody says.
-        context: a text that the question is about; asked before it.
-        columns: names and texts of the file's other columns, which tables of rows repeat.
+        kind: kind of question, such as `sums`; empty if unknown.
+        context: text that the question refers to; precedes it in the prompt.
+        columns: names and texts of the file's other columns, copied to tables of rows.
     """
 
     key: str
@@ -39,10 +39,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QuestionSet(ShortRepr):
-    """Questions with a name that says where they come from.
+    """Questions with a name that states their source.
 
     Args:
-        left_out: unanswerable questions of a SQuAD file, which no metric here can judge.
+        left_out: number of unanswerable SQuAD questions, which no metric here can judge.
     """
 
     name: str

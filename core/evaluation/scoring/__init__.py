@@ -1,1 +1,1 @@
-"""Scores of replies: text metrics, numbers, and the reference's log-likelihood."""
+"""Scores of replies: text metrics, numbers, and the log-likelihood of the reference."""

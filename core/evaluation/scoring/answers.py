@@ -1,4 +1,4 @@
-"""The number that a text answers with, and what that makes of a run."""
+"""Extract the number that a text gives as its answer, and judge a run by it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from core.evaluation.scoring.plain_text import CURRENCIES, UNSPACED, folded, wit
 from core.evaluation.types import AttemptOutcome
 
 MAX_DIGITS = 60
-# ASCII digits: `\d` would take those of every script. Groups of three may be set off by commas.
+# ASCII digits only: `\d` matches those of every script. Commas may separate groups of three.
 _WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)"
 _SIZE = rf"(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]{{1,4}})?"
 _CURRENCY = f"[${CURRENCIES}]"
 _NUMBER = rf"[-+]?(?:{_CURRENCY} ?[-+]?)?(?:(?:[0-9]+ )?[0-9]+/[0-9]+|{_SIZE})"
 _PARTS = re.compile(rf"([-+]?)(?:(?:([0-9]+) )?([0-9]+)/([0-9]+)|({_SIZE}))")
-# No part of a word, a time, a ratio, a range, a date or a version: 3:15 names no 15.
+# Not part of a word, a time, a ratio, a range, a date or a version: 3:15 contains no 15.
 _BEFORE = rf"(?<![^\W{UNSPACED}])(?<![.,^])(?<![0-9][-/:])"
 _AFTER = r"(?![0-9])(?![-./:,^][0-9])"
 _NUMBERS = re.compile(rf"{_BEFORE}{_NUMBER}{_AFTER}")
-# Groups of three digits that spaces set off, as in 1 000 000.
+# Groups of three digits separated by spaces, as in 1 000 000.
 _SPACED = re.compile(r"(?<![0-9.,/])(?:[1-9][0-9]{0,2})(?: [0-9]{3})+(?![0-9/])")
-# Read where every run of white space is one space: two long runs side by side would take time that
-# grows with the square of their length.
+# White space must be collapsed first: two long runs of it side by side would take time that grows
+# with the square of their length.
 _BOXED = re.compile(r"\\boxed(?: ?\{([^{}]*)\}| ?([^ {}]+))")
 _GSM8K = re.compile(rf"#### ?({_NUMBER}){_AFTER}")
-# In English, Japanese, Chinese and Korean, before the number or the sum that it is the value of; a
-# number that goes on is part of a sum.
+# Phrases in English, Japanese, Chinese and Korean before the number, or before the sum with this
+# value; a number followed by an operator is part of a sum.
 _SAID = re.compile(
     r"(?:\banswer(?: is)?(?: (?:therefore|thus|then|exactly|equal to))?|答え?は|答案是|답은)"
     r" ?[:=]? ?"
@@ -39,15 +39,15 @@ _SAID = re.compile(
 )
 _ALONE = re.compile(rf" ?({_NUMBER}) ?[.!]? ?")
 _SPACES = re.compile(r"\s+")
-# What a call asks is no answer, whether it came to its result or not.
+# The expression in a calculator call is no answer, with or without its result.
 _ASKED = re.compile(rf"{CALL}[^<]*(?:{RESULT}|\Z)|{RESULT}|{END_RESULT}")
 
 
 def normal_number(text: str) -> str | None:
-    """A number in one spelling (no commas, no leading zeros, no empty decimals); None for others.
+    """Return a number in normal form, without commas, leading zeros, empty decimals; else None.
 
-    `1,234.50` gives `1234.5`, `-0` gives `0`, `1.5e3` gives `1500`; a fraction is a decimal where
-    that is exact (`2/4` gives `0.5`), else it is reduced (`2/6` gives `1/3`).
+    `1,234.50` gives `1234.5`, `-0` gives `0`, `1.5e3` gives `1500`; a fraction becomes a decimal if
+    this is exact (`2/4` gives `0.5`), else it is reduced (`2/6` gives `1/3`).
     """
     bare = _unspaced(without_markup(folded(text))).strip()
     match = _PARTS.fullmatch(bare)
@@ -74,16 +74,15 @@ def normal_number(text: str) -> str | None:
 
 
 def find_answer(text: str, *, cut: bool = False) -> str | None:
-    r"""The number that a text answers with: in a box, after GSM8K's `####`, after "answer is", else
-    the last one.
+    r"""Return the number that a text answers with: in a box, after GSM8K's `####`, after "answer
+    is", else the last one.
 
-    Signs of currency and percent are left out. A box that holds no number, or several, answers
-    with none.
+    Currency and percent signs are removed. A box that holds no number, or several, gives no answer.
 
     Args:
-        cut: the text was cut off. Its last number may be one of many on the way then, and its last
-            digit not the number's last: a box counts, an "answer is" that something follows, and
-            a number that is the whole text with its full stop.
+        cut: True if the text is truncated. Its last number may then be an intermediate result or
+            incomplete: only a box counts, an "answer is" with text after the number, and a
+            number that is the whole text, with or without a full stop.
     """
     written = folded(_ASKED.sub(" ", text)).rstrip(" ")
     if cut and written[-1:] in tuple("0123456789,:/"):
@@ -113,21 +112,21 @@ def _plain(number: str) -> str | None:
 def judge(
     answer_text: str, expected: str, finish_reason: FinishReason
 ) -> tuple[str | None, AttemptOutcome]:
-    """The answer that a run gave and its outcome.
+    """Return the answer of a run and its outcome.
 
-    `truncated` is a run that a bound or Stop ended before it had answered; `unparsable` one that
-    ended by itself and named no number.
+    `truncated`: a limit or Stop ended the run before its answer; `unparsable`: the run ended by
+    itself without a number.
 
     Args:
-        answer_text: what came after the thinking; empty if it never ended.
-        expected: as `normal_number` writes it.
+        answer_text: text after the thinking; empty if the thinking never ended.
+        expected: the right number, as `normal_number` writes it.
     """
     answer = find_answer(answer_text, cut=finish_reason in ("length", "cancelled"))
     return answer, outcome_of(answer, expected, finish_reason)
 
 
 def outcome_of(answer: str | None, expected: str, finish_reason: FinishReason) -> AttemptOutcome:
-    """The outcome of a run by its answer, a number as `find_answer` gives it."""
+    """Return the outcome of a run by its answer, a number from `find_answer`."""
     if answer is None:
         return "truncated" if finish_reason in ("length", "cancelled") else "unparsable"
     return "correct" if answer == expected else "wrong"

@@ -1,4 +1,4 @@
-"""Wilson's confidence interval of a share."""
+"""Wilson's confidence interval of a proportion."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _Z = 1.959963984540054  # 97.5 % of a normal distribution lie below it
 
 
 def wilson(hits: int, total: int) -> Share:
-    """A share with its 95 % score interval (Wilson 1927); all of [0, 1] where nothing was tried."""
+    """Return a share with its 95 % score interval (Wilson 1927); [0, 1] without trials."""
     if not 0 <= hits <= total:
         raise ValueError(f"{hits} of {total} is no share.")
     return Share(hits, total, *_ends(hits / total, total)) if total else Share(0, 0, 0.0, 1.0)
 
 
 def wilson_of_groups(groups: Sequence[tuple[int, int]]) -> Share:
-    """The same of trials in groups (hits, trials), such as the samples of one problem.
+    """Return a share with its interval for groups of trials, as (hits, trials) of each group.
 
-    Trials of one group are alike and tell less than as many that are independent: the interval is
-    that of their effective number, p (1 - p) over the variance of the share between the groups
-    (Kish 1965, the design effect), at least the number of groups and at most that of the trials.
+    Trials in a group, such as samples of one problem, are correlated and tell less than independent
+    ones: the interval uses their effective number, p (1 - p) over the variance of the share between
+    groups (Kish 1965, the design effect), at least the number of groups, at most that of trials.
     """
     groups = [group for group in groups if group[1]]
     whole, count = wilson(sum(h for h, _ in groups), sum(n for _, n in groups)), len(groups)
@@ -32,7 +32,7 @@ def wilson_of_groups(groups: Sequence[tuple[int, int]]) -> Share:
     if not count:
         return whole
     variance = spread / whole.total**2 * count / max(1, count - 1)
-    # All right or all wrong says nothing of how alike the trials of a group are: one each counts.
+    # All right or all wrong doesn't show the correlation within a group: count one trial each.
     alike = math.inf if 0 < share < 1 else count
     effective = share * (1 - share) / variance if variance else alike
     low, high = _ends(share, min(max(effective, count), whole.total))
@@ -40,7 +40,7 @@ def wilson_of_groups(groups: Sequence[tuple[int, int]]) -> Share:
 
 
 def wilson_by_group(trials: Iterable[tuple[Hashable, bool]]) -> Share:
-    """Return `wilson_of_groups` of hits and misses with the names of their groups."""
+    """Return `wilson_of_groups` for pairs of a group's name and a hit or miss."""
     return wilson_of_groups([(sum(hits), len(hits)) for hits in grouped(trials).values()])
 
 
@@ -48,7 +48,7 @@ def _ends(share: float, total: float) -> tuple[float, float]:
     square = _Z * _Z / total
     middle = share + square / 2
     half = _Z * math.sqrt(share * (1 - share) / total + square / (4 * total))
-    # Rounding must not push the ends of 0 and of all beyond them.
+    # Rounding must not push the ends beyond 0 or 1.
     low = (middle - half) / (1 + square) if share > 0 else 0.0
     high = (middle + half) / (1 + square) if share < 1 else 1.0
     return low, high

@@ -1,4 +1,4 @@
-"""The metrics by name, and the verdict on a reply: right by the first one that says so."""
+"""Metrics by name, and the verdict on a reply: right if one of the metrics accepts it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from core.evaluation.scoring.text import (
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric that says right or wrong.
+    """A metric with the verdict right or wrong.
 
     Args:
-        words: what it asks, in a few words.
+        words: short description of its criterion.
     """
 
     name: str
@@ -50,8 +50,8 @@ class Score:
     """Verdict of the metrics on a reply.
 
     Args:
-        counted: the metric that made it right, the first of the plan's; empty where none did.
-        f1: of the words; never decides.
+        counted: the first metric that accepted the reply; empty if none did.
+        f1: F1 of the words; doesn't affect the verdict.
     """
 
     right: bool
@@ -62,11 +62,11 @@ class Score:
 def score(reply: str, answers: Sequence[str], metrics: Sequence[str] = DEFAULT_METRICS) -> Score:
     """Judge a reply.
 
-    Where a metric of numbers is among them, an answer that is a number is judged by those alone:
-    the normalisation takes the sign and the decimal point away, and "14 + 29 is 12" contains 14.
+    If number metrics are included, they alone judge answers that are numbers: the normalisation of
+    other metrics drops sign and decimal point, and "14 + 29 is 12" contains 14.
 
     Raises:
-        ConfigError: a metric of no such name.
+        ConfigError: a metric doesn't exist.
     """
     require_metrics(metrics)
     texts = [answer for answer in answers if normal_number(answer) is None]
@@ -77,7 +77,7 @@ def score(reply: str, answers: Sequence[str], metrics: Sequence[str] = DEFAULT_M
 
 
 def require_metrics(names: Sequence[str]) -> None:
-    """Raises ConfigError unless each is one of `METRICS`, and there is one."""
+    """Raise ConfigError unless all names are in `METRICS`, and there is at least one."""
     wrong = next((name for name in names if name not in METRICS), None)
     if not names or wrong is not None:
         got = "none" if wrong is None else brief(wrong)

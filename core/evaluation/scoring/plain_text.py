@@ -1,13 +1,13 @@
-"""Texts in one spelling before they are compared or read: Unicode forms, LaTeX, Markdown."""
+"""Normalise texts before they are compared or parsed: Unicode forms, LaTeX, Markdown."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# Beside $.
+# Currency signs besides $.
 CURRENCIES = "€£¥₩₹"
-# Scripts that set no space between a word and a number: kana, Han, Hangul.
+# Scripts without a space between a word and a number: kana, Han, Hangul.
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _MINUS = re.compile(rf"[−–‐‑](?=[${CURRENCIES}]? ?\.?[0-9])")
 _GROUPED = re.compile(r"(?<=[0-9])[\u00a0\u2009\u202f'’](?=[0-9]{3}(?![0-9]))")
@@ -27,7 +27,7 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 
 def folded(text: str) -> str:
-    """The text with composed accents, ordinary widths, and numbers' signs and fractions in ASCII.
+    """Return the text with composed accents, normal widths, and ASCII signs of numbers.
 
     `４２` gives `42`, `1½` gives `1 1/2`, a minus or dash before a digit `-`; thin spaces and
     apostrophes between thousands become commas. Other compatibility forms stay: x² is not x2.
@@ -46,10 +46,10 @@ def _ordinary(char: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    r"""The text without LaTeX's and Markdown's marks around numbers and words.
+    r"""Return the text without LaTeX and Markdown marks around numbers and words.
 
     `\frac{1}{2}` gives `1/2`, `\text{ km}` its words, `10{,}000` a comma, `1.5 \times 10^3` gives
-    `1.5e3`, `**42**` gives `42`. Nested commands are undone from the inside, three levels deep.
+    `1.5e3`, `**42**` gives `42`. Nested commands are resolved from the inside, three levels deep.
     """
     if not any(mark in text for mark in "\\^*_`"):
         return text

@@ -1,4 +1,4 @@
-"""The log-likelihood of a reference answer behind a prompt: one forward, nothing generated."""
+"""Compute the log-likelihood of a reference answer after a prompt with one forward."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class ReferenceScore:
     """Log-likelihood of a text.
 
     Args:
-        logprob: the sum over its tokens, in nats, of the model's own distribution (no shaping).
-        tokens: how many there are.
+        logprob: sum over its tokens, in nats, under the model's own distribution (no shaping).
+        tokens: number of tokens.
     """
 
     logprob: float
@@ -27,15 +27,15 @@ class ReferenceScore:
 def score_reference(
     model: LanguageModel, prompt: str | Sequence[int], answer: str
 ) -> ReferenceScore | None:
-    """The answer's tokens behind the prompt's, as lm-evaluation-harness' `loglikelihood`.
+    """Return the log-likelihood of an answer, as lm-evaluation-harness' `loglikelihood`.
 
-    Prompt and answer are encoded as one text, and what follows the prompt's own tokens is scored;
-    the prompt's last spaces and line breaks count as the answer's. The end of sequence isn't
-    counted. None where prompt and answer don't fit into the window, where the model has no
-    embedding for a token of the answer, or where its server doesn't name all tokens.
+    Prompt and answer are encoded as one text, and the tokens after the prompt's own tokens are
+    scored; trailing white space of the prompt counts as the answer's. The end of sequence is not
+    counted. Return None if prompt and answer don't fit into the window, if the model has no
+    embedding for a token of the answer, or if its server doesn't name all tokens.
 
     Args:
-        prompt: text, or the ids of a conversation, whose last spaces stay its own.
+        prompt: text, or the ids of a conversation, which keeps its trailing white space.
 
     Raises:
         PromptError: an empty prompt.
@@ -60,7 +60,7 @@ def score_reference(
 def _encode_pair(
     model: LanguageModel, prompt: str | Sequence[int], answer: str
 ) -> tuple[Sequence[int], list[int]]:
-    """The ids of a prompt and those of its answer (lm-evaluation-harness' `_encode_pair`)."""
+    """Return the ids of a prompt and of its answer (lm-evaluation-harness' `_encode_pair`)."""
     if isinstance(prompt, str) and (context := prompt.rstrip()):
         before = model.encode(context)
         return before, model.encode(prompt + answer)[len(before) :]

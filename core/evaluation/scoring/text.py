@@ -1,9 +1,9 @@
-"""Text metrics after SQuAD's normalisation with its numbers kept, and GSM8K's reading of a number.
+"""Text metrics with SQuAD's normalisation that keeps numbers, and GSM8K's extraction of a number.
 
 The formulas are those of the SQuAD 2.0 evaluation script (Rajpurkar et al. 2018), which
-lm-evaluation-harness uses for its `squadv2` and `coqa`, of its `squad_completion` (`contains`)
-and of its `gsm8k` (filter `flexible-extract`, then `exact_match`). Unlike there, signs that make a
-number another one stay, and a text of nothing but articles and punctuation is compared as it is.
+lm-evaluation-harness uses for `squadv2` and `coqa`, and those of its `squad_completion`
+(`contains`) and `gsm8k` (filter `flexible-extract`, then `exact_match`). Unlike there, signs that
+change a number stay, and a text of only articles and punctuation is compared unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CURRENCY = re.compile(
     rf"([{CURRENCIES}]) ?(-?[0-9][0-9.]*)|(?<![0-9.])(-?[0-9][0-9.]*) ?([{CURRENCIES}])"
 )
 _PERCENT = re.compile(r"(?<=[0-9]) (?:%|percent\b|per cent\b)")
-# Between digits (1.5, 1/2, 3:15, 2-3), a sign, a point or a percent sign of a number, or elsewhere.
+# Punctuation between digits (1.5, 1/2, 3:15, 2-3), a number's sign, point or percent, or any other.
 _PUNCTUATION = re.compile(
     rf"(?:(?<=[0-9])[{_SIGNS}](?=-?[0-9])|(?<=[0-9]e)-(?=[0-9])|(?<!\w)-(?=[${CURRENCIES}]?\.?[0-9])"
     rf"|(?<!\w)\.(?=[0-9])|(?<=[0-9])%)|([{_SIGNS}])"
@@ -33,10 +33,10 @@ _FLEXIBLE = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 
 
 def normalised(text: str) -> str:
-    """Small letters, no ASCII punctuation but that of numbers, no articles, single spaces.
+    """Return lower case text without articles and ASCII punctuation, except in numbers.
 
-    Articles, then punctuation stay where nothing else is left: `A.` gives `a`, and only an empty
-    text gives an empty one.
+    Articles, or even punctuation, stay if nothing else is left: `A.` gives `a`, and only an empty
+    text gives an empty result.
     """
     plain = " ".join(folded(text).lower().split())
     numbers = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), plain)
@@ -50,10 +50,10 @@ def _spaced(text: str) -> str:
 
 
 def _pairs(reply: str, answers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The normalised reply beside each normalised answer.
+    """Yield the normalised reply with each normalised answer.
 
-    Where the answer has no letter, numbers are compared by their value: 5.5 is $5.50. Beside one
-    with letters they are compared as they are written: Python 3.1 is not Python 3.10.
+    If the answer has no letter, numbers are compared by value: 5.5 is $5.50. If it has letters,
+    they are compared as written: Python 3.1 is not Python 3.10.
     """
     normal = normalised(reply)
     by_value = " ".join(map(_valued, normal.split()))
@@ -71,35 +71,35 @@ def _valued(word: str) -> str:
 
 
 def is_exact(reply: str, answers: Sequence[str]) -> bool:
-    """Return whether the normalised reply is one of the normalised answers (SQuAD's EM)."""
+    """Return True if the normalised reply is one of the normalised answers (SQuAD's EM)."""
     return any(text == answer for text, answer in _pairs(reply, answers))
 
 
 def contains(reply: str, answers: Sequence[str]) -> bool:
-    """Return whether the reply contains an answer's words, both normalised."""
+    """Return True if the reply contains an answer's words, both normalised."""
     return any(f" {answer} " in f" {text} " for text, answer in _pairs(reply, answers) if answer)
 
 
 def contains_text(reply: str, answers: Sequence[str]) -> bool:
-    """Return whether the reply contains an answer as it is written, in any case.
+    """Return True if the reply contains an answer as written, ignoring case.
 
-    lm-evaluation-harness' `contains`; a part of a word counts.
+    As lm-evaluation-harness' `contains`; part of a word counts.
     """
     text = folded(reply)
     return any(re.search(re.escape(folded(answer)), text, re.IGNORECASE) for answer in answers)
 
 
 def is_number(reply: str, answers: Sequence[str]) -> bool:
-    """Return whether the reply's number (`find_answer`) is one of the answers."""
+    """Return True if the reply's number (`find_answer`) is one of the answers."""
     number = find_answer(reply)
     return number is not None and number in map(normal_number, answers)
 
 
 def is_last_number(reply: str, answers: Sequence[str]) -> bool:
-    """Return whether the reply's last number is an answer (lm-evaluation-harness' GSM8K).
+    """Return True if the reply's last number is an answer (lm-evaluation-harness' GSM8K).
 
-    The filter's last match, then equality with commas, dollar signs, what stands up to `#### ` and
-    a full stop at the end left out.
+    Compares the filter's last match without commas, dollar signs, the text up to `#### ` and a
+    final full stop.
     """
     matches = _FLEXIBLE.findall(folded(reply))
     last = next((group for group in matches[-1] if group), "") if matches else "[invalid]"
@@ -107,15 +107,15 @@ def is_last_number(reply: str, answers: Sequence[str]) -> bool:
 
 
 def _bare(text: str) -> str:
-    # Not `.*#### ` as a pattern: it takes time that grows with the square of a reply's length.
+    # Not the pattern `.*#### `: its time grows with the square of a reply's length.
     answer = text.replace(",", "").replace("$", "").rpartition("#### ")[2]
     return folded(re.sub(r"\.$", "", answer)).lower()
 
 
 def token_f1(reply: str, answers: Sequence[str]) -> float:
-    """The best F1 of the words that the reply shares with an answer, both normalised (SQuAD's F1).
+    """Return the best F1 of words in reply and answer, both normalised (SQuAD's F1).
 
-    Where either has no word, 1 if neither has one.
+    If either has no words, return 1 if both have none, else 0.
     """
     return max(_f1(text.split(), answer.split()) for text, answer in _pairs(reply, answers))
 

@@ -1,4 +1,4 @@
-"""Questions of arithmetic, worked out from their own words; no torch."""
+"""Solve arithmetic questions from their words; no torch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from core.decoding.reasoning.calculator import CalculatorError, evaluate, format_value
 from core.evaluation.types import Problem
 
-# A whole question, white space as single spaces: what isn't read to its end isn't read at all.
+# Matches a whole question with single spaces; a partial match doesn't count.
 _SYMBOLS = re.compile(
     r"(?:(?:what is|compute|calculate) )?([-+*/().0-9 ]+?)(?: ?= ?\??| ?\?|\.)?", re.IGNORECASE
 )
@@ -24,19 +24,19 @@ _SPOKEN = {"plus": "+", "minus": "-", "times": "*", "divided by": "/"}
 
 
 def check_arithmetic(problem: Problem, answer: str) -> float:
-    """A verifier that works the question out itself: 1 if the answer is right, else 0.
+    """Verifier that solves the question itself: return 1 if the answer is right, else 0.
 
-    It reads the question only, never `problem.answer`. 0 as well for a question that `worked_out`
-    can't read.
+    It reads only the question, never `problem.answer`. It also returns 0 for a question that
+    `worked_out` can't read.
     """
     return float(worked_out(problem.question) == answer)
 
 
 def worked_out(question: str) -> str | None:
-    """The answer to "What is (7 + 5) * 3?", "7 plus 5" or "Start with 7, add 5, ...".
+    """Return the answer to "What is (7 + 5) * 3?", "7 plus 5" or "Start with 7, add 5, ...".
 
-    None for every other question: one with a word or a number that belongs to no such form, one
-    without an operation, one without a value.
+    Return None for every other question: with other words or numbers, without an operation, or
+    without a value.
     """
     expression = _expression_of(" ".join(question.split()))
     try:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPoint:
-    """All rows of one budget.
+    """Statistics over all rows of one budget.
 
     Args:
-        correct: with an interval over problems: several samples of one don't count as so many.
-        outcomes: how many rows came to each, in the order of `OUTCOMES`.
+        correct: accuracy with an interval over problems: one problem's samples are not independent.
+        outcomes: number of rows with each outcome, in the order of `OUTCOMES`.
         tokens, thinking_tokens, seconds: means over the rows.
     """
 
@@ -35,7 +35,7 @@ class BudgetPoint:
 
 
 def curve(rows: Sequence[SweepRow]) -> tuple[BudgetPoint, ...]:
-    """A point for every budget that has a row, by rising budget."""
+    """Return a point for every budget that has a row, by rising budget."""
     groups = grouped((row.budget, row) for row in rows)
     return tuple(_point(budget, groups[budget]) for budget in sorted(groups))
 
@@ -53,13 +53,13 @@ def _point(budget: int, rows: list[SweepRow]) -> BudgetPoint:
 
 
 def curves_by_steps(rows: Sequence[SweepRow]) -> dict[int | None, tuple[BudgetPoint, ...]]:
-    """A curve for each difficulty, easy ones first; None is for problems without one."""
+    """Return a curve for each difficulty, easy ones first; None for problems without one."""
     groups = grouped((row.steps, row) for row in rows)
     return {steps: curve(groups[steps]) for steps in sorted(groups, key=lambda s: (s is None, s))}
 
 
 def frame_of(rows: Sequence[SweepRow]) -> pd.DataFrame:
-    """A data frame with one row a run; the columns are the fields of `SweepRow`."""
+    """Return a data frame with one row per run; the columns are the fields of `SweepRow`."""
     import pandas as pd
 
     columns = [field.name for field in fields(SweepRow)]

@@ -1,4 +1,4 @@
-"""The part of an unfinished sweep that may be compared across budgets."""
+"""The part of an unfinished sweep that can be compared across budgets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.evaluation.types import Problem
 
 
 def whole_problems(sweep: BudgetSweep) -> tuple[Problem, ...]:
-    """The problems that have all runs at every budget, up to the first one that has not.
+    """Return the first problems with all runs at every budget, up to the first incomplete problem.
 
-    Runs that end early are there first: whatever else has ended would be the easy part of its
-    budget. The order of the set was fixed before anything ran, so its beginning favours no budget
-    and no short thinking.
+    Short runs end first, so the other finished runs would be the easy part of their budget. The
+    order of the set was fixed before any run, so its beginning favours no budget and no short
+    thinking.
     """
     runs = Counter(row.problem for row in sweep.rows)
     each = len(sweep.plan.budgets) * sweep.plan.samples
@@ -22,7 +22,7 @@ def whole_problems(sweep: BudgetSweep) -> tuple[Problem, ...]:
 
 
 def fair_rows(sweep: BudgetSweep) -> tuple[SweepRow, ...]:
-    """The rows of the whole problems; all rows of a complete sweep."""
+    """Return the rows of the complete problems; all rows of a complete sweep."""
     if sweep.complete:
         return sweep.rows
     keys = {problem.key for problem in whole_problems(sweep)}

@@ -1,4 +1,4 @@
-"""Files of sweeps: a line for the plan, then one for each row as soon as it is there."""
+"""Files of sweeps: a line for the plan, then one line for each finished row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.evaluation.sweep.types import BudgetSweep, SweepPlan, SweepRow
 
 
 def _deriver(plan: SweepPlan) -> Callable[[SweepRow], SweepRow]:
-    """Return a function that computes a stored row's difficulty and outcome anew."""
+    """Return a function that recomputes a stored row's difficulty and outcome."""
     problems = {problem.key: problem for problem in plan.problems.problems}
 
     def derived(row: SweepRow) -> SweepRow:
@@ -41,7 +41,7 @@ SWEEPS: RowFile[SweepPlan, SweepRow] = RowFile(
 
 
 def read_sweep(source: bytes | str | Path) -> BudgetSweep:
-    """Return a stored sweep; half a line at its end is left out.
+    """Return a stored sweep; an incomplete last line is ignored.
 
     Raises:
         SweepError: the first fault, with its line number.
@@ -55,7 +55,7 @@ def sweep_to_json(sweep: BudgetSweep) -> dict[str, Any]:
 
 
 def sweep_from_json(data: Any) -> BudgetSweep:
-    """Return the sweep of `sweep_to_json`; raises SweepError for anything else."""
+    """Return the sweep from the output of `sweep_to_json`; raise SweepError for anything else."""
     if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
         raise SweepError("a sweep must hold a plan and a list of rows")
     plan = SWEEPS.plan_from_json(data.get("plan"))

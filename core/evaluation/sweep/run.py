@@ -1,4 +1,4 @@
-"""Runs of a sweep (budgets x problems x samples) in batches, a row for each."""
+"""Run a sweep (budgets x problems x samples) in batches, with a row for each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sweep_rows(
     batch: Sequence[Place],
     should_stop: ShouldStop = never,
 ) -> Iterator[SweepRow]:
-    """Yield the rows of the runs of one batch, each as soon as its run has ended.
+    """Yield the rows of one batch, each when its run has ended.
 
     Raises:
         as `reason_in_batch`.
@@ -69,9 +69,9 @@ def sweep_work(
     """Return a sweep's work for other processes, which load the model themselves.
 
     Args:
-        plan: with its revision.
-        where: as given to `load_model`.
-        batch: runs at once in a process.
+        plan: the plan with its revision.
+        where: argument of `load_model`.
+        batch: concurrent runs in a process.
     """
     return PlanWork(plan, partial(_load, plan, where, dtype, device), batch)
 
@@ -101,13 +101,13 @@ def run_sweep(
     on_row: Callable[[SweepRow, int], object] | None = None,
     should_stop: ShouldStop = never,
 ) -> BudgetSweep:
-    """Run a plan, or as much of it as a stop leaves; `done` rows are kept and not run again.
+    """Run a plan until its end or a stop; `done` rows are kept and not repeated.
 
     Args:
-        marks: of a model that is told by its prompt how to think.
-        batch: runs at once.
-        on_row: called with each new row and how many rows there are now (of `plan.total`).
-        should_stop: asked after every forward.
+        marks: thinking marks, for a model that thinks by an instruction in its prompt.
+        batch: concurrent runs.
+        on_row: called with each new row and the current number of rows (of `plan.total`).
+        should_stop: called after every forward.
     """
     coming = rows_of(_work_here(model, plan, marks, batch), done, should_stop=should_stop)
     return BudgetSweep(plan, gathered(coming, done, on_row))
@@ -124,10 +124,10 @@ def sweep_to_file(
     should_stop: ShouldStop = never,
     in_flight: int = 1,
 ) -> BudgetSweep:
-    """Run a plan into a file, or go on where the file ends; the arguments of `run_sweep`.
+    """Run a plan into a file, or resume the file; the arguments are those of `run_sweep`.
 
     Args:
-        in_flight: batches at once at most, where the model is on a server.
+        in_flight: limit on concurrent batches, if the model is on a server.
 
     Raises:
         SweepError: the file holds another plan, another sweep is writing it, or it can't be read

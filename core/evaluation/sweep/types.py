@@ -1,4 +1,4 @@
-"""The plan of a sweep and the rows that it records: frozen values, without torch and pandas."""
+"""Plan and rows of a sweep: frozen values, without torch and pandas."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ MAX_ROWS = 100_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SweepPlan(ShortRepr):
-    """Everything that fixes a sweep's rows, save their seconds.
+    """Everything that determines a sweep's rows, except their seconds.
 
     Args:
-        model_id: as given to `load_model`.
-        config: of every run; the field `budget_field` and the seed are replaced, and the other
-            bounds fitted to them (`config_of`).
-        budgets: rising.
-        budget_field: which bound is swept: the thinking's (the close is forced), or the whole
-            loop's (the run is cut off, the close is not forced).
+        model_id: argument of `load_model`.
+        config: settings of every run; `budget_field` and the seed are replaced, and the other
+            limits adapted (`config_of`).
+        budgets: rising budgets, in tokens.
+        budget_field: limit to vary: of the thinking (the close is forced), or of all tokens
+            (the run is truncated, the close is not forced).
         samples: runs of each problem at each budget, with seeds `config.seed`, `+ 1`, ...; 1 unless
             the config draws.
-        model_revision: a digest of the weights; empty when there is none.
+        model_revision: a digest of the weights; empty if there is none.
 
     Raises:
-        ConfigError: nothing to run, budgets that don't rise or can't be, or more than
+        ConfigError: nothing to run, budgets that don't rise or are out of range, or more than
             `MAX_ROWS` runs.
     """
 
@@ -73,7 +73,7 @@ class SweepPlan(ShortRepr):
 
     @property
     def _most(self) -> int:
-        """The largest budget that leaves room for what the whole loop's bound holds beside it."""
+        """Largest budget that fits into the limit on all tokens."""
         if self.budget_field == "max_new_tokens":
             return MAX_NEW_TOKENS
         return MAX_NEW_TOKENS - self.config.max_answer_tokens - MARK_TOKENS
@@ -84,12 +84,12 @@ class SweepPlan(ShortRepr):
         return len(self.problems.problems) * len(self.budgets) * self.samples
 
     def config_of(self, budget: int, sample: int) -> Reasoning:
-        """Return how a row's run reasons.
+        """Return the config of a row's run.
 
-        A thinking budget has room within the whole loop's bound, or its close could never be
-        forced.
-        Where the whole loop is bounded (`max_new_tokens`), no other bound applies and no end is
-        ignored: the close is not forced, and a run that is still thinking is cut off.
+        A thinking budget gets enough room within the limit on all tokens, or its close could never
+        be forced. If the limit on all tokens is the budget (`max_new_tokens`), no other limit
+        applies and no end is ignored: the close is not forced, and a run that still thinks is
+        truncated.
         """
         config = replace(self.config, seed=self.config.seed + sample)
         if self.budget_field == "max_thinking_tokens":
@@ -122,7 +122,7 @@ class SweepRow:
     Args:
         problem: the problem's key.
         steps: the problem's difficulty.
-        sample: which of the runs at this problem and budget, from 0.
+        sample: index of the run at this problem and budget, from 0.
         expected: the right answer.
         tokens, thinking_tokens, seconds and the rest: as in `Attempt`.
     """
@@ -146,7 +146,7 @@ class SweepRow:
 
     @property
     def place(self) -> Place:
-        """The run's problem, budget and sample."""
+        """Problem, budget and sample of the run."""
         return self.problem, self.budget, self.sample
 
     def __post_init__(self) -> None:
@@ -156,7 +156,7 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BudgetSweep(ShortRepr):
-    """A plan and the rows that are there, complete or not."""
+    """A plan and its rows so far, complete or not."""
 
     plan: SweepPlan
     rows: tuple[SweepRow, ...] = ()

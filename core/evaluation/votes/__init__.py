@@ -1,1 +1,1 @@
-"""Several attempts at a question, and the rules that choose one answer among them."""
+"""Several attempts at a question, and rules that choose one answer among them."""

@@ -13,9 +13,9 @@ VerifierFunction: TypeAlias = Callable[[Problem, str], float]
 
 
 def best_place(answers: Sequence[str | None], scores: Sequence[float | None]) -> int | None:
-    """Return the place of the highest score beside an answer, the first of equals.
+    """Return the index of the answer with the highest score, the first one on a tie.
 
-    None where no attempt has both.
+    None if no attempt has an answer and a score.
     """
     scored = zip(answers, scores, strict=True)
     known = [(s, -at) for at, (a, s) in enumerate(scored) if a is not None and s is not None]

@@ -1,8 +1,8 @@
-"""One answer out of N samples by several rules, at the same samples; no torch.
+"""Choose one answer among N samples by several rules, for the same samples; no torch.
 
-Majority vote (self-consistency, Wang et al. 2022), the highest mean log-probability, the highest
-score of a reward model (best of N, Cobbe et al. 2021), and the first that an arithmetic check
-passes.
+The rules are majority vote (self-consistency, Wang et al. 2022), the highest mean log-probability,
+the highest score of a reward model (best of N, Cobbe et al. 2021), and the first answer that passes
+an arithmetic check.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Sample:
     """One of the samples of a question.
 
     Args:
-        text: what was written.
-        answer: what a vote counts; None where it gives none.
-        mean_logprob: of its tokens, in nats; None where the run has no such number.
-        reward: of a reward model; None without one, or where it doesn't fit.
-        passed: whether an arithmetic check finds it right; None where it can't read the question.
+        text: the generated text.
+        answer: the answer that a vote counts; None if there is none.
+        mean_logprob: mean log-probability of its tokens, in nats; None if unknown.
+        reward: score of a reward model; None without one, or if the text is too long.
+        passed: True if an arithmetic check accepts it; None if it can't read the question.
     """
 
     text: str
@@ -55,11 +55,11 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class SampledProblems:
-    """Samples of reasoning problems, and what they were drawn with.
+    """Samples of reasoning problems, with model and settings.
 
     Args:
-        problems: how many and where from, in words.
-        config: the seed is each first sample's.
+        problems: number and source of the problems, in words.
+        config: the settings, with the seed of each problem's first sample.
         reward: the reward model's id.
     """
 
@@ -71,7 +71,7 @@ class SampledProblems:
 
 
 class RulePoint(NamedTuple):
-    """Accuracy of a rule that chooses among so many samples."""
+    """Accuracy of a rule that chooses among this number of samples."""
 
     rule: AnswerRule
     samples: int
@@ -79,9 +79,9 @@ class RulePoint(NamedTuple):
 
 
 def chosen(samples: Sequence[Sample], rule: AnswerRule) -> Sample | None:
-    """Return the sample that a rule takes, the first of equals; None where no answer has a score.
+    """Return the sample that a rule chooses, the first one on a tie; None if no answer has a score.
 
-    `single` and `greedy` take the first sample.
+    `single` and `greedy` choose the first sample.
     """
     if rule in ("single", "greedy"):
         return samples[0] if samples else None
@@ -101,7 +101,7 @@ def chosen(samples: Sequence[Sample], rule: AnswerRule) -> Sample | None:
 
 
 def rules_of(sampled: Sequence[Sampled]) -> tuple[AnswerRule, ...]:
-    """The rules that every question has what they need for."""
+    """Return the rules whose input every question has."""
     every = [sample for each in sampled for sample in each.samples]
     has = {
         "best_of_n": any(sample.mean_logprob is not None for sample in every),
@@ -112,10 +112,10 @@ def rules_of(sampled: Sequence[Sampled]) -> tuple[AnswerRule, ...]:
 
 
 def by_samples(sampled: Sequence[Sampled]) -> tuple[RulePoint, ...]:
-    """Each rule at 1, 2, 4, ... samples, up to as many as every question has.
+    """Return the accuracy of each rule at 1, 2, 4, ... samples, as far as all questions have them.
 
-    Of 16 samples there are 4 trials of 4: a question's trials are its samples in blocks. They are
-    alike, so the interval is one over questions (`wilson_of_groups`).
+    16 samples give 4 trials of 4: a question's trials are consecutive blocks of its samples. They
+    are correlated, so the interval is over questions (`wilson_of_groups`).
     """
     most = min((len(each.samples) for each in sampled), default=0)
     return tuple(
@@ -127,14 +127,14 @@ def by_samples(sampled: Sequence[Sampled]) -> tuple[RulePoint, ...]:
 
 
 def _trials(each: Sampled, rule: AnswerRule, size: int) -> tuple[int, int]:
-    """Return the blocks of so many samples that a rule gets right, and the number of blocks."""
+    """Return the number of blocks of this size that a rule gets right, and of all blocks."""
     blocks = [each.samples[at : at + size] for at in range(0, len(each.samples), size)]
     taken = [chosen(block, rule) for block in blocks if len(block) == size]
     return sum(sample is not None and sample.right for sample in taken), len(taken)
 
 
 class Mistake(NamedTuple):
-    """A question whose highest rewarded sample is wrong though another one is right."""
+    """A question whose sample with the highest reward is wrong although another one is right."""
 
     sampled: Sampled
     taken: Sample
@@ -153,7 +153,7 @@ def mistakes(sampled: Iterable[Sampled]) -> tuple[Mistake, ...]:
 
 
 def shortened_texts(sampled: Sequence[Sampled]) -> tuple[Sampled, ...]:
-    """The same without the texts that no mistake shows."""
+    """Return the samples without the texts that no mistake shows."""
     shown = {id(sample) for each in mistakes(sampled) for sample in (each.taken, each.better)}
     return tuple(
         replace(
@@ -168,7 +168,7 @@ def shortened_texts(sampled: Sequence[Sampled]) -> tuple[Sampled, ...]:
 
 
 def of_votes(votes: Iterable[Vote]) -> tuple[Sampled, ...]:
-    """The samples of votes on problems with a known answer."""
+    """Return the samples of votes on problems with a known answer."""
     return tuple(_of_vote(vote) for vote in votes if vote.problem.answer)
 
 
@@ -190,9 +190,9 @@ def _of_vote(vote: Vote) -> Sampled:
 
 
 def of_way(evaluation: Evaluation, way: str) -> tuple[Sampled, ...]:
-    """The samples of one way's questions, where all of them are there.
+    """Return the samples of one way's questions, for questions with all samples.
 
-    A vote counts numbers where the reference answer is one, else replies as they are normalised.
+    A vote counts numbers if the reference answer is a number, else normalised replies.
     """
     count = evaluation.plan.way(way).samples
     rows = {

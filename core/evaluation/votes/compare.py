@@ -1,4 +1,4 @@
-"""One long attempt against many short ones, bounded to the same total of tokens."""
+"""Compare one long attempt with many short ones at the same total of tokens."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from core.evaluation.votes.sampling import ScorerFunction, rewards_of, seeded
 
 
 def bounded(config: Reasoning, tokens: int) -> Reasoning:
-    """The config of an attempt that emits at most so many tokens and has room left to answer.
+    """Return the config of an attempt with at most this number of tokens and room for the answer.
 
     Raises:
-        ConfigError: fewer tokens than marks and answer need.
+        ConfigError: there are fewer tokens than marks and answer need.
     """
     thinking = tokens - config.max_answer_tokens - MARK_TOKENS
     if thinking < 0:
@@ -54,17 +54,17 @@ def compare_rivals(
     on_attempt: Callable[[int, int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Rivalry:
-    """One attempt (1 x total), greedy and drawn, against N of them (N x total / N), drawn alike.
+    """Compare one attempt (1 x total), greedy and drawn, with N drawn ones (N x total / N).
 
-    What is equal is the bound: an attempt that has done spends no more, and none gets more tokens
-    than the model's window holds beside the longest question.
+    Only the limits are equal: a finished attempt spends no more, and none gets more tokens than fit
+    into the model's window with the longest question.
 
     Args:
-        config: must draw; its bounds are replaced, `max_answer_tokens` is kept.
+        config: must draw; its limits are replaced, `max_answer_tokens` is kept.
         verifier: adds a strategy: the answer with the highest score.
-        scorer: adds one as well: the attempt with the highest reward.
-        on_attempt: called with how many attempts have ended, and of how many.
-        should_stop: asked after every forward; problems with all attempts count then.
+        scorer: adds a strategy: the attempt with the highest reward.
+        on_attempt: called with the number of ended attempts and of all attempts.
+        should_stop: called after every forward; on a stop, problems with all attempts count.
 
     Raises:
         ConfigError: nothing is drawn, or the tokens don't suffice.
@@ -93,12 +93,12 @@ def compare_rivals(
 
 
 def _within(model: LanguageModel, longest: int, tokens: int) -> int:
-    """Return the tokens that fit into the model's window beside the longest prompt."""
+    """Return the tokens that fit into the model's window with the longest prompt."""
     return tokens if model.context_window is None else min(tokens, model.context_window - longest)
 
 
 def _those_done(problems: ProblemSet, votes: Sequence[Vote]) -> ProblemSet:
-    """The problems that have all their attempts; the name says so where some don't."""
+    """Return the problems that have all their attempts; the name states a stop."""
     total = len(problems.problems)
     part = f"stopped after {len(votes)} of {total}, " if len(votes) < total else ""
     return ProblemSet(part + problems.name, tuple(vote.problem for vote in votes))
@@ -110,7 +110,7 @@ def _grouped(
     size: int,
     judged: Callable[[Problem, list[Attempt]], Vote],
 ) -> tuple[list[Vote], list[Vote], list[Vote]]:
-    """The two long attempts and the vote of the short ones, where a problem has all of them."""
+    """Return votes on the two long attempts and on the short ones, for complete problems."""
     greedy, singles, votes = list[Vote](), list[Vote](), list[Vote]()
     for place, problem in enumerate(problems):
         slots = [attempts.get(place * size + at) for at in range(size)]
@@ -123,7 +123,7 @@ def _grouped(
 
 
 def _voting(votes: Sequence[Vote], samples: int, config: Reasoning) -> list[StrategyResult]:
-    """Return each rule's result on the samples; of scores and checks where there are some."""
+    """Return each rule's result on the samples; scores and checks are optional."""
     rules: list[AnswerRule] = ["majority", "best_of_n"]
     if any(vote_.rewards for vote_ in votes):
         rules.append("reward")

@@ -1,4 +1,4 @@
-"""Self-consistency (Wang et al. 2022), best of N, and answers that a verifier has checked."""
+"""Self-consistency (Wang et al. 2022), best of N, and answers checked by a verifier."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sample_and_vote(
     """Draw N attempts in one batch, with seeds `config.seed`, `+ 1`, ..., and vote.
 
     Args:
-        should_stop: asked after every forward; the attempts that have ended by then vote.
+        should_stop: called after every forward; on a stop, the ended attempts vote.
 
     Raises:
         ConfigError: the config does not sample, so all attempts would be the same.
@@ -68,7 +68,7 @@ def sample_each(
     on_attempt: Callable[[Attempt], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Vote, ...]:
-    """`sample_and_vote` on one problem after another; a stop leaves those with all attempts."""
+    """Run `sample_and_vote` on each problem; on a stop, return the problems with all attempts."""
     votes = []
     for problem in problems:
         made = sample_and_vote(
@@ -91,24 +91,24 @@ def sample_each(
 def rewards_of(
     scorer: ScorerFunction | None, problem: Problem, attempts: Sequence[Attempt], config: Reasoning
 ) -> Sequence[float | None]:
-    """The score of each attempt; none without a scorer."""
+    """Return the reward of each attempt; empty without a scorer."""
     if scorer is None:
         return ()
     return scorer(problem.question, [whole_reply(attempt, config) for attempt in attempts])
 
 
 def whole_reply(attempt: Attempt, config: Reasoning) -> str:
-    """Return the text of a run, its thinking between its marks."""
+    """Return the text of a run, with its thinking between the marks."""
     if not attempt.thinking_tokens:
         return attempt.answer_text
     return f"{config.think_start}{attempt.thinking}{config.think_end}{attempt.answer_text}"
 
 
 def seeded(config: Reasoning, samples: int) -> list[Reasoning]:
-    """The configs of N attempts.
+    """Return the configs of N attempts.
 
     Raises:
-        ConfigError: more than one attempt, and nothing is drawn; or too many.
+        ConfigError: several attempts without a draw, or too many attempts.
     """
     if not 1 <= samples <= MAX_SAMPLES:
         raise ConfigError(f"must lie in [1, {MAX_SAMPLES}], got {samples}.", "samples", "")

@@ -1,1 +1,1 @@
-"""Runs spread over processes, threads, or the machines of a Ray cluster."""
+"""Distribute runs over processes, threads, or the machines of a Ray cluster."""

@@ -1,4 +1,4 @@
-"""Processes of this machine, each with a pipe of its own: a dead one loses no other's rows."""
+"""Pool of local processes, each with its own pipe, so that a crash loses no other process' rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTEXT = get_context("spawn")
 
 
 class Processes:
-    """A pool of processes; the work goes to each by pickling, and each begins it once."""
+    """A pool of processes; each receives the work once, by pickling."""
 
     drains = False
     _work: Work[Any]
@@ -35,7 +35,7 @@ class Processes:
         return busy < self._count
 
     def start(self, unit: list[Any]) -> Connection:
-        """Hand a unit over; a process that died in the meantime is noticed at its pipe."""
+        """Send a unit to a process; a process that died is detected at its pipe."""
         pipe = self._idle.pop() if self._idle else self._begin()
         with contextlib.suppress(OSError):
             pipe.send(unit)
@@ -77,7 +77,7 @@ class Processes:
 
 
 def _serve(work: Work[Any], pipe: Connection, threads: int) -> None:
-    """Do units until the pipe is closed."""
+    """Run units until the pipe is closed."""
     import torch
 
     torch.set_num_threads(threads)

@@ -1,6 +1,6 @@
-"""Actors of a Ray cluster; they do the same work as processes.
+"""Pool of actors in a Ray cluster; they do the same work as processes.
 
-Every node must have the project and its packages at the same place (an image, a shared folder).
+Every node must have the project and its packages at the same path (an image, a shared folder).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONNECT_SECONDS = 5.0
 
 
 class _Remote:
-    """The program of an actor: the work is begun once, then unit after unit is done."""
+    """The actor's program: begin the work once, then run one unit after another."""
 
     def __init__(self, work: Work[Any]) -> None:
         self._work = work
@@ -38,18 +38,18 @@ class _Remote:
 
 @dataclass(eq=False)
 class _Actor:
-    """A handle of an actor, and the rows that it is making; None where it is idle."""
+    """An actor's handle, and the stream of rows that it makes; None if it is idle."""
 
     handle: Any
     rows: Any = None
 
 
 class RayCluster:
-    """A pool of actors, each with one processor and models of its own.
+    """A pool of actors, each with one processor and its own models.
 
     Args:
-        address: as `ray.init` takes it; `local` makes a cluster of this machine, and ends it.
-        count: actors at most.
+        address: argument of `ray.init`; `local` starts a cluster on this machine, and ends it.
+        count: largest number of actors.
     """
 
     drains = False
@@ -119,7 +119,7 @@ def _connected(address: str, workers: int) -> Any:
     local = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
     environment = {"env_vars": {"PYTHONPATH": str(_ROOT), "TOKENIZERS_PARALLELISM": "false"}}
     try:
-        # Ray itself tries for minutes where nothing listens.
+        # Ray itself tries for minutes if nothing listens.
         host, colon, port = address.removeprefix("ray://").rpartition(":")
         if colon and port.isdecimal():
             socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()

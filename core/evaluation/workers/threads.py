@@ -1,8 +1,7 @@
-"""Threads that ask models on servers: many units at once, as many as the servers take.
+"""Pool of threads for models on servers: as many concurrent units as the servers take.
 
-The waiting is the servers' and the work is light, so threads of this process share the models that
-it is connected to. More units are begun while no server has requests waiting and this process
-still rests between their answers.
+The threads mostly wait, so they share this process and its connected models. The number of units
+grows as long as no server queues requests and this process has idle time.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from core.models.stopping import ShouldStop, stoppable
 MAX_IN_FLIGHT = 256
 _FIRST = 4
 _LOOK_SECONDS, _END_SECONDS = 0.25, 5.0
-# A share of one processor: the threads of a process have no more between them.
+# Limit on this process's use of one processor: its threads share one.
 _BUSY = 0.8
 
 
@@ -29,31 +28,31 @@ class OnServer(Protocol):
 
     @property
     def slots(self) -> int | None:
-        """Requests that the server works on at once; None where it doesn't say."""
+        """Number of requests that the server handles at once; None if unknown."""
         ...
 
     def waiting(self) -> int | None:
-        """Requests in the server's queue now; None where it doesn't say."""
+        """Return the number of requests in the server's queue; None if unknown."""
         ...
 
 
 def all_on_servers(models: Iterable[object]) -> TypeGuard[Iterable[OnServer]]:
-    """Return whether none of the models computes in this process."""
+    """Return True if no model computes in this process."""
     return all(offers(model, OnServer) for model in models)
 
 
 def threads_for(models: Iterable[object], most: int) -> Threads | None:
-    """Return a pool where the models are all on servers and more than one unit may run at once."""
+    """Return a pool if all models are on servers and several units may run at once; else None."""
     models = list(models)
     return Threads(models, most) if most > 1 and all_on_servers(models) else None
 
 
 class Threads:
-    """A pool of threads, one for each unit under way.
+    """A pool of threads, one for each running unit.
 
     Args:
-        models: those that are asked.
-        most: units at once.
+        models: the models on servers.
+        most: largest number of concurrent units.
     """
 
     drains = True
@@ -105,7 +104,7 @@ class Threads:
         yield event
 
     def close(self) -> None:
-        """Stop the runs under way, and wait a while for those that wait for an answer."""
+        """Stop the running units, and wait a few seconds for pending answers."""
         self._closed.set()
         until = time.monotonic() + _END_SECONDS
         for thread in self._threads:
@@ -113,7 +112,7 @@ class Threads:
 
 
 class _Room:
-    """Room on the servers for more requests, by their slots or by their queues."""
+    """Number of further requests that the servers can take, by their slots or queues."""
 
     def __init__(self, models: Sequence[OnServer], most: int) -> None:
         self._models = models
@@ -123,7 +122,7 @@ class _Room:
         self._wall, self._used = time.monotonic(), time.process_time()
 
     def more(self, under_way: int) -> int:
-        """Return how many units may be begun beside those under way, at most one look in 0.25 s."""
+        """Return the number of units that may start now; check at most once in 0.25 s."""
         wall, used = time.monotonic(), time.process_time()
         if under_way >= self._most or wall - self._wall < _LOOK_SECONDS:
             return 0

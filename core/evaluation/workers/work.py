@@ -1,7 +1,7 @@
-"""Work in units, and the loop that spreads them over workers of any kind.
+"""Work in units, and the loop that distributes them over workers of any kind.
 
-A worker is a process (`processes`), a thread (`threads`) or an actor of Ray (`ray`). One that dies
-takes with it what it had not handed over; another one does that again, and nothing else.
+A worker is a process (`processes`), a thread (`threads`) or an actor of Ray (`ray`). If one dies,
+another worker repeats only the runs whose rows it had not sent.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ RunUnit: TypeAlias = Callable[[list[Any], ShouldStop], Iterator[R]]
 
 MAX_WORKERS = 64
 POLL_SECONDS = 0.1
-_DEATHS = 3  # workers that may die at one unit
+_DEATHS = 3  # deaths of workers at the same unit that end the work
 
 
 class Work(Protocol[R]):
-    """Runs in units; for processes the work, its units, rows and keys can be pickled."""
+    """Runs in units; for processes, the work, its units, rows and keys must be picklable."""
 
     def key(self, row: R, /) -> Any:
-        """Return the name of a row's run in its unit."""
+        """Return the key of a row's run in its unit."""
 
     def units(self, done: Sequence[R], /) -> list[list[Any]]:
-        """Return the runs without a row, by their keys, in the pieces that they are done in."""
+        """Return the keys of the runs without a row, grouped in units."""
 
     def begin(self) -> RunUnit[R]:
         """Load the models."""
 
 
 class Event(NamedTuple):
-    """A message of a worker: a row, the end of its unit, an error that it raised, or its death."""
+    """A message from a worker: a row, the end of its unit, its error, or its death."""
 
     worker: Any
     kind: Literal["row", "done", "failed", "died"]
@@ -50,16 +50,16 @@ class Pool(Protocol):
     """Whether workers that are to stop still hand over what they have."""
 
     def open(self, work: Work[Any], should_stop: ShouldStop, /) -> None:
-        """Prepare for the work; no worker is begun yet."""
+        """Prepare for the work without starting a worker."""
 
     def has_room(self, busy: int) -> bool:
-        """Return whether one more may work beside so many."""
+        """Return True if another worker may run beside `busy` workers."""
 
     def start(self, unit: list[Any]) -> Any:
-        """Hand a unit to a worker, an idle one if there is one; return the worker."""
+        """Send a unit to an idle or a new worker; return the worker."""
 
     def events(self) -> Iterable[Event]:
-        """Return what the workers say, after at most a moment's wait."""
+        """Return the workers' messages, after a short wait at most."""
 
     def close(self) -> None:
         """End all workers."""
@@ -71,11 +71,11 @@ def rows_of(
     pool: Pool | None = None,
     should_stop: ShouldStop = never,
 ) -> Iterator[R]:
-    """Yield the rows that `done` lacks, as they end.
+    """Yield the rows that `done` lacks, each when its run has ended.
 
     Args:
-        pool: of the workers; without one, this thread does one unit after another.
-        should_stop: asked at every message and after every poll; processes lose what runs then.
+        pool: pool of workers; without one, this thread runs one unit after another.
+        should_stop: called at every message and every poll; processes lose their running units.
 
     Raises:
         EvaluationError: several workers died at the same runs.
@@ -130,6 +130,6 @@ def _spread(
 
 
 def require_workers(workers: int) -> None:
-    """Raises ConfigError for a number of processes that can't be."""
+    """Raise ConfigError if the number of processes is out of range."""
     if not 1 <= workers <= MAX_WORKERS:
         raise ConfigError(f"must lie in [1, {MAX_WORKERS}], got {workers}.", "workers", "")

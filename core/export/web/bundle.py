@@ -1,4 +1,4 @@
-"""Plotly's script for saved pages: the bundle of bars, lines and heatmaps."""
+"""Plotly's script for saved pages: the bundle for bars, lines and heatmaps."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _FILE = Path(__file__).parents[3] / "assets" / "plotly" / f"{NAME}.gz"
 
 @cache
 def script() -> bytes:
-    """The script, as it lies beside pages that share it."""
+    """Return the script, as saved beside the pages that share it."""
     return gzip.decompress(packed())
 
 
 @cache
 def packed() -> bytes:
-    """The same, compressed (gzip)."""
+    """Return the script compressed with gzip."""
     return _FILE.read_bytes()
 
 
 @cache
 def digest() -> str:
-    """The script's hash as a policy and an `integrity` name it."""
+    """Return the script's hash for a content security policy and an `integrity` attribute."""
     return sha256(script())
 
 
 def sha256(content: bytes) -> str:
-    """`sha256-...` in base64."""
+    """Return `sha256-...` in base64."""
     return f"sha256-{b64encode(hashlib.sha256(content).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""A figure as a page draws it: laid out for several widths and themes, no part written twice."""
+"""Figure data for a web page: layouts for several widths and themes, equal parts stored once."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from core.figures.base.sheet import plain_values
 from core.figures.base.theme import DARK, LIGHT, Theme
 
 DrawFigure: TypeAlias = Callable[..., go.Figure]
-# A page draws the widest layout that fits its frame, stretched; where none does, the first, which
-# is scrolled.
+# A page draws the widest layout that fits its frame, stretched; if none fits, the first layout with
+# a scroll bar.
 WIDTHS = (344.0, 480.0, 640.0, 900.0)
 LIGHT_AND_DARK = (LIGHT, DARK)
-# A reference is shorter than what it stands for.
+# Length below which a value is shorter than a reference to it.
 _SHORT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A figure laid out for a width, px, in a theme; an empty name is for every theme."""
+    """A figure laid out for a width (px) in a theme; an empty theme name means every theme."""
 
     width: float
     theme: str
@@ -39,10 +39,10 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure of a page, with what stands around it as text; all texts are plain.
+    """A figure of a page with its plain texts.
 
     Args:
-        bare: whether title and caption are left to the page.
+        bare: True if the page, not the figure, shows title and caption.
     """
 
     layouts: tuple[Layout, ...]
@@ -54,7 +54,7 @@ class Chart:
 
     @property
     def knobs(self) -> dict[str, Any] | None:
-        """The data of its knobs."""
+        """Data for the figure's sliders; None if it has none."""
         return (self.layouts[0].figure["layout"].get("meta") or {}).get("knobs")
 
 
@@ -63,11 +63,11 @@ def chart_of(
     themes: Sequence[Theme] = LIGHT_AND_DARK,
     paper: Paper | None = None,
 ) -> Chart:
-    """A figure for a page; one that is drawn already stays as it is, at its own width.
+    """Return a figure for a page; a drawn figure keeps its own width.
 
     Args:
-        draw: makes it in a `theme` and on a `paper`.
-        paper: whether the selection is drawn.
+        draw: returns the figure in a `theme` and on a `paper`.
+        paper: determines whether the selection is drawn.
     """
     if isinstance(draw, go.Figure):
         layouts = [Layout(float(draw.layout.width or 400), "", plain_values(draw))]
@@ -84,7 +84,7 @@ def chart_of(
 
 
 def _laid_out(draw: DrawFigure, themes: Sequence[Theme], base: Paper) -> Iterator[Layout]:
-    """The layouts for all widths that the figure may have."""
+    """Yield the layouts for all widths and themes that the figure supports."""
     for width in WIDTHS:
         for theme in themes:
             figure = plain_values(draw(theme=theme, paper=replace(base, width=width)))
@@ -93,7 +93,7 @@ def _laid_out(draw: DrawFigure, themes: Sequence[Theme], base: Paper) -> Iterato
 
 
 def packed(charts: Sequence[Chart]) -> str:
-    """The layouts of a page's figures: JSON in which nothing stands twice, gzip, base64."""
+    """Return the layouts of a page's figures: deduplicated JSON, gzip, base64."""
     pool = _Pool()
     text = json.dumps(
         {
@@ -109,14 +109,14 @@ def packed(charts: Sequence[Chart]) -> str:
 
 
 class _Pool:
-    """Values by their JSON; in `items` one that stands in another is `{"$": place}`."""
+    """Values by their JSON; in `items`, a value inside another one is stored as `{"$": index}`."""
 
     def __init__(self) -> None:
         self.items: list[Any] = []
         self._places: dict[str, int] = {}
 
     def put(self, value: Any) -> Any:
-        """The value, with each larger part of it as a reference."""
+        """Return the value with each larger part replaced by a reference."""
         if isinstance(value, dict):
             value = {name: self.put(part) for name, part in value.items()}
         elif isinstance(value, list):
@@ -131,7 +131,7 @@ class _Pool:
 
 
 def font_rules(charts: Sequence[Chart]) -> str:
-    """`@font-face` rules of the figures' fonts; what they lack, the reader's machine draws."""
+    """Return `@font-face` rules for the figures; the reader's fonts draw missing characters."""
     characters = {
         c for chart in charts for layout in chart.layouts for c in _characters(layout.figure)
     }

@@ -1,4 +1,4 @@
-"""A page of figures that needs no server: what all have, and one with a single figure."""
+"""Web page of figures that needs no server: common parts, and a page with a single figure."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _EMPTY = bundle.sha256(b"")
 
 @dataclass(frozen=True, slots=True)
 class PageLook:
-    """Look of a page of figures, and the place of its Plotly.
+    """Theme of a page of figures, and the location of its Plotly script.
 
     Args:
         theme: light, dark or grey; None for the reader's choice of light and dark.
-        shared: whether Plotly's script lies beside the page instead of in it.
+        shared: True if Plotly's script is a file beside the page instead of inside it.
     """
 
     theme: Theme | None = None
@@ -49,11 +49,11 @@ class PageLook:
 def page_of(
     draw: DrawFigure | go.Figure, theme: Theme | None, paper: Paper, *, shared: bool = False
 ) -> bytes:
-    """One figure as a page of its own, with the title, caption and ground of a paper.
+    """Return a page with one figure, with the title, caption and background of a paper.
 
     Args:
         theme: None for the reader's choice of light and dark.
-        shared: Plotly's script lies beside the page.
+        shared: True if Plotly's script is a file beside the page.
     """
     return figure_page(
         chart_of(draw, (theme,) if theme else LIGHT_AND_DARK, paper),
@@ -72,11 +72,11 @@ def figure_page(
     caption: bool = True,
     transparent: bool = False,
 ) -> bytes:
-    """One figure as a page of its own, made for a frame.
+    """Return a page with one figure, suited for an iframe.
 
     Args:
-        title, caption: whether they are shown.
-        transparent: nothing behind the figure.
+        title, caption: True to show them.
+        transparent: True for no background.
     """
     shown = "" if title and chart.bare else ' class="hidden"'
     lines = [f"<h1{shown}>{escape(chart.title)}</h1>"]
@@ -89,7 +89,7 @@ def figure_page(
 
 
 def framed(chart: Chart, above: Sequence[str], below: str = "") -> str:
-    """A figure's place on a page: its heading, its knobs, the chart and the caption."""
+    """Return the HTML of a figure: heading, sliders, chart and caption."""
     alt = escape(chart.alt, quote=True)
     foot = f"<figcaption>{escape(below)}</figcaption>" if below else ""
     drawn = f'<div class="chart" role="img" aria-label="{alt}"></div>'
@@ -97,7 +97,7 @@ def framed(chart: Chart, above: Sequence[str], below: str = "") -> str:
 
 
 def _knobs(chart: Chart) -> str:
-    """The sliders of a step's settings."""
+    """Return the form with the sliders of a step's settings; empty if there are none."""
     data = chart.knobs
     if data is None:
         return ""
@@ -117,10 +117,10 @@ def _knobs(chart: Chart) -> str:
 
 
 def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> bytes:
-    """A whole page around its body, with the figures' data, fonts and scripts."""
+    """Return a whole page: the body with the figures' data, fonts and scripts."""
     script = _script()
     style = _style(look.theme.name if look.theme else "") + font_rules(charts)
-    # A file has no origin that `'self'` could name in every browser.
+    # Not every browser matches a file with `'self'`.
     beside = " 'self' file:" if look.shared else ""
     scripts = f"'{bundle.sha256(script.encode())}' '{bundle.digest()}'{beside}"
     return "".join(
@@ -162,7 +162,7 @@ def _script() -> str:
 
 @cache
 def _style(theme: str) -> str:
-    """The style of a page in this theme; empty: the reader's."""
+    """Return the style sheet of a page in this theme; empty for the reader's theme."""
     first = THEMES[theme or "light"]
     dark = f"{{ color-scheme: dark; {_colors(DARK)} }}"
     rules = [f":root {{ color-scheme: {'dark' if first is DARK else 'light'}; {_colors(first)} }}"]

@@ -1,4 +1,4 @@
-"""A whole run as one page: its text, its figures as they were shown, its tables."""
+"""Web page of a whole run: its text, its figures as shown in the app, its tables."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NamedTable: TypeAlias = "tuple[str, DataFrame | None]"
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """Texts around a run's figures; all of them are plain.
+    """Texts of a run's page; all are plain.
 
     Args:
-        settings: what the run was made with.
-        tokens: the text in pieces, each with the name of its kind and the kind's colour.
-        notes: stand below the figures.
+        settings: the settings of the run.
+        tokens: the text in pieces, each with the name and the colour of its kind.
+        notes: sentences and tables below the figures.
     """
 
     title: str
@@ -38,15 +38,15 @@ class PageText:
     notes: Sequence[NamedTable] = ()
 
 
-# What decides how many steps a figure of the page holds.
+# The width determines how many steps a figure of the page holds.
 PAPER = Paper(width=LIVE_WINDOW, selection=True)
 
 
 def run_page(run: PageText, parts: Sequence[Part], theme: Theme) -> bytes:
-    """The page, in this theme until its reader turns it.
+    """Return the page, in this theme until the reader switches it.
 
     Args:
-        parts: the figures with what is selected in them; those not measured yet are named.
+        parts: the figures with their selection; figures that are not measured yet are listed.
     """
     charts = [chart_of(part.drawn(), LIGHT_AND_DARK, PAPER) for part in parts if part.draw]
     text = escape(run.text) if run.tokens is None else _marked(run.tokens)
@@ -63,7 +63,7 @@ def run_page(run: PageText, parts: Sequence[Part], theme: Theme) -> bytes:
 
 
 def _section(chart: Chart, settings: str) -> str:
-    """A figure with its heading; its caption where that says more than the page's head."""
+    """Return a figure's HTML with its heading, and its caption unless the page's head has it."""
     above = [f"<h2>{escape(chart.title)}</h2>"]
     if chart.subtitle:
         above.append(f'<p class="said subtitle">{escape(chart.subtitle)}</p>')
@@ -72,7 +72,7 @@ def _section(chart: Chart, settings: str) -> str:
 
 
 def _noted(notes: Sequence[NamedTable]) -> Iterator[str]:
-    """Sentences with their tables, every cell escaped by pandas."""
+    """Yield the HTML of sentences with their tables; pandas escapes every cell."""
     for words, frame in notes:
         yield f"<p>{escape(words)}</p>"
         if frame is not None:
@@ -81,13 +81,13 @@ def _noted(notes: Sequence[NamedTable]) -> Iterator[str]:
 
 
 def _lacking(parts: Sequence[Part]) -> str:
-    """Figures that are not on the page because they were not measured."""
+    """Return a sentence on figures that are missing because they were not measured; else ""."""
     names = "; ".join(f"{part.name} ({part.needs})" for part in parts)
     return f'<p class="said">Not on this page: {escape(names)}.</p>' if parts else ""
 
 
 def _marked(tokens: Sequence[tuple[str, str, str]]) -> str:
-    """Pieces of text underlined by their kind, with a line that says what the kinds are."""
+    """Return the HTML of the text, its pieces underlined by kind, with a legend of the kinds."""
     kinds = {kind: color for _, kind, color in tokens}
     pieces = "".join(_piece(*token) for token in tokens)
     key = " ".join(_piece(kind.replace("_", " "), kind, color) for kind, color in kinds.items())

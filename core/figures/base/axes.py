@@ -1,4 +1,4 @@
-"""Axes, and the entries of a key."""
+"""Axes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.figures.base.labels import NBSP
 from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties
-from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
+from core.figures.base.theme import Theme
 
 # Ticks of an axis of shares.
 PERCENT_TICKS: Properties = {
@@ -78,11 +78,3 @@ def top_axis(
         tickangle=0,
         tickfont={"size": SMALL, "color": theme.muted},
     )
-
-
-def key_entry(color: str, words: str, sign: str = "■") -> str:
-    """One entry of a key: a coloured sign and words (Plotly text)."""
-    label = words.replace(" ", NBSP)
-    if sign == "■" and color in GREY.patterns:
-        sign = {shape: sign for sign, shape in HATCH_SIGNS.items()}[GREY.patterns[color]]
-    return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{label}{NBSP}{NBSP} '

@@ -48,12 +48,9 @@ def from_oklab(lab: Oklab) -> str:
 
 def blend(first: str, second: str, share: float) -> str:
     """The colour a `share` of the way from the first to the second, through OKLab."""
-    return from_oklab(_between(to_oklab(first), to_oklab(second), share))
-
-
-def _between(a: Oklab, b: Oklab, share: float) -> Oklab:
-    x, y, z = (p + (q - p) * share for p, q in zip(a, b, strict=True))
-    return (x, y, z)
+    ends = zip(to_oklab(first), to_oklab(second), strict=True)
+    lightness, a, b = (low + (high - low) * share for low, high in ends)
+    return from_oklab((lightness, a, b))
 
 
 def even_ramp(anchors: Sequence[str], count: int = 21) -> tuple[str, ...]:
@@ -66,7 +63,7 @@ def even_ramp(anchors: Sequence[str], count: int = 21) -> tuple[str, ...]:
         while leg < len(lengths) - 1 and remaining > lengths[leg]:
             remaining -= lengths[leg]
             leg += 1
-        ramp.append(from_oklab(_between(points[leg], points[leg + 1], remaining / lengths[leg])))
+        ramp.append(blend(anchors[leg], anchors[leg + 1], remaining / lengths[leg]))
     return tuple(ramp)
 
 

@@ -1,4 +1,4 @@
-"""What a figure declares beside its drawing: a title, a caption and a table."""
+"""Specification of a figure beside its drawing: texts, key and table, declared once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Generic, ParamSpec, TypeAlias
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.base.sheet import Sheet, sentence
+from core.figures.base.sheet import KeyLine, Sentences, Sheet, sentence
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -32,6 +32,8 @@ class Figure(Generic[P]):
         caption: of the arguments that have its parameters' names; plain text.
         data: the table, of the arguments that have its parameters' names.
         blank: height of the plotting area of a sentence, px.
+        words: alt text, subtitle and key, as `Sheet` has them; a function gets the arguments and
+            the sheet's `facts` that have its parameters' names.
     """
 
     def __init__(
@@ -41,11 +43,12 @@ class Figure(Generic[P]):
         caption: Callable[..., str],
         data: Callable[..., pd.DataFrame],
         blank: int,
+        words: Mapping[str, object],
     ) -> None:
         update_wrapper(self, draw)
         self.data = data
         self._draw, self._title, self._blank = draw, title, blank
-        self._caption = caption
+        self._caption, self._words = caption, words
         self._signature = signature(draw)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> go.Figure:
@@ -56,6 +59,10 @@ class Figure(Generic[P]):
         drawn = self._draw(*args, **kwargs)
         if isinstance(drawn, str):
             drawn = sentence(values["theme"], values["paper"], drawn, self._blank)
+        else:
+            known = {**values, **drawn.facts}
+            for name, words in self._words.items():
+                setattr(drawn, name, _call(words, known) if callable(words) else words)
         return drawn.figure(self._title, _call(self._caption, values))
 
     def table_of(self, *args: Any, **kwargs: Any) -> Callable[..., pd.DataFrame]:
@@ -68,10 +75,15 @@ def figure(
     caption: Callable[..., str],
     data: Callable[..., pd.DataFrame],
     *,
+    alt: Sentences | Callable[..., Sentences] = "",
+    subtitle: Sentences | Callable[..., Sentences] = "",
+    key: Sequence[KeyLine] | Callable[..., Sequence[KeyLine]] = (),
     blank: int = 120,
 ) -> Callable[[Callable[P, Sheet | str]], Figure[P]]:
     """Declare a figure; the arguments are those of `Figure`."""
-    return lambda draw: Figure(draw, title, caption, data, blank)
+    declared = {"alt": alt, "subtitle": subtitle, "key": key}
+    words = {name: value for name, value in declared.items() if value}
+    return lambda draw: Figure(draw, title, caption, data, blank, words)
 
 
 def table(

@@ -7,7 +7,7 @@ for it. Columns that matter less are narrow and bear no text, so that all text i
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from core.decoding.counting import nth
@@ -18,17 +18,17 @@ from core.figures.base.marks import (
     PAPER,
     add_frame,
     add_note,
-    cell_bars,
     crosses,
-    hover_texts,
     overlaid,
+    token_cells,
 )
 from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 ROW_HEIGHT = 28
-_TEXT_SIZE, _CHARACTER = 12, 7.25
+# A character of a cell's text, px.
+_CHARACTER = 7.25
 _PADDING, _LONGEST_TEXT = 6, 18
 # The colour bar, px.
 _BAR = 130
@@ -74,13 +74,15 @@ class Frame(NamedTuple):
     end: float
     limit: int
 
-    def middle(self, column: int) -> float:
-        """Place of a column on the axis."""
-        return (self.edges[column] + self.edges[column + 1]) / 2
+    @property
+    def middles(self) -> list[float]:
+        """Places of the columns on the axis."""
+        return [(start + end) / 2 for start, end in pairwise(self.edges)]
 
-    def width(self, column: int) -> float:
-        """Width of a column."""
-        return self.edges[column + 1] - self.edges[column]
+    @property
+    def widths(self) -> list[float]:
+        """Widths of the columns."""
+        return [end - start for start, end in pairwise(self.edges)]
 
 
 def columns_for(width: float) -> int:
@@ -144,7 +146,30 @@ def add_grid(
         domain: what the grid takes of the plotting area's height.
     """
     _add_cells(sheet, cells, len(rows), frame)
-    _add_axes(sheet, *names, rows, numbers, frame, title=title, domain=domain)
+    wide = [at for at, held in enumerate(frame.wide) if held]
+    sheet.layout |= {
+        "xaxis": top_axis(
+            sheet.theme,
+            [-0.5, frame.end],
+            [frame.middles[at] for at in wide],
+            [str(nth(numbers[at])) for at in wide],
+        ),
+        "yaxis": axis(
+            sheet.theme,
+            title,
+            0,
+            domain=list(domain),
+            range=[len(rows) - 0.5, -1.5],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=list(range(-1, len(rows))),
+            ticktext=[names[1], *rows],
+            ticklabelstandoff=3,
+        ),
+    }
+    where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1, "size": SMALL}
+    add_note(sheet, "column numbers", names[0], 0, 1, color=sheet.theme.muted, **where)
     if selected in numbers and sheet.paper.selection:
         # The header row included.
         at = numbers.index(selected)
@@ -154,8 +179,13 @@ def add_grid(
 
 def _add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
     """Add the heatmap, the text over it and the ring around the chosen cells; lay out first."""
-    theme = sheet.theme
-    sheet.traces.append(_heatmap(drawn, rows, frame, sheet))
+    theme, middles, widths = sheet.theme, frame.middles, frame.widths
+    z: list[list[float | None]] = [[None] * len(frame.wide) for _ in range(rows)]
+    for cell in drawn:
+        if cell.row >= 0:
+            z[cell.row][cell.column] = cell.prob
+    look: Properties = {"xgap": 1, "ygap": 1, "hoverinfo": "skip"}
+    sheet.traces.append(probability_cells(sheet, frame.edges, z, **look))
     tones: dict[tuple[str, bool], list[Cell]] = {}
     for cell in drawn:
         ground = theme.paper if cell.prob is None else theme.probability_color(cell.prob)
@@ -166,21 +196,19 @@ def _add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> 
         crossed = faded and sheet.paper.journal is not None
         sheet.traces.append(_texts(group, color, frame, theme, hatched=faded and not crossed))
         if crossed:
-            inset = [min(0.1, frame.width(cell.column) / 2) for cell in group]
-            across = [frame.edges[c.column + 1] - off for c, off in zip(group, inset, strict=True)]
+            across = [frame.edges[c.column + 1] - min(0.1, widths[c.column] / 2) for c in group]
             sheet.traces.append(crosses(across, [cell.row - 0.33 for cell in group], theme))
     # In narrow columns the first row is the rule, and rings around it would hide its colour.
     ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
-        widths = [frame.width(cell.column) for cell in ringed]
         sheet.traces.append(
             {
                 "type": "bar",
                 "name": "chosen",
-                "x": [frame.middle(cell.column) for cell in ringed],
+                "x": [middles[cell.column] for cell in ringed],
                 "base": [cell.row - 0.46 for cell in ringed],
                 "y": [0.92] * len(ringed),
-                "width": [max(width - 0.06, 0.6 * width) for width in widths],
+                "width": [max(widths[c.column] - 0.06, 0.6 * widths[c.column]) for c in ringed],
                 "hoverinfo": "skip",
                 "marker": {
                     "color": CLEAR,
@@ -194,100 +222,43 @@ def _add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> 
     sheet.layout |= overlaid(SMALL)
 
 
-def _heatmap(cells: Sequence[Cell], rows: int, frame: Frame, sheet: Sheet) -> Properties:
-    z: list[list[float | None]] = [[None] * len(frame.wide) for _ in range(rows)]
-    for cell in cells:
-        if cell.row >= 0:
-            z[cell.row][cell.column] = cell.prob
-    return {
-        "type": "heatmap",
-        "name": "probability",
-        "z": z,
-        "x": list(frame.edges),
-        "y": list(range(rows)),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": sheet.theme.colorscale(),
-        "xgap": 1,
-        "ygap": 1,
-        "hoverinfo": "skip",
-        "showscale": True,
-        "colorbar": probability_bar(sheet),
-    }
-
-
 def _texts(
     drawn: Sequence[Cell], color: str, frame: Frame, theme: Theme, *, hatched: bool
 ) -> Properties:
+    middles, widths = frame.middles, frame.widths
     lines = {"shape": "/", "fgcolor": theme.grid, "bgcolor": CLEAR, "size": 8, "solidity": 0.1}
-    corners = [(frame.middle(cell.column), cell.row - 0.5) for cell in drawn]
-    wide = [frame.wide[cell.column] for cell in drawn]
-    texts = [show_token(cell.token, frame.limit) for cell in drawn]
-    return {
-        **cell_bars(corners, [frame.width(cell.column) for cell in drawn]),
-        "name": "removed" if drawn[0].faded else "tokens",
-        "text": [text if held else "" for text, held in zip(texts, wide, strict=True)],
-        "textangle": 0,
-        **hover_texts([cell.hover for cell in drawn]),
-        "customdata": [list(cell.key) for cell in drawn],
-        "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": color},
-        "marker": {"color": CLEAR, "line": {"width": 0}, **({"pattern": lines} if hatched else {})},
-    }
+    return token_cells(
+        theme,
+        "removed" if drawn[0].faded else "tokens",
+        [(middles[cell.column], cell.row - 0.5) for cell in drawn],
+        [show_token(cell.token, frame.limit) if frame.wide[cell.column] else "" for cell in drawn],
+        [cell.hover for cell in drawn],
+        CLEAR,
+        color,
+        width=[widths[cell.column] for cell in drawn],
+        textangle=0,
+        customdata=[list(cell.key) for cell in drawn],
+        marker={"color": CLEAR, "line": {"width": 0}, **({"pattern": lines} if hatched else {})},
+    )
 
 
-def _add_axes(
+def probability_cells(
     sheet: Sheet,
-    columns_name: str,
-    header: str,
-    rows: Sequence[str],
-    ticks: Sequence[int],
-    frame: Frame,
+    x: Sequence[float],
+    z: Sequence[Sequence[float | None]],
     *,
-    title: str,
-    domain: tuple[float, float],
-) -> None:
-    """Column numbers on top, then the header row, then the rows, all named at the left.
+    left: int = 145,
+    offset: int = 12,
+    **properties: object,
+) -> Properties:
+    """A heatmap of probabilities with a slim level colour bar beside the key.
 
     Args:
-        ticks: the columns' indices.
-        title: of the axis of the rows.
-        domain: what the grid takes of the plotting area's height.
-    """
-    down = axis(
-        sheet.theme,
-        title,
-        0,
-        domain=list(domain),
-        range=[len(rows) - 0.5, -1.5],
-        showgrid=False,
-        showline=False,
-        tickmode="array",
-        tickvals=list(range(-1, len(rows))),
-        ticktext=[header, *rows],
-        ticklabelstandoff=3,
-    )
-    wide = [at for at, held in enumerate(frame.wide) if held]
-    across = top_axis(
-        sheet.theme,
-        [-0.5, frame.end],
-        [frame.middle(at) for at in wide],
-        [str(nth(ticks[at])) for at in wide],
-    )
-    sheet.layout |= {"xaxis": across, "yaxis": down}
-    where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1}
-    muted = sheet.theme.muted
-    add_note(sheet, "column numbers", columns_name, 0, 1, size=SMALL, color=muted, **where)
-
-
-def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Properties:
-    """A slim level colour bar beside the key, where a phone shows it without scrolling.
-
-    Args:
-        left: px from the left edge of the plotting area, less where it would not fit.
-        offset: px below its lower edge.
+        x, z: places or edges of the columns; row by row, from the top, None leaves the paper.
+        left, offset: of the bar, px from the plotting area's left edge at most, and below it.
     """
     left = min(left, max(int(sheet.room) - _BAR - 4, 0))
-    return {
+    bar = {
         "orientation": "h",
         "thickness": 9,
         "lenmode": "pixels",
@@ -307,4 +278,17 @@ def probability_bar(sheet: Sheet, *, left: int = 145, offset: int = 12) -> Prope
         "ticktext": ["0", "probability", f"100{NBSP}%"],
         "ticklabeloverflow": "allow",
         "tickfont": {"size": SMALL, "color": sheet.theme.muted},
+    }
+    return {
+        "type": "heatmap",
+        "name": "probability",
+        "x": list(x),
+        "y": list(range(len(z))),
+        "z": z,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": sheet.theme.colorscale(),
+        "showscale": True,
+        "colorbar": bar,
+        **properties,
     }

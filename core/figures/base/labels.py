@@ -90,6 +90,11 @@ def show_token(text: str, limit: int | None = 24) -> str:
     return escaped(visible_token(text, limit))
 
 
+def lines(*parts: str | bool | None) -> str:
+    """Lines of a hover text; those that are false are left out."""
+    return "<br>".join(str(part) for part in parts if part)
+
+
 def table_text(text: str) -> str:
     """A token's raw text for a table; half a surrogate pair, which no table holds, as an escape."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -191,28 +196,23 @@ def config_caption(
     model_id: str, config: MethodConfig, unsaid: Collection[str] = (), *, draft_id: str = ""
 ) -> str:
     """The caption of runs with these settings; those named in `unsaid` are said elsewhere."""
-    parts = [plain_name(model_id, 80), config.method or "decoding"]
-    if draft_id:
-        parts.append(f"draft {plain_name(draft_id, 80)}")
-    parts += _shaping_parts(config)
-    for field in fields(config):
-        value = getattr(config, field.name)
-        if field.name in _UNSAID or field.name in unsaid:
-            continue
-        if value == field.default and field.name not in _ALWAYS_SAID:
-            continue
-        parts.append(_setting(field.name, value))
-    seed = getattr(config, "seed", None)
-    if seed is not None and getattr(config, "draws", True):
-        parts.append(f"seed {seed}")
-    return " · ".join(part for part in parts if part)
-
-
-def _shaping_parts(config: MethodConfig) -> list[str]:
     names = list(SETTINGS if config.can_draw else PENALTIES)
-    active = config.shaping.active(names)
-    drawn = ["temperature"] if getattr(config, "do_sample", False) else []
-    return [setting_words(name, config.shaping) for name in names if name in (*active, *drawn)]
+    active = [*config.shaping.active(names), *["temperature"] * getattr(config, "do_sample", False)]
+    seed = getattr(config, "seed", None)
+    parts = [
+        plain_name(model_id, 80),
+        config.method or "decoding",
+        draft_id and f"draft {plain_name(draft_id, 80)}",
+        *(setting_words(name, config.shaping) for name in names if name in active),
+        *(
+            _setting(field.name, getattr(config, field.name))
+            for field in fields(config)
+            if field.name not in {*_UNSAID, *unsaid}
+            and (getattr(config, field.name) != field.default or field.name in _ALWAYS_SAID)
+        ),
+        "" if seed is None or not getattr(config, "draws", True) else f"seed {seed}",
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def _setting(name: str, value: object) -> str:

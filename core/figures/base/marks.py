@@ -204,20 +204,43 @@ def token_bars(
     }
 
 
-def cell_bars(corners: Sequence[Point], width: object, heights: Sequence[float] = ()) -> Properties:
-    """Upright bars as cells with text inside.
+def token_cells(
+    theme: Theme,
+    name: str,
+    corners: Sequence[Point],
+    texts: Sequence[str],
+    hovers: Sequence[str] | None,
+    color: str | Sequence[str],
+    ink: str | Sequence[str],
+    *,
+    width: object = 1,
+    heights: Sequence[float] = (),
+    size: float = 12,
+    pattern: Properties | None = None,
+    **properties: object,
+) -> Properties:
+    """Cells with a token in each, as upright bars.
 
     Args:
         corners: the middle of each cell's upper edge (y grows downwards).
+        hovers: None where cells tell nothing more.
         heights: 1 each by default.
+        size: of the tokens, px.
     """
+    hatched = {} if pattern is None else {"pattern": pattern}
     return {
         "type": "bar",
+        "name": name,
         "x": [x for x, _ in corners],
         "base": [y for _, y in corners],
         "y": list(heights) or [1] * len(corners),
         "width": width,
         **INSIDE,
+        "text": texts,
+        "textfont": {"family": theme.mono, "size": size, "color": ink},
+        **({"hoverinfo": "skip"} if hovers is None else hover_texts(hovers)),
+        "marker": {"color": color, "line": {"width": 1.5, "color": theme.paper}, **hatched},
+        **properties,
     }
 
 
@@ -231,14 +254,16 @@ def overlaid(least_size: float | None = None) -> Properties:
     return {"barmode": "overlay", "bargap": 0, **fit}
 
 
-def strokes(pairs: Iterable[tuple[Point, tuple[float, float | None]]]) -> Properties:
-    """Separate straight lines as one trace, each between two points; to a None nothing is drawn."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for (x0, y0), (x1, y1) in pairs:
-        x += [x0, x1, None]
-        y += [y0, y1, None]
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip"}
+def strokes(lines: Iterable[Sequence[tuple[float, float | None]]]) -> Properties:
+    """Separate lines as one trace, each from point to point; to a None nothing is drawn."""
+    points = [point for line in lines for point in (*line, (None, None))]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [x for x, _ in points],
+        "y": [y for _, y in points],
+        "hoverinfo": "skip",
+    }
 
 
 def crosses(x: Sequence[float], y: Sequence[float], theme: Theme) -> Properties:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, TokenStep
 from core.figures.base.labels import (
     NBSP,
     escaped,
+    lines,
     percent,
     show_token,
     stage_name,
@@ -19,6 +20,8 @@ from core.figures.base.labels import (
 from core.figures.base.paper import SMALL
 from core.figures.base.theme import Theme
 
+# Columns of a token beside its bar.
+LABEL_LIMIT = 12
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by"
 
 
@@ -29,7 +32,7 @@ def shaped_words(prob: str) -> str:
 
 def removed_words(stage: str) -> str:
     """The stage that removed a candidate; escaped Plotly text."""
-    return "removed by " + escaped(stage_name(stage))
+    return f"removed by {escaped(stage_name(stage))}"
 
 
 def state_line(step: TokenStep, candidate: Candidate) -> int:
@@ -39,19 +42,16 @@ def state_line(step: TokenStep, candidate: Candidate) -> int:
 
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     """The hover text of a candidate; escaped Plotly text."""
-    state = removed_words(candidate.removed_by or "")
-    shaped = shaped_words(percent(candidate.prob))
-    lines = [
+    out = candidate.removed_by and removed_words(candidate.removed_by)
+    return lines(
         f"<b>{show_token(candidate.text, 40)}</b>",
+        candidate.token_id == step.token_id and "chosen",
         f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",
         f"model {percent(candidate.raw_prob)}",
         # What a server drew from is not known.
-        *([] if step.origin == "server" else [state if candidate.removed_by else shaped]),
+        step.origin != "server" and (out or shaped_words(percent(candidate.prob))),
         f"logit {candidate.logit:.3f}",
-    ]
-    if candidate.token_id == step.token_id:
-        lines.insert(1, "chosen")
-    return "<br>".join(lines)
+    )
 
 
 def forced_words(step: TokenStep, limit: int = 24) -> str:
@@ -77,31 +77,39 @@ def widest(texts: Iterable[str], limit: int) -> int:
     return max(text_columns(visible_token(text, limit)) for text in texts)
 
 
-def chosen_label(token: str, theme: Theme) -> str:
-    """The chosen token among others (Plotly text)."""
-    return f'<span style="color:{theme.accent_text()};font-weight:700">{token}</span>'
+def chosen_label(token: str, theme: Theme, chosen: bool = True) -> str:
+    """A token among others, the chosen one strong (Plotly text)."""
+    style = f"color:{theme.accent_text()};font-weight:700"
+    return f'<span style="{style}">{token}</span>' if chosen else token
 
 
-def ranked_label(
-    candidate: Candidate, theme: Theme, *, limit: int, digits: int, chosen: bool, faint: bool
-) -> str:
-    """A candidate's token and, smaller, its rank, filled up to so many digits (Plotly text)."""
-    token = show_token(candidate.text, limit)
-    if chosen:
-        token = chosen_label(token, theme)
-    elif faint:
-        token = f'<span style="color:{theme.muted}">{token}</span>'
-    rank = str(candidate.rank).rjust(digits).replace(" ", NBSP)
-    return f'{token} <span style="color:{theme.muted};font-size:{SMALL}px">{rank}</span> '
+def ranked_labels(
+    step: TokenStep, shown: Sequence[Candidate], theme: Theme, faint: Collection[Candidate]
+) -> list[str]:
+    """Each candidate's token and, smaller, its rank; the chosen one strong (Plotly text)."""
+    digits = max(len(str(candidate.rank)) for candidate in shown)
+    labels = []
+    for candidate in shown:
+        chosen = candidate.token_id == step.token_id
+        token = chosen_label(show_token(candidate.text, LABEL_LIMIT), theme, chosen)
+        if candidate in faint and not chosen:
+            token = f'<span style="color:{theme.muted}">{token}</span>'
+        rank = str(candidate.rank).rjust(digits).replace(" ", NBSP)
+        look = f"color:{theme.muted};font-size:{SMALL}px"
+        labels.append(f'{token} <span style="{look}">{rank}</span> ')
+    return labels
 
 
 def candidate_record(step: TokenStep, candidate: Candidate) -> tuple[object, ...]:
     """The values of `CANDIDATE_COLUMNS`; the token's text is raw."""
-    head = (
+    return (
         nth(step.index),
         candidate.rank,
         candidate.token_id,
         table_text(candidate.text),
         candidate.token_id == step.token_id,
+        candidate.logit,
+        candidate.raw_prob,
+        candidate.prob,
+        candidate.removed_by,
     )
-    return (*head, candidate.logit, candidate.raw_prob, candidate.prob, candidate.removed_by)

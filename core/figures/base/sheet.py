@@ -12,12 +12,17 @@ import plotly.graph_objects as go
 from core.figures.base.labels import NBSP, escaped, safe_plain
 from core.figures.base.measure import plain_of, text_width, wrapped, wrapped_markup
 from core.figures.base.paper import Paper
-from core.figures.base.theme import Theme
+from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
 from core.figures.journal.journals import JOURNAL_TICK
 from core.figures.journal.key_words import told
 from core.figures.journal.style import restyle
 
 Properties: TypeAlias = dict[str, Any]
+# A text, or its sentences; those that are false are left out.
+Sentences: TypeAlias = str | Iterable[str | bool | None]
+# Plotly text, or the arguments of `key_entry`; those that are false are left out.
+KeyEntry: TypeAlias = tuple[str, str] | tuple[str, str, str]
+KeyLine: TypeAlias = str | Iterable[KeyEntry | bool | None]
 
 EDGE = 14
 # Font sizes of the texts and their lines, px.
@@ -57,6 +62,7 @@ class Sheet:
 
     Args:
         alt, subtitle: plain text for the meta; Plotly text above, its tokens escaped already.
+        facts: what the texts that the figure declares need beside its arguments.
         title: Plotly text in place of the figure's own title.
         plot_height: height of the plotting area, px; the figure's height follows from it.
         left, right: margins, px.
@@ -65,7 +71,7 @@ class Sheet:
         rows: title of an axis of names, upright at the figure's edge: Plotly would put it beside
             the names as wide as they were before their font had come.
         layout: axes, and other properties of Plotly's layout.
-        key: lines below the plotting area that explain colours and signs, as Plotly text.
+        key: lines below the plotting area that explain colours and signs.
         key_offset: px between the plotting area and the key.
         explained: entries of a journal's caption that no key of the figure has.
         meta: what the figure says of itself to the page, beside its texts.
@@ -73,8 +79,9 @@ class Sheet:
 
     theme: Theme
     paper: Paper
-    alt: str
-    subtitle: str = ""
+    alt: Sentences = ""
+    subtitle: Sentences = ""
+    facts: Properties = field(default_factory=dict)
     title: str = ""
     plot_height: int = 300
     left: int = 52
@@ -84,9 +91,9 @@ class Sheet:
     rows: str = ""
     traces: list[Properties] = field(default_factory=list)
     layout: Properties = field(default_factory=dict)
-    key: Sequence[str] = ()
+    key: Sequence[KeyLine] = ()
     key_offset: int = 8
-    explained: list[str] = field(default_factory=list)
+    explained: list[KeyLine] = field(default_factory=list)
     shapes: list[Properties] = field(default_factory=list)
     annotations: list[Properties] = field(default_factory=list)
     meta: Properties = field(default_factory=dict)
@@ -99,13 +106,14 @@ class Sheet:
     def figure(self, title: str, caption: str) -> go.Figure:
         """Return the figure; the sheet is used up."""
         title, journal = self.title or title, self.paper.journal
-        layout, notes = self._furnished(title, caption)
+        subtitle, key = joined(self.subtitle), list(map(key_line, self.key))
+        layout, notes = self._furnished(title, subtitle, caption, key)
         margin = layout["margin"]
         meta = {
-            "alt": safe_plain(self.alt.replace(NBSP, " ")),
+            "alt": safe_plain(joined(self.alt).replace(NBSP, " ")),
             "caption": safe_plain(caption),
             "title": safe_plain(plain_of(title)),
-            "subtitle": safe_plain(plain_of(self.subtitle)),
+            "subtitle": safe_plain(plain_of(subtitle)),
             **self.meta,
         }
         if "ends" in meta:
@@ -114,30 +122,34 @@ class Sheet:
         layout |= {**self.layout, "meta": meta, "annotations": notes}
         if journal:
             # As notes, for the colours that they are drawn in.
-            keys: list[Properties] = [{"text": line} for line in (*self.explained, *self.key)]
+            keys: list[Properties] = [
+                {"text": line} for line in (*map(key_line, self.explained), *key)
+            ]
             restyle(journal, self.theme, self.traces, [*notes, *keys], layout)
             layout["meta"] = meta | told(meta, [str(note["text"]) for note in keys], self.theme)
         elif self.theme.patterns:
-            self.traces = [patterned(trace, self.theme) for trace in self.traces]
+            self.traces = list(map(self.theme.patterned, self.traces))
         if self.shapes:
             layout["shapes"] = self.shapes
         return SheetFigure({"data": self.traces, "layout": layout})
 
-    def _furnished(self, title: str, caption: str) -> tuple[Properties, list[Properties]]:
+    def _furnished(
+        self, title: str, subtitle: str, caption: str, key: Sequence[str]
+    ) -> tuple[Properties, list[Properties]]:
         """Return the layout with the room that all texts take, and the notes with the texts."""
         theme, paper, room = self.theme, self.paper, self.paper.width - 2 * EDGE
         heads = wrapped_markup(title, room, _TITLE_SIZE, "sans bold") if paper.title else []
-        subtitle = wrapped_markup(self.subtitle, room, _SUBTITLE_SIZE) if paper.title else []
+        lead = wrapped_markup(subtitle, room, _SUBTITLE_SIZE) if paper.title else []
         foot = _caption_lines(caption, room) if paper.caption else []
-        key = [part for line in self.key for part in wrapped_markup(line, room, _KEY_SIZE)]
+        keys = [part for line in key for part in wrapped_markup(line, room, _KEY_SIZE)]
         top, bottom, above = self.above + _BARE, self.below + _BARE, _TITLE_LINE * len(heads)
         if heads:
-            top = self.above + EDGE + above + _SUBTITLE_LINE * len(subtitle) + 10
+            top = self.above + EDGE + above + _SUBTITLE_LINE * len(lead) + 10
         if foot:
             bottom = self.below + 10 + _CAPTION_LINE * len(foot) + EDGE - 4
-        bottom += (len(key) - len(self.key)) * _KEY_LINE
+        bottom += (len(keys) - len(key)) * _KEY_LINE
         notes = [
-            *self._lines("subtitle", subtitle, _SUBTITLE_SIZE, theme.muted, 1, top - EDGE - above),
+            *self._lines("subtitle", lead, _SUBTITLE_SIZE, theme.muted, 1, top - EDGE - above),
             *self._lines(
                 "caption",
                 map(escaped, foot),
@@ -147,7 +159,7 @@ class Sheet:
                 EDGE - 6 - bottom,
                 "bottom",
             ),
-            *self._lines("key", key, _KEY_SIZE, theme.ink, 0, -self.key_offset),
+            *self._lines("key", keys, _KEY_SIZE, theme.ink, 0, -self.key_offset),
             *([self._rows_title()] if self.rows else []),
             *self.annotations,
         ]
@@ -215,6 +227,26 @@ class Sheet:
             "yanchor": "middle",
             "xshift": edge - self.left,
         }
+
+
+def joined(text: Sentences) -> str:
+    """Return a text of its sentences."""
+    return text if isinstance(text, str) else " ".join(str(part) for part in text if part)
+
+
+def key_line(line: KeyLine) -> str:
+    """Return a line of a key as Plotly text."""
+    if isinstance(line, str):
+        return line
+    return "".join(key_entry(*entry) for entry in line if isinstance(entry, tuple))
+
+
+def key_entry(color: str, words: str, sign: str = "■") -> str:
+    """Return one entry of a key: a coloured sign and words (Plotly text)."""
+    if sign == "■" and color in GREY.patterns:
+        sign = {shape: sign for sign, shape in HATCH_SIGNS.items()}[GREY.patterns[color]]
+    label = words.replace(" ", NBSP)
+    return f'<span style="color:{color};font-size:13px">{sign}</span>{NBSP}{label}{NBSP}{NBSP} '
 
 
 def _look(theme: Theme, paper: Paper) -> Properties:
@@ -289,30 +321,6 @@ def sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet
     return Sheet(
         theme, paper, words, plot_height=height, left=EDGE, layout=axes, annotations=[note]
     )
-
-
-def patterned(trace: Properties, theme: Theme) -> Properties:
-    """A trace of bars with the pattern of each colour that has one in the theme."""
-    marker = trace.get("marker")
-    if trace["type"] != "bar" or not isinstance(marker, dict) or "pattern" in marker:
-        return trace
-    colors = marker.get("color")
-    many = list(map(str, colors)) if isinstance(colors, list) else [str(colors)]
-    shapes = [theme.patterns.get(color, "") for color in many]
-    if not any(shapes):
-        return trace
-    pattern: Properties = {"size": 6, "solidity": 0.2}
-    if isinstance(colors, list):
-        # Plotly takes the ground from the bar's own colour in this mode alone.
-        pattern |= {"shape": shapes, "fillmode": "overlay", "fgopacity": 0.34}
-    else:
-        pattern |= {
-            "shape": shapes[0],
-            "fillmode": "replace",
-            "bgcolor": colors,
-            "fgcolor": theme.pattern_ink(many[0]),
-        }
-    return {**trace, "marker": {**marker, "pattern": pattern}}
 
 
 def plain_values(figure: go.Figure) -> dict[str, Any]:

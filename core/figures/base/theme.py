@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from core.figures.base.color import blend, contrast, even_ramp, on_ramp, readable_on
 
@@ -100,6 +101,29 @@ class Theme:
     def pattern_ink(self, color: str) -> str:
         """The lines of the pattern on a colour."""
         return blend(color, readable_on(color), 0.34)
+
+    def patterned(self, trace: dict[str, Any]) -> dict[str, Any]:
+        """A trace of bars with the pattern of each of its colours that has one."""
+        marker = trace.get("marker")
+        if trace["type"] != "bar" or not isinstance(marker, dict) or "pattern" in marker:
+            return trace
+        colors = marker.get("color")
+        many = list(map(str, colors)) if isinstance(colors, list) else [str(colors)]
+        shapes = [self.patterns.get(color, "") for color in many]
+        if not any(shapes):
+            return trace
+        pattern: dict[str, Any] = {"size": 6, "solidity": 0.2}
+        if isinstance(colors, list):
+            # Plotly takes the ground from the bar's own colour in this mode alone.
+            pattern |= {"shape": shapes, "fillmode": "overlay", "fgopacity": 0.34}
+        else:
+            pattern |= {
+                "shape": shapes[0],
+                "fillmode": "replace",
+                "bgcolor": colors,
+                "fgcolor": self.pattern_ink(many[0]),
+            }
+        return {**trace, "marker": {**marker, "pattern": pattern}}
 
     def text_on(self, background: str) -> str:
         """Text colour over a cell, contrast 4.5 or more."""

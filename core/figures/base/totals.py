@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from core.figures.base.axes import axis, bare_axis, key_entry
+from core.figures.base.axes import axis, bare_axis
 from core.figures.base.labels import NBSP
 from core.figures.base.marks import label_pair
 from core.figures.base.sheet import Properties, Sheet
@@ -50,7 +50,7 @@ def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
     spreads = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
     if not spreads:
         return
-    sheet.explained.append(key_entry(sheet.theme.ink, "from the fastest run to the slowest", "━"))
+    sheet.explained.append([(sheet.theme.ink, "from the fastest run to the slowest", "━")])
     middles = [median(times) for _, times in spreads]
     sheet.traces.append(
         {

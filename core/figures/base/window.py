@@ -40,8 +40,8 @@ class ShownPart:
         return span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before)
 
     def sentence(self, paper: Paper) -> str:
-        """The words before others; empty for all columns, and beside a page's pager."""
-        return f"{self.words}. " if paper.printed and not self.whole else ""
+        """The words as a sentence; empty for all columns, and beside a page's pager."""
+        return f"{self.words}." if paper.printed and not self.whole else ""
 
     def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
         """Write into the figure's meta which columns it shows: its table holds the same.

@@ -50,15 +50,6 @@ class Columns(NamedTuple):
     total: float
 
 
-def columns_for(texts: Sequence[Sequence[str]], total: float) -> Columns:
-    """Each column as wide as its longest token; where that is too wide, the longest are cut.
-
-    Args:
-        texts: the tokens of each column.
-    """
-    return columns_of([column_width(column) for column in texts], total)
-
-
 def column_width(texts: Sequence[str]) -> float:
     """Width of a column's longest token, px."""
     return max((node_width(visible_token(text, 24)) for text in texts), default=_SHORTEST)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from core.decoding.beam.compare import Rival
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
+from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, nats
 
@@ -23,50 +23,64 @@ def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
     return [rival._replace(text=table_text(rival.text)) for rival in rivals]
 
 
-@figure("Gain over greedy", beam_caption, beam_rivals_data)
+@figure(
+    "Gain over greedy",
+    beam_caption,
+    beam_rivals_data,
+    subtitle=lambda rivals: (
+        "Log-probability of the text: a shorter bar is likelier.",
+        _really_took(rivals),
+    ),
+    alt=lambda rivals: (
+        "Total log-probabilities:",
+        "; ".join(
+            f"{plain_name(r.name, 30)} {nats(r.sum_logprob, 2)} nats over "
+            f"{counted(r.tokens, 'token')} with {'at least ' if r.at_least else ''}"
+            f"{counted(r.forwards, 'forward')}"
+            for r in rivals
+        )
+        + ".",
+        _really_took(rivals),
+    ),
+)
 def beam_rivals(
     rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
     """Total log-probability under the model itself, with length, score and forwards spent."""
     if not rivals:
         return "Nothing was compared yet."
-    totals = "; ".join(_said(rival) for rival in rivals)
+    best = max(rival.score for rival in rivals)
+    lowest = min(rival.sum_logprob for rival in rivals)
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Log-probability of the text: a shorter bar is likelier.{_really_took(rivals)}",
-        alt=f"Total log-probabilities: {totals}.{_really_took(rivals)}",
         plot_height=58 * len(rivals),
         left=EDGE,
         right=EDGE,
         below=44,
+        explained=[[(theme.first, "the highest score")]],
+        traces=[
+            {
+                "type": "bar",
+                "name": "rivals",
+                "orientation": "h",
+                "x": [rival.sum_logprob for rival in rivals],
+                "y": [at + 0.17 for at in range(len(rivals))],
+                "width": 0.32,
+                "marker": {
+                    "color": [theme.first if r.score == best else theme.rest for r in rivals]
+                },
+                **hover_texts([f"{_label(rival)}<br>{_spent(rival)}" for rival in rivals]),
+            }
+        ],
+        layout={
+            "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),
+            "yaxis": axis(theme, range=[len(rivals) - 0.45, -0.5], visible=False),
+        },
     )
-    sheet.traces.append(_bars(rivals, theme))
     for at, rival in enumerate(rivals):
         label_pair(sheet, at - 0.02, _label(rival), _spent(rival), size=11)
-    sheet.explained.append(key_entry(theme.first, "the highest score"))
-    lowest = min(rival.sum_logprob for rival in rivals)
-    sheet.layout |= {
-        "xaxis": axis(theme, "nats", 4, range=[0, min(lowest * 1.02, -0.1)], nticks=6),
-        "yaxis": axis(theme, range=[len(rivals) - 0.45, -0.5], visible=False),
-    }
     return sheet
-
-
-def _bars(rivals: Sequence[Rival], theme: Theme) -> Properties:
-    best = max(rival.score for rival in rivals)
-    return {
-        "type": "bar",
-        "name": "rivals",
-        "orientation": "h",
-        "x": [rival.sum_logprob for rival in rivals],
-        "y": [at + 0.17 for at in range(len(rivals))],
-        "width": 0.32,
-        "marker": {
-            "color": [theme.first if rival.score == best else theme.rest for rival in rivals]
-        },
-        **hover_texts([f"{_label(rival)}<br>{_spent(rival)}" for rival in rivals]),
-    }
 
 
 def _label(rival: Rival) -> str:
@@ -91,10 +105,4 @@ def _really_took(rivals: Sequence[Rival]) -> str:
     if search is None:
         return ""
     took = _forwards_rows(search.ran_forwards or 0, search.ran_rows or 0)
-    return f" The search that was run took {took}; ranking its paths anew ran nothing."
-
-
-def _said(rival: Rival) -> str:
-    name, total = plain_name(rival.name, 30), nats(rival.sum_logprob, 2)
-    forwards = f"{'at least ' if rival.at_least else ''}{counted(rival.forwards, 'forward')}"
-    return f"{name} {total} nats over {counted(rival.tokens, 'token')} with {forwards}"
+    return f"The search that was run took {took}; ranking its paths anew ran nothing."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -14,16 +13,17 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.color import blend
 from core.figures.base.labels import escaped, show_token
-from core.figures.base.marks import CLEAR, INSIDE
+from core.figures.base.marks import CLEAR, INSIDE, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import Band
 from core.figures.beam.columns import PADDING, TEXT_SIZE, fitted, node_width
-from core.figures.beam.graph import NodePosition, parent_of
+from core.figures.beam.graph import parent_of
 from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
 
-_THICKNESS = {"pruned": 0.6}
+# Heights of a node, lanes.
+_THIN, _THICK = 0.6, 0.72
 _HOVER = (
     "<b>%{customdata[2]}</b><br>%{customdata[9]} · %{customdata[3]}"
     "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
@@ -46,263 +46,221 @@ def node_text(trace: Trace, tree: nx.DiGraph, node: Node) -> str:
     return str(node[1] + 1) if is_grouped(trace) else " "
 
 
-@dataclass(frozen=True, eq=False)
-class Spot:
-    """A node in a band."""
-
-    position: NodePosition
-    band: Band
-
-    @property
-    def node(self) -> Node:
-        return self.position.node
-
-    @cached_property
-    def start(self) -> float:
-        """Its left edge, px."""
-        return self.band.columns.starts[self.position.column]
-
-    @cached_property
-    def lane(self) -> float:
-        """Distance from the top, lanes."""
-        return round(self.band.top + self.position.lane, 3)
-
-    @cached_property
-    def room(self) -> float:
-        """Largest width, px."""
-        return self.band.columns.rooms[self.position.column]
-
-
-class TreeDrawing:
-    """The rows of a tree's steps on their way to Plotly's traces.
+class Spot(NamedTuple):
+    """A node where it is drawn.
 
     Args:
-        stem: lines of the box for what all paths share.
+        look: `best`, `kept` or `pruned`, of the node and of the edge to it.
+        start, end: its edges, px.
+        lane: distance from the top, lanes.
+        height: the least, lanes.
+        gap: between the columns of its row of steps, px.
+        lines: that it bears.
+        parent: the node before it in the same row of steps.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        tree: nx.DiGraph,
-        bands: Sequence[Band],
-        theme: Theme,
-        stem: Sequence[str] = (),
-    ) -> None:
-        self._trace, self._tree, self._theme = trace, tree, theme
-        self._steps = trace.beam_steps
-        self._stem = stem
-        self._spots = [Spot(place, band) for band in bands for place in band.layout.positions]
-        self._of_band = [
-            {place.node: Spot(place, band) for place in band.layout.positions} for band in bands
+    node: Node
+    look: str
+    start: float
+    end: float
+    lane: float
+    height: float
+    gap: float
+    lines: Sequence[str]
+    parent: Node | None
+
+
+def place_nodes(
+    trace: Trace, tree: nx.DiGraph, bands: Sequence[Band], strong: Collection[Node], stem: list[str]
+) -> list[dict[Node, Spot]]:
+    """The nodes of each row of steps.
+
+    Args:
+        strong: the best path.
+        stem: lines of the box for what all paths share.
+    """
+    height = (14 * len(stem) + 4) / lane_height(max(band.layout.lanes for band in bands))
+    rows = []
+    for band in bands:
+        spots: dict[Node, Spot] = {}
+        for node, column, lane in band.layout.positions:
+            start, room = band.columns.starts[column], band.columns.rooms[column]
+            boxed = bool(stem) and column == 0 and band.top == 0
+            text = node_text(trace, tree, node)
+            texts = [fitted(text, room - PADDING)] if node[0] >= 0 else [text.strip()]
+            texts = stem if boxed else texts
+            length = round(min(max(map(node_width, texts)), room), 1)
+            pruned = tree.nodes[node]["kind"] == "pruned"
+            spots[node] = Spot(
+                node,
+                "best" if node in strong else "pruned" if pruned else "kept",
+                start,
+                round(start + length, 1),
+                round(band.top + lane, 3),
+                height if boxed else 0.0,
+                band.columns.gap,
+                texts,
+                parent_of(tree, node) if column else None,
+            )
+        rows.append(spots)
+    return rows
+
+
+def add_edges(sheet: Sheet, rows: Sequence[dict[Node, Spot]], path: Sequence[Node]) -> None:
+    """Add the stored backpointers: the faint ones first, the strong ones over them."""
+    theme, chosen = sheet.theme, {*pairwise(path)}
+    edges = [(spots[s.parent], s) for spots in rows for s in spots.values() if s.parent]
+    marked: list[tuple[Spot, Spot]] = []
+    for look, color, width in (
+        ("pruned", theme.rest, 1),
+        ("kept", blend(theme.first, theme.paper, 0.45), 1.6),
+        ("best", theme.first, 3),
+    ):
+        drawn = [edge for edge in edges if edge[1].look == look]
+        marked += [(a, b) for a, b in drawn if (a.node, b.node) in chosen]
+        sheet.traces.append(_edge_lines(f"{look} edges", drawn, color, width))
+    if path:
+        sheet.traces.append(_edge_lines("selected path", marked, theme.accent, 2))
+
+
+def add_guesses(
+    sheet: Sheet, rows: Sequence[dict[Node, Spot]], tree: nx.DiGraph, guesses: ParentGuesses | None
+) -> None:
+    """Add the estimate's wrong edges, dashed, where there is an estimate."""
+    if guesses is None:
+        return
+    beams = tree.graph["beams"]
+    ends = [(beams[g.step][g.guess], beams[g.step + 1][g.row]) for g in guesses.wrong]
+    edges = [
+        (spots[a], spots[b])
+        for a, b in ends
+        for spots in rows
+        if a in spots and b in spots and spots[b].parent
+    ]
+    lines = _edge_lines("wrong guesses", edges, sheet.theme.wrong, 1.6)
+    sheet.traces.append({**lines, "line": {**lines["line"], "dash": "4px,3px"}})
+
+
+def _edge_lines(
+    name: str, edges: Iterable[tuple[Spot, Spot]], color: str, width: float
+) -> Properties:
+    bends = [
+        [
+            (a.end, a.lane),
+            *(
+                (
+                    round(b.start - min(a.gap, 24.0) * (1 - across), 1),
+                    round(a.lane + (b.lane - a.lane) * up, 3),
+                )
+                # A level edge needs no bend.
+                for across, up in (_BEND if a.lane != b.lane else _BEND[-1:])
+            ),
         ]
-        self._lanes = max(band.layout.lanes for band in bands)
+        for a, b in edges
+    ]
+    return {**strokes(bends), "name": name, "line": {"color": color, "width": width}}
 
-    def add_to(
-        self,
-        sheet: Sheet,
-        strong: Sequence[Node],
-        path: Sequence[Node],
-        guesses: ParentGuesses | None,
-        selected: Node | None,
-    ) -> None:
-        """All edges and nodes, in the order in which they lie on each other."""
-        self.add_edges(sheet, strong, path)
-        self.add_guesses(sheet, guesses)
-        self.add_nodes(sheet, strong, selected)
 
-    def add_edges(self, sheet: Sheet, strong: Sequence[Node], path: Sequence[Node]) -> None:
-        """Stored backpointers: the faint ones first, the strong ones over them."""
-        theme = self._theme
-        best, chosen = {*pairwise(strong)}, {*pairwise(path)}
-        edges: dict[str, list[tuple[Spot, Spot]]] = {"pruned": [], "kept": [], "best": []}
-        for places in self._of_band:
-            for spot in places.values():
-                parent = parent_of(self._tree, spot.node)
-                if parent is not None and spot.position.column > 0:
-                    edge = (places[parent], spot)
-                    edges[self._look(spot.node, (parent, spot.node) in best)].append(edge)
-        styles = {
-            "pruned": (theme.rest, 1),
-            "kept": (blend(theme.first, theme.paper, 0.45), 1.6),
-            "best": (theme.first, 3),
-        }
-        for name, (color, width) in styles.items():
-            sheet.traces.append(self._lines(f"{name} edges", edges[name], color, width))
-        if path:
-            drawn = [edge for group in edges.values() for edge in group]
-            marked = [(a, b) for a, b in drawn if (a.node, b.node) in chosen]
-            sheet.traces.append(self._lines("selected path", marked, theme.accent, 2))
+def add_nodes(
+    sheet: Sheet,
+    rows: Sequence[dict[Node, Spot]],
+    told: Callable[[Node], list[object]],
+    tree: nx.DiGraph,
+    selected: Node | None,
+    lanes: float,
+) -> None:
+    """Add tokens as bars, which send clicks and hold their text; an end mark where one finished.
 
-    def add_guesses(self, sheet: Sheet, guesses: ParentGuesses | None) -> None:
-        """The estimate's wrong edges, dashed, where there is an estimate."""
-        if guesses is None:
-            return
-        beams = self._tree.graph["beams"]
-        edges = []
-        for wrong in guesses.wrong:
-            ends = (beams[wrong.step][wrong.guess], beams[wrong.step + 1][wrong.row])
-            edges += [
-                (places[ends[0]], places[ends[1]])
-                for places in self._of_band
-                if ends[0] in places and ends[1] in places and places[ends[1]].position.column
-            ]
-        line = self._lines("wrong guesses", edges, self._theme.wrong, 1.6)
-        sheet.traces.append({**line, "line": {**line["line"], "dash": "4px,3px"}})
-
-    def _look(self, node: Node, strong: bool) -> str:
-        """Name of the look of a node, or of the edge to it."""
-        pruned = self._tree.nodes[node]["kind"] == "pruned"
-        return "best" if strong else "pruned" if pruned else "kept"
-
-    def _lines(
-        self, name: str, edges: Iterable[tuple[Spot, Spot]], color: str, width: float
-    ) -> Properties:
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for a, b in edges:
-            bend = min(a.band.columns.gap, 24.0)
-            x.append(self._end(a))
-            y.append(a.lane)
-            # A level edge needs no bend.
-            for across, up in _BEND if a.lane != b.lane else _BEND[-1:]:
-                x.append(round(b.start - bend * (1 - across), 1))
-                y.append(round(a.lane + (b.lane - a.lane) * up, 3))
-            x.append(None)
-            y.append(None)
-        return {
-            "type": "scatter",
-            "name": name,
-            "mode": "lines",
-            "x": x,
-            "y": y,
-            "line": {"color": color, "width": width},
-            "hoverinfo": "skip",
-        }
-
-    def add_nodes(self, sheet: Sheet, strong: Collection[Node], selected: Node | None) -> None:
-        """Tokens as bars, which send clicks and hold their text; an end mark where one finished."""
-        theme = self._theme
-        groups: dict[str, list[Spot]] = {"pruned": [], "kept": [], "best": []}
-        for spot in self._spots:
-            groups[self._look(spot.node, spot.node in strong)].append(spot)
-        soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
-        plain = (soft, blend(theme.first, theme.paper, 0.5), theme.ink)
-        full = (theme.first, theme.first, theme.text_on(theme.first))
-        for name, colors in (
-            ("pruned", (theme.paper, theme.paper, theme.muted)),
-            ("kept", plain),
-            ("best", full),
-        ):
-            sheet.traces.append(self._bars(name, groups[name], *colors))
-        sheet.traces.append(self._ends())
-        marked = [spot for spot in self._spots if spot.node == selected]
-        if marked:
-            ring = self._bars("selected", marked, CLEAR, theme.accent, "")
-            sheet.traces.append(ring | {"text": [""] * len(marked)})
-            ring["marker"]["line"]["width"] = 2.5
-
-    def _bars(
-        self, name: str, spots: Sequence[Spot], fill: str, border: str, ink: str
-    ) -> Properties:
-        thick = [self._thickness(spot, name) for spot in spots]
-        return {
-            "type": "bar",
-            "name": name,
-            "orientation": "h",
-            "base": [spot.start for spot in spots],
-            "x": [self._length(spot) for spot in spots],
-            "y": [spot.lane for spot in spots],
-            "width": thick if len({*thick}) > 1 else [*thick, _THICKNESS.get(name, 0.72)][0],
-            "text": ["<br>".join(map(escaped, self._fitted(spot))) for spot in spots],
-            **INSIDE,
-            "textangle": 0,
-            # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
-            # corners of more than 3 px whatever position asks for.
-            "constraintext": "none",
-            "cliponaxis": False,
-            "textfont": {"family": self._theme.sans, "size": TEXT_SIZE, "color": ink or border},
-            "customdata": [self._hover_data(spot.node) for spot in spots],
-            "hovertemplate": _HOVER,
-            "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
-        }
-
-    def _ends(self) -> Properties:
-        """A thick stroke where a hypothesis ended."""
-        spots = [s for s in self._spots if self._tree.nodes[s.node]["kind"] == "finished"]
-        return {
+    Args:
+        told: values for a click and for the hover text.
+        lanes: of the fullest row of steps.
+    """
+    theme, spots = sheet.theme, [spot for spots in rows for spot in spots.values()]
+    soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
+    for name, *colors in (
+        ("pruned", theme.paper, theme.paper, theme.muted),
+        ("kept", soft, blend(theme.first, theme.paper, 0.5), theme.ink),
+        ("best", theme.first, theme.first, theme.text_on(theme.first)),
+    ):
+        drawn = [spot for spot in spots if spot.look == name]
+        sheet.traces.append(_node_bars(name, drawn, told, theme, *colors))
+    ended = [spot for spot in spots if tree.nodes[spot.node]["kind"] == "finished"]
+    sheet.traces.append(
+        {
             "type": "scatter",
             "name": "finished",
             "mode": "markers",
-            "x": [self._end(spot) for spot in spots],
-            "y": [spot.lane for spot in spots],
+            "x": [spot.end for spot in ended],
+            "y": [spot.lane for spot in ended],
             "marker": {
                 "symbol": "line-ns-open",
-                "size": 0.6 * lane_height(self._lanes),
+                "size": 0.6 * lane_height(lanes),
                 "line": {"width": 4},
-                "color": self._theme.ink,
+                "color": theme.ink,
             },
             "cliponaxis": False,
             "hoverinfo": "skip",
         }
+    )
+    if marked := [spot for spot in spots if spot.node == selected]:
+        ring = _node_bars("selected", marked, told, theme, CLEAR, theme.accent, theme.accent)
+        ring["marker"]["line"]["width"] = 2.5
+        sheet.traces.append(ring | {"text": [""] * len(marked)})
 
-    def plain(self, node: Node) -> str:
-        """The raw text of a node."""
-        return node_text(self._trace, self._tree, node)
 
-    def _is_stem(self, spot: Spot) -> bool:
-        return bool(self._stem) and spot.position.column == 0 and spot.band.top == 0
+def _node_bars(
+    name: str,
+    spots: Sequence[Spot],
+    told: Callable[[Node], list[object]],
+    theme: Theme,
+    fill: str,
+    border: str,
+    ink: str,
+) -> Properties:
+    thin = _THIN if name == "pruned" else _THICK
+    thick = [max(thin, spot.height) for spot in spots]
+    return {
+        "type": "bar",
+        "name": name,
+        "orientation": "h",
+        "base": [spot.start for spot in spots],
+        "x": [round(spot.end - spot.start, 1) for spot in spots],
+        "y": [spot.lane for spot in spots],
+        "width": thick if len({*thick}) > 1 else [*thick, thin][0],
+        "text": ["<br>".join(map(escaped, spot.lines)) for spot in spots],
+        **INSIDE,
+        "textangle": 0,
+        # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
+        # corners of more than 3 px whatever position asks for.
+        "constraintext": "none",
+        "cliponaxis": False,
+        "textfont": {"family": theme.sans, "size": TEXT_SIZE, "color": ink},
+        "customdata": [told(spot.node) for spot in spots],
+        "hovertemplate": _HOVER,
+        "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
+    }
 
-    def _fitted(self, spot: Spot) -> list[str]:
-        """The lines that a node bears."""
-        if self._is_stem(spot):
-            return list(self._stem)
-        if self._tree.nodes[spot.node]["candidate"] is None:
-            return [self.plain(spot.node).strip()]
-        return [fitted(self.plain(spot.node), spot.room - PADDING)]
 
-    def _thickness(self, spot: Spot, name: str) -> float:
-        """Height of a node, lanes."""
-        thin = _THICKNESS.get(name, 0.72)
-        if not self._is_stem(spot):
-            return thin
-        return max(thin, (14 * len(self._stem) + 4) / lane_height(self._lanes))
-
-    def _length(self, spot: Spot) -> float:
-        """The width of a node, px: as its text needs."""
-        return round(min(max(map(node_width, self._fitted(spot))), spot.room), 1)
-
-    def _end(self, spot: Spot) -> float:
-        return round(spot.start + self._length(spot), 1)
-
-    def _hover_data(self, node: Node) -> list[object]:
-        """Values for `_HOVER`; the first two find the node again."""
-        step, candidate = node[0], self._tree.nodes[node]["candidate"]
-        if candidate is None:
-            name = f"prompt, group {node[1] + 1}" if is_grouped(self._trace) else "prompt"
-            return [
-                step,
-                node[1],
-                name,
-                "–",
-                "–",
-                nats(0.0),
-                "–",
-                "nothing",
-                "the prompt",
-                "no step",
-            ]
-        parent = parent_of(self._tree, node)
-        start = parent is None or self._tree.nodes[parent]["candidate"] is None
-        before = "the prompt" if start else show_token(self.plain(parent))  # type: ignore[arg-type]
-        return [
-            step,
-            node[1],
-            show_token(candidate.text, 40),
-            place_words(self._steps[step], candidate),
-            nats(candidate.logprob),
-            nats(candidate.cum_logprob),
-            nats(score_at(self._trace, step, candidate)),
-            f"{before} (row {nth(candidate.parent)})",
-            escaped(fate_words(self._steps[step], candidate)),
-            f"step {nth(step)}",
-        ]
+def node_values(trace: Trace, tree: nx.DiGraph, node: Node) -> list[object]:
+    """Values for the hover text; the first two find the node again."""
+    step, candidate = node[0], tree.nodes[node]["candidate"]
+    if candidate is None:
+        name = f"prompt, group {node[1] + 1}" if is_grouped(trace) else "prompt"
+        end = [nats(0.0), "–", "nothing", "the prompt", "no step"]
+        return [step, node[1], name, "–", "–", *end]
+    parent = parent_of(tree, node)
+    before = "the prompt"
+    if parent is not None and parent[0] >= 0:
+        before = show_token(node_text(trace, tree, parent))
+    return [
+        step,
+        node[1],
+        show_token(candidate.text, 40),
+        place_words(trace.beam_steps[step], candidate),
+        nats(candidate.logprob),
+        nats(candidate.cum_logprob),
+        nats(score_at(trace, step, candidate)),
+        f"{before} (row {nth(candidate.parent)})",
+        escaped(fate_words(trace.beam_steps[step], candidate)),
+        f"step {nth(step)}",
+    ]

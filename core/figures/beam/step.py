@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from core.decoding.beam.compare import winner_candidates
-from core.decoding.beam.types import BeamCandidate, BeamStep
+from core.decoding.beam.types import BeamStep
 from core.decoding.counting import nth, span_key
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.axes import axis, named_axis
 from core.figures.base.color import blend
 from core.figures.base.figure import figure
 from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
@@ -39,7 +39,33 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
     return beam_tree_data(trace, first=index, columns=1)
 
 
-@figure("The candidates of a step", beam_caption, beam_step_data)
+@figure(
+    "The candidates of a step",
+    beam_caption,
+    beam_step_data,
+    subtitle=lambda step, shown: (
+        "No path was kept after this step: each log-probability against the best one's."
+        if step.margin(step.candidates[shown[0]]) is None
+        else (
+            "Log-probability of each path against the last one kept.",
+            step.origin != "argmax" and "Drawn, in this order.",
+            len(_own(step, shown[0])) > len(shown)
+            and f"{len(_own(step, shown[0])) - len(shown)} more are pruned.",
+        )
+    ),
+    alt=lambda step, index, shown, margins: (
+        f"{len(shown)} candidates of step {nth(index)}",
+        "by rank" if step.origin == "argmax" else "in the order of drawing",
+        "with their distance to the last one that went on, in nats:",
+        "; ".join(
+            f"{visible_token(step.candidates[place].text, 16)} {step.candidates[place].fate} "
+            f"{nats(margin, 2)}"
+            for place, margin in zip(shown[:6], margins, strict=False)
+        )
+        + ".",
+    ),
+    key=lambda theme: [[(color, _KINDS[kind]) for kind, color in _colors(theme).items()]],
+)
 def beam_step(
     trace: Trace,
     index: int,
@@ -57,41 +83,38 @@ def beam_step(
     """
     if not 0 <= index < len(trace.beam_steps):
         return no_selection(paper, "step", "a token in the tree")
-    step, before = trace.beam_steps[index], _parents(trace, index)
+    step = trace.beam_steps[index]
     shown = _shown(step, selected)
-    labels = _aligned([_label(before, step.candidates[place], theme) for place in shown])
+    labels = _labels(trace, index, shown, theme)
     left = 24 + round(7.2 * max(text_columns(plain) for plain, _ in labels))
-    margins, strong = _margins(step, shown), _strong(trace, index)
-    across = _ends(margins, paper.width - left - 18)
-    kinds = ["best" if place == strong else step.candidates[place].fate for place in shown]
-    names = [words for _, words in labels]
+    margins = _margins(step, shown)
+    ends = _ends(margins, paper.width - left - 18)
     sheet = Sheet(
         theme,
         paper,
         title=f"Candidates at step {nth(index)}",
-        subtitle=_subtitle(step, shown),
-        alt=_alt(step, index, shown, margins),
+        facts={"step": step, "shown": shown, "margins": margins},
         meta={"shown": [span_key("step", index)]},
         plot_height=22 * len(shown),
         left=left,
         right=18,
         below=72,
-        traces=[
-            _rows(step, index, shown, across),
-            *(_bars(k, step, index, shown, margins, kinds, theme) for k in _LAYERS),
-        ],
-        key=["".join(key_entry(_color(k, theme), words) for k, words in _KINDS.items())],
+        traces=_bars(trace, index, shown, margins, ends, theme),
         key_offset=52,
         layout={
             "barmode": "overlay",
             "bargap": 0.3,
-            "xaxis": axis(theme, "difference, nats", 6, range=list(across), nticks=6),
-            "yaxis": named_axis(theme, names, range=[len(names) - 0.5, -0.5]),
+            "xaxis": axis(theme, "difference, nats", 6, range=list(ends), nticks=6),
+            "yaxis": named_axis(
+                theme, [text for _, text in labels], range=[len(shown) - 0.5, -0.5]
+            ),
         },
     )
     add_line(sheet, "cut", 0, (0, 1), theme.ink, 1.2, yref="paper")
     if selected in shown and paper.selection:
-        _mark(sheet, shown.index(selected), left)
+        where = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "layer": "below"}
+        upright = (shown.index(selected) - 0.46, shown.index(selected) + 0.46)
+        add_frame(sheet, "selected", (6 - left, -2), upright, theme.accent, 2, **where)
     return sheet
 
 
@@ -119,74 +142,85 @@ def _own(step: BeamStep, at: int) -> list[int]:
     return [place for place, c in enumerate(step.candidates) if step.group_of(c) == group]
 
 
-def _parents(trace: Trace, index: int) -> list[str]:
-    """Return the text of each row of a step's beam; empty texts for the prompt."""
-    if index == 0:
-        return [""] * len(trace.beam_steps[0].groups)
-    return [row.text for row in trace.beam_steps[index - 1].kept]
-
-
-def _strong(trace: Trace, index: int) -> int | None:
-    """The place of the best path's candidate in a step."""
-    winner = next(iter(trace.hypotheses), None)
-    if winner is None or index >= len(winner.token_ids):
-        return None
-    path = winner_candidates(trace.beam_steps, winner)
-    return trace.beam_steps[index].candidates.index(path[index])
-
-
-def _label(before: Sequence[str], candidate: BeamCandidate, theme: Theme) -> tuple[str, str, str]:
-    """Rank; parent's row and token, and token, as plain text and as Plotly's."""
-    rank, token = f"{candidate.rank:>2}", visible_token(candidate.text, _LIMIT)
-    parent = before[candidate.parent]
-    bold = f"<b>{escaped(token)}</b>{NBSP}"
-    if not parent:
-        return rank, token, bold
-    row = f"row{NBSP}{nth(candidate.parent)}"
-    plain = f"{row} {visible_token(parent, _LIMIT)} → {token}"
-    quiet = f'<span style="color:{theme.muted}">{row} {show_token(parent, _LIMIT)} →</span>'
-    return rank, plain, f"{quiet} {bold}"
-
-
-def _aligned(labels: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
-    """Whole labels, plain and Plotly's, with the ranks below each other."""
+def _labels(trace: Trace, index: int, shown: Sequence[int], theme: Theme) -> list[tuple[str, str]]:
+    """Rank, parent's row and token, and token, as plain text and as Plotly's, in columns."""
+    step, labels = trace.beam_steps[index], []
+    # The prompt has no text.
+    before = [row.text for row in trace.beam_steps[index - 1].kept] if index else []
+    for candidate in (step.candidates[place] for place in shown):
+        token, plain, quiet = visible_token(candidate.text, _LIMIT), "", ""
+        if index and (parent := before[candidate.parent]):
+            row = f"row{NBSP}{nth(candidate.parent)}"
+            plain = f"{row} {visible_token(parent, _LIMIT)} → "
+            quiet = (
+                f'<span style="color:{theme.muted}">{row} {show_token(parent, _LIMIT)} →</span> '
+            )
+        labels.append(
+            (f"{candidate.rank:>2}", plain + token, f"{quiet}<b>{escaped(token)}</b>{NBSP}")
+        )
     # Of a character that the font lacks the width is no whole number of columns.
     widths = [text_width(plain, face="mono") for _, plain, _ in labels]
     column = text_width(NBSP, face="mono")
     gaps = [NBSP * round(2 + (max(widths) - width) / column) for width in widths]
     return [
-        (f"{rank}{gap}{plain}", f"{rank.replace(' ', NBSP)}{gap}{shown}")
-        for gap, (rank, plain, shown) in zip(gaps, labels, strict=True)
+        (f"{rank}{gap}{plain}", f"{rank.replace(' ', NBSP)}{gap}{text}")
+        for gap, (rank, plain, text) in zip(gaps, labels, strict=True)
     ]
 
 
-def _margins(step: BeamStep, shown: Sequence[int]) -> list[float]:
-    """Distance to the worst survivor; where none survived, to the best candidate."""
+def _colors(theme: Theme) -> dict[str, str]:
+    """The colours of `_KINDS`."""
+    kept = blend(theme.first, theme.paper, 0.6)
+    return {"best": theme.first, "kept": kept, "finished": theme.ink, "pruned": theme.rest}
+
+
+def _bars(
+    trace: Trace,
+    index: int,
+    shown: Sequence[int],
+    margins: Sequence[float],
+    ends: tuple[float, float],
+    theme: Theme,
+) -> list[Properties]:
+    """Bars by outcome, over transparent ones: a bar of hardly any width can't be hit."""
+    step, winner = trace.beam_steps[index], next(iter(trace.hypotheses), None)
     candidates = [step.candidates[place] for place in shown]
-    margins = [step.margin(candidate) for candidate in candidates]
-    top = max(candidate.cum_logprob for candidate in candidates)
-    return [
-        candidate.cum_logprob - top if margin is None else margin
-        for candidate, margin in zip(candidates, margins, strict=True)
+    best = None
+    if winner is not None and index < len(winner.token_ids):
+        best = step.candidates.index(winner_candidates(trace.beam_steps, winner)[index])
+    told = [_told(step, index, place) for place in shown]
+    shared, colors = {"type": "bar", "orientation": "h", "hovertemplate": _HOVER}, _colors(theme)
+    traces = [
+        {
+            **shared,
+            "name": "rows",
+            "y": list(range(len(shown))),
+            "base": [ends[0]] * len(shown),
+            "x": [ends[1] - ends[0]] * len(shown),
+            "width": 1,
+            "customdata": told,
+            "marker": {"color": CLEAR, "line": {"width": 0}},
+        }
     ]
-
-
-def _subtitle(step: BeamStep, shown: Sequence[int]) -> str:
-    if step.margin(step.candidates[shown[0]]) is None:
-        return "No path was kept after this step: each log-probability against the best one's."
-    hidden = len(_own(step, shown[0])) - len(shown)
-    left_out = f" {hidden} more are pruned." if hidden else ""
-    drawn = "" if step.origin == "argmax" else " Drawn, in this order."
-    return f"Log-probability of each path against the last one kept.{drawn}{left_out}"
-
-
-def _color(name: str, theme: Theme) -> str:
-    return {
-        "best": theme.first,
-        "kept": blend(theme.first, theme.paper, 0.6),
-        "finished": theme.ink,
-        "pruned": theme.rest,
-    }[name]
+    kinds = ["best" if p == best else c.fate for p, c in zip(shown, candidates, strict=True)]
+    for name in _LAYERS:
+        rows = [at for at, kind in enumerate(kinds) if kind == name]
+        traces.append(
+            {
+                **shared,
+                "name": name,
+                "y": rows,
+                "x": [margins[at] for at in rows],
+                "text": [nats(margins[at], 2) for at in rows],
+                "textposition": "outside",
+                "textfont": {"size": 11, "color": theme.muted},
+                "cliponaxis": False,
+                # A margin of 0 still shows as a stroke.
+                "marker": {"color": colors[name], "line": {"color": colors[name], "width": 2}},
+                "customdata": [told[at] for at in rows],
+            }
+        )
+    return traces
 
 
 def _told(step: BeamStep, index: int, place: int) -> list[object]:
@@ -202,67 +236,12 @@ def _told(step: BeamStep, index: int, place: int) -> list[object]:
     ]
 
 
-def _bars(
-    name: str,
-    step: BeamStep,
-    index: int,
-    shown: Sequence[int],
-    margins: Sequence[float],
-    kinds: Sequence[str],
-    theme: Theme,
-) -> Properties:
-    """Bars of one fate; a margin of 0 still shows as a stroke."""
-    color, rows = _color(name, theme), [at for at, kind in enumerate(kinds) if kind == name]
-    return {
-        "type": "bar",
-        "name": name,
-        "orientation": "h",
-        "y": rows,
-        "x": [margins[at] for at in rows],
-        "text": [nats(margins[at], 2) for at in rows],
-        "textposition": "outside",
-        "textfont": {"size": 11, "color": theme.muted},
-        "cliponaxis": False,
-        "marker": {"color": color, "line": {"color": color, "width": 2}},
-        "customdata": [_told(step, index, shown[at]) for at in rows],
-        "hovertemplate": _HOVER,
-    }
-
-
-def _rows(
-    step: BeamStep, index: int, shown: Sequence[int], ends: tuple[float, float]
-) -> Properties:
-    """Transparent bars over the whole rows: a bar of hardly any width can't be hit."""
-    return {
-        "type": "bar",
-        "name": "rows",
-        "orientation": "h",
-        "y": list(range(len(shown))),
-        "base": [ends[0]] * len(shown),
-        "x": [ends[1] - ends[0]] * len(shown),
-        "width": 1,
-        "customdata": [_told(step, index, place) for place in shown],
-        "hovertemplate": _HOVER,
-        "marker": {"color": CLEAR, "line": {"width": 0}},
-    }
-
-
-def _mark(sheet: Sheet, row: int, left: int) -> None:
-    """A frame around the selected one, its label included."""
-    pixels = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "layer": "below"}
-    y = (row - 0.46, row + 0.46)
-    add_frame(sheet, "selected", (6 - left, -2), y, sheet.theme.accent, 2, **pixels)
-
-
-def _alt(step: BeamStep, index: int, shown: Sequence[int], margins: Sequence[float]) -> str:
-    first = "; ".join(
-        f"{visible_token(step.candidates[place].text, 16)} {step.candidates[place].fate} "
-        f"{nats(margin, 2)}"
-        for place, margin in zip(shown[:6], margins, strict=False)
-    )
-    order = "by rank" if step.origin == "argmax" else "in the order of drawing"
-    return (
-        f"{len(shown)} candidates of step {nth(index)} {order} with their distance to the "
-        "last one that "
-        f"went on, in nats: {first}."
-    )
+def _margins(step: BeamStep, shown: Sequence[int]) -> list[float]:
+    """Distance to the worst survivor; where none survived, to the best candidate."""
+    candidates = [step.candidates[place] for place in shown]
+    margins = [step.margin(candidate) for candidate in candidates]
+    top = max(candidate.cum_logprob for candidate in candidates)
+    return [
+        candidate.cum_logprob - top if margin is None else margin
+        for candidate, margin in zip(candidates, margins, strict=True)
+    ]

@@ -73,15 +73,21 @@ def worked_out(step: TokenStep, trace: Trace) -> Arithmetic:
     shown = by_rank[:_TOKENS]
     if chosen not in shown:
         shown = [*shown[: _TOKENS - 1], chosen]
-    top = step.candidates[by_rank[0]].logit / temperature
-    rows = []
-    for at in shown:
-        candidate = step.candidates[at]
-        divided = candidate.logit / temperature
-        rows.append(Worked(candidate, divided, _exp(divided - top), stage.probs[at]))
+    divided = [candidate.logit / temperature for candidate in step.candidates]
     highest = stage.probs[by_rank[0]]
     return Arithmetic(
-        tuple(rows), temperature, 1 / highest if highest > 0 else math.inf, stage.kept
+        tuple(
+            Worked(
+                step.candidates[at],
+                divided[at],
+                _exp(divided[at] - divided[by_rank[0]]),
+                stage.probs[at],
+            )
+            for at in shown
+        ),
+        temperature,
+        1 / highest if highest > 0 else math.inf,
+        stage.kept,
     )
 
 
@@ -109,7 +115,26 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
     ]
 
 
-@figure("Three tokens, worked out", settings_caption, softmax_row_data)
+@figure(
+    "Three tokens, worked out",
+    settings_caption,
+    softmax_row_data,
+    subtitle=lambda step, trace, worked: (
+        f"Softmax at step {nth(step.index)}, from left to right. T is {worked.temperature:g}"
+        f"{_later(step, trace, worked)}; max is the largest y, {_number(worked.rows[0].divided)}."
+    ),
+    alt=lambda step, worked: (
+        f"The softmax of step {nth(step.index)} at temperature {worked.temperature:g}.",
+        "; ".join(
+            f"{visible_token(row.candidate.text, 24)}: logit {_number(row.candidate.logit)}, "
+            f"divided {_number(row.divided)}, exponential {row.exponential:.4g}, share "
+            f"{percent(row.share)}"
+            for row in worked.rows
+        )
+        + ".",
+        f"The exponentials of all {worked.tokens:,} tokens sum to {worked.total:.4g}.",
+    ),
+)
 def softmax_row(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -120,32 +145,13 @@ def softmax_row(
     rows = len(worked.rows) + 1
     final = step.draw.method != "argmax" and any(c.prob != c.raw_prob for c in step.candidates)
     two_lines = final and any(row.candidate.removed_by for row in worked.rows)
-    heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max"]
-    heads += ["share:<br>÷ sum", *([f"final<br>{NBSP}"] if final else [])]
-    # Of the tokens that a server doesn't name only a bound is known under a temperature.
-    most = "≤ " if trace.known is not None and worked.temperature != 1 else ""
-    lines = [
-        (0.5, "", heads, theme.muted),
-        *(
-            (_HEAD + at, _name(row, step, theme), _cells(row, final=final), theme.ink)
-            for at, row in enumerate(worked.rows)
-        ),
-        (
-            _HEAD + rows - 1,
-            _everything(worked),
-            ["", "", f"sum {most}{worked.total:.4g}", *([f"100{NBSP}%"] * (1 + final))],
-            theme.muted,
-        ),
-    ]
+    table = _table(step, trace, worked, theme, final=final)
     tokens = (visible_token(row.candidate.text, _LABEL_LIMIT) for row in worked.rows)
-    names = [*(f"■{NBSP}{token}" for token in tokens), _everything(worked)]
+    names = [*(f"■{NBSP}{token}" for token in tokens), table[-1][1]]
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Softmax at step {nth(step.index)}, from left to right. "
-        f"T is {worked.temperature:g}{_later(step, trace, worked)}; max is the largest y, "
-        f"{_number(worked.rows[0].divided)}.",
-        alt=_alt(step, worked),
+        facts={"worked": worked},
         meta={"shown": [span_key("step", step.index)]},
         plot_height=(37 if two_lines else 30) * (rows + _HEAD),
         left=EDGE + round(widest(names, face="sans bold")),
@@ -154,11 +160,46 @@ def softmax_row(
             "yaxis": bare_axis(theme, range=[_HEAD + rows - 0.5, -0.5]),
         },
     )
-    ends = _right_ends([cells for _, _, cells, _ in lines], sheet.room)
-    for line in lines:
-        _write(sheet, ends, *line)
+    ends = _right_ends([cells for _, _, cells, _ in table], sheet.room)
+    left = {"xref": "paper", "xanchor": "left", "xshift": EDGE - sheet.left, "yanchor": "middle"}
+    right = {"xanchor": "right", "yanchor": "middle", "align": "right"}
+    for y, name, cells, color in table:
+        if name:
+            add_note(sheet, "name", name, 0, y, size=12, color=color, **left)
+        for end, cell in zip(ends, cells, strict=True):
+            add_note(sheet, "number", cell, end, y, size=12, color=color, **right)
     add_line(sheet, "rule", (0, 1), _HEAD + rows - 1.5, theme.grid, 1, xref="paper")
     return sheet
+
+
+def _table(
+    step: TokenStep, trace: Trace, worked: Arithmetic, theme: Theme, *, final: bool
+) -> list[tuple[float, str, list[str], str]]:
+    """The lines with their heights, names, cells and colours."""
+    heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max", "share:<br>÷ sum"]
+    # Of the tokens that a server doesn't name only a bound is known under a temperature.
+    most = "≤ " if trace.known is not None and worked.temperature != 1 else ""
+    everything = f"all {worked.tokens:,} tokens"
+    return [
+        (0.5, "", [*heads, *[f"final<br>{NBSP}"] * final], theme.muted),
+        *(
+            (
+                _HEAD + at,
+                f'<span style="color:{theme.token_color(row.candidate.rank)}">■</span>{NBSP}'
+                + chosen_label(token, theme, row.candidate.token_id == step.token_id),
+                _cells(row, final=final),
+                theme.ink,
+            )
+            for at, row in enumerate(worked.rows)
+            for token in [show_token(row.candidate.text, _LABEL_LIMIT)]
+        ),
+        (
+            _HEAD + len(worked.rows),
+            everything,
+            ["", "", f"sum {most}{worked.total:.4g}", *([f"100{NBSP}%"] * (1 + final))],
+            theme.muted,
+        ),
+    ]
 
 
 def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
@@ -168,18 +209,6 @@ def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
         return ""
     temperature = trace.config.shaping.temperature
     return f" (the run's {temperature:g} acts after {escaped(stage_name(named[1]))})"
-
-
-def _everything(found: Arithmetic) -> str:
-    return f"all {found.tokens:,} tokens"
-
-
-def _name(row: Worked, step: TokenStep, theme: Theme) -> str:
-    token = show_token(row.candidate.text, _LABEL_LIMIT)
-    chosen = row.candidate.token_id == step.token_id
-    color = theme.token_color(row.candidate.rank)
-    shown = chosen_label(token, theme) if chosen else token
-    return f'<span style="color:{color}">■</span>{NBSP}{shown}'
 
 
 def _cells(row: Worked, *, final: bool) -> list[str]:
@@ -214,32 +243,3 @@ def _right_ends(lines: Sequence[Sequence[str]], room: float) -> list[float]:
     ]
     spare = (room - sum(needed)) / len(needed)
     return [end / room for end in accumulate(width + spare for width in needed)]
-
-
-def _write(
-    sheet: Sheet, ends: Sequence[float], y: float, name: str, cells: Sequence[str], color: str
-) -> None:
-    """A row: its name at the left edge, its numbers below the heads."""
-    where = {
-        "xref": "paper",
-        "xanchor": "left",
-        "xshift": EDGE - sheet.left,
-        "yanchor": "middle",
-    }
-    if name:
-        add_note(sheet, "name", name, 0, y, size=12, color=color, **where)
-    for at, cell in enumerate(cells):
-        right = {"xanchor": "right", "yanchor": "middle", "align": "right"}
-        add_note(sheet, "number", cell, ends[at], y, size=12, color=color, **right)
-
-
-def _alt(step: TokenStep, found: Arithmetic) -> str:
-    numbers = "; ".join(
-        f"{visible_token(row.candidate.text, 24)}: logit {_number(row.candidate.logit)}, divided "
-        f"{_number(row.divided)}, exponential {row.exponential:.4g}, share {percent(row.share)}"
-        for row in found.rows
-    )
-    return (
-        f"The softmax of step {nth(step.index)} at temperature {found.temperature:g}. {numbers}. "
-        f"The exponentials of all {found.tokens:,} tokens sum to {found.total:.4g}."
-    )

@@ -7,7 +7,6 @@ from itertools import accumulate
 from core.decoding.counting import counted, nth
 from core.decoding.lab.types import RowToken
 from core.decoding.record.tree import Branch, RunTree
-from core.figures.base.axes import key_entry
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import plain_name, settings_caption, table_text, visible_token
 from core.figures.base.measure import text_width
@@ -47,12 +46,23 @@ def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) 
             )
 
 
-def _caption(tree: RunTree, paper: Paper = SCREEN) -> str:
-    settings = settings_caption(tree.branches[0].trace, paper)
-    return f"{settings} · {counted(len(tree.branches), 'run')}"
-
-
-@figure("The tree of runs", _caption, run_tree_data)
+@figure(
+    "The tree of runs",
+    lambda tree, paper=SCREEN: (
+        f"{settings_caption(tree.branches[0].trace, paper)} · {counted(len(tree.branches), 'run')}"
+    ),
+    run_tree_data,
+    alt=lambda tree: (
+        f"Tree of {counted(len(tree.branches), 'run')} with the probabilities of tokens.",
+        "; ".join(
+            f"{plain_name(branch.name, _NAME_LIMIT)}, {_nats(branch)} nats: "
+            f"{visible_token(branch.trace.text, 60)}"
+            for branch in tree.branches[:4]
+        )
+        + ".",
+    ),
+    key=lambda theme: [[(theme.accent, "forced token", "<b>▎</b>")]],
+)
 def run_tree(
     tree: RunTree, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -64,7 +74,24 @@ def run_tree(
     A click on a cell hands over `customdata = [place of a run]`.
     """
     shown = selected if paper.selection else None
-    lanes = [_lane(place, branch, shown) for place, branch in enumerate(tree.branches)]
+    lanes = [
+        Lane(
+            f"{plain_name(branch.name, _NAME_LIMIT)} {_nats(branch)}",
+            tuple(
+                RowToken(step.token_id, step.chosen.text, step.chosen.raw_prob, step.chosen.prob)
+                for step in branch.trace.token_steps
+            ),
+            # The tokens before belong to the run that it went on from, under other dice too.
+            {
+                step.index
+                for step in branch.trace.token_steps[branch.at_step :]
+                if step.forced_as is not None
+            },
+            place == shown,
+            place,
+        )
+        for place, branch in enumerate(tree.branches)
+    ]
     layout = lay_out_tree(lanes, forks=True)
     if not layout.cells:
         return "No run of this tree has a token."
@@ -75,37 +102,11 @@ def run_tree(
         paper,
         subtitle="Runs share a cell up to their first different token. Behind a name: the sum of "
         "ln p of its tokens, nats.",
-        alt=_alt(tree),
-        key=[key_entry(theme.accent, "forced token", "<b>▎</b>")],
         frame=("forced", theme.accent),
         edged=True,
         left=round(names) + 18,
     )
 
 
-def _lane(place: int, branch: Branch, selected: int | None) -> Lane:
-    steps = branch.trace.token_steps
-    return Lane(
-        f"{plain_name(branch.name, _NAME_LIMIT)} {_nats(branch)}",
-        tuple(
-            RowToken(step.token_id, step.chosen.text, step.chosen.raw_prob, step.chosen.prob)
-            for step in steps
-        ),
-        # The tokens before belong to the run that it went on from, under other dice too.
-        {step.index for step in steps[branch.at_step :] if step.forced_as is not None},
-        place == selected,
-        place,
-    )
-
-
 def _nats(branch: Branch) -> str:
     return f"{branch.logprob:.1f}".replace("-", "−")
-
-
-def _alt(tree: RunTree) -> str:
-    runs = "; ".join(
-        f"{plain_name(branch.name, _NAME_LIMIT)}, {_nats(branch)} nats: "
-        f"{visible_token(branch.trace.text, 60)}"
-        for branch in tree.branches[:4]
-    )
-    return f"Tree of {counted(len(tree.branches), 'run')} with the probabilities of tokens. {runs}."

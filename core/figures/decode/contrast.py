@@ -9,10 +9,11 @@ from core.decoding.counting import nth, span_key
 from core.decoding.record.compared import Compared
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
+    lines,
     percent,
     settings_caption,
     show_token,
@@ -53,7 +54,33 @@ def contrast_bars_data(
     ]
 
 
-@figure("Probability against likeness", settings_caption, contrast_bars_data)
+@figure(
+    "Probability against likeness",
+    settings_caption,
+    contrast_bars_data,
+    subtitle=lambda step, alpha: (
+        f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − "
+        f"{alpha:g} × largest cosine with a token before; the highest is chosen."
+    ),
+    alt=lambda step: (
+        f"Bar chart of the {len(step.compared)} tokens that contrastive search compared at step "
+        f"{nth(step.index)}:",
+        "; ".join(
+            f"{visible_token(token.text, 24)} {percent(token.prob)}, cosine "
+            f"{_signed(token.penalty)}, score {_signed(token.score)}"
+            for token in step.compared
+        )
+        + ".",
+        f"Chosen: {visible_token(step.chosen.text, 24)}.",
+    ),
+    key=lambda theme: [
+        [
+            (theme.muted, f"probability, in the token's {theme.hue}"),
+            (theme.accent, "chosen", "<b>□</b>"),
+            (theme.rest, "largest cosine"),
+        ]
+    ],
+)
 def contrast_bars(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -61,27 +88,19 @@ def contrast_bars(
     scores; the chosen one framed."""
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
         return "No step is selected, or it is not of a run by contrastive search."
-    alpha, shown = trace.config.penalty_alpha, step.compared
+    shown = step.compared
     left = 34 + round(7.2 * widest((token.text for token in shown), _LABEL_LIMIT))
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Step {nth(step.index)}. Score = {1 - alpha:g} × probability − {alpha:g} × "
-        "largest "
-        "cosine with a token before; the highest is chosen.",
-        alt=_alt(step, shown),
         meta={"shown": [span_key("step", step.index)]},
+        facts={"alpha": trace.config.penalty_alpha},
         plot_height=44 * len(shown),
         left=left,
         right=_SCORES + 14,
         above=16,
         below=62,
         traces=_bars(step, shown, theme),
-        key=[
-            key_entry(theme.muted, f"probability, in the token's {theme.hue}")
-            + key_entry(theme.accent, "chosen", "<b>□</b>")
-            + key_entry(theme.rest, "largest cosine")
-        ],
         key_offset=44,
         layout={
             "barmode": "group",
@@ -90,13 +109,29 @@ def contrast_bars(
             **_axes(step, shown, theme, paper.width - left - _SCORES - 14),
         },
     )
-    _add_scores(sheet, step, shown)
+    where = {"xref": "paper", "xanchor": "right", "xshift": _SCORES}
+    add_note(
+        sheet, "score", "score", 1, -0.5, size=12, color=theme.muted, yanchor="bottom", **where
+    )
+    for row, token in enumerate(shown):
+        text = chosen_label(_signed(token.score), theme, token.token_id == step.token_id)
+        add_note(sheet, "score", text, 1, row, size=12, color=theme.ink, **where)
     return sheet
 
 
 def _bars(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> list[Properties]:
     ranks = {candidate.token_id: candidate.rank for candidate in step.candidates}
-    hovers = [_hover(step, token) for token in shown]
+    hovers = [
+        lines(
+            f"<b>{show_token(token.text, 40)}</b>",
+            token.token_id == step.token_id and "chosen",
+            f"step {nth(step.index)} · id {token.token_id}",
+            f"probability {percent(token.prob)}",
+            f"largest cosine {_signed(token.penalty)}",
+            f"score {_signed(token.score)}",
+        )
+        for token in shown
+    ]
     ids = [[step.index, token.token_id] for token in shown]
     return [
         token_bars(
@@ -122,27 +157,14 @@ def _bars(step: TokenStep, shown: Sequence[Compared], theme: Theme) -> list[Prop
     ]
 
 
-def _hover(step: TokenStep, own: Compared) -> str:
-    lines = [
-        f"<b>{show_token(own.text, 40)}</b>",
-        *(["chosen"] if own.token_id == step.token_id else []),
-        f"step {nth(step.index)} · id {own.token_id}",
-        f"probability {percent(own.prob)}",
-        f"largest cosine {_signed(own.penalty)}",
-        f"score {_signed(own.score)}",
-    ]
-    return "<br>".join(lines)
-
-
 def _signed(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}f}".replace("-", "−")
 
 
 def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme, room: float) -> Properties:
-    tokens = [(show_token(compared.text, _LABEL_LIMIT), compared.token_id) for compared in shown]
     names = [
-        chosen_label(token, theme) if token_id == step.token_id else token
-        for token, token_id in tokens
+        chosen_label(show_token(token.text, _LABEL_LIMIT), theme, token.token_id == step.token_id)
+        for token in shown
     ]
     low = min(0.0, *(compared.penalty for compared in shown))
     share = max(_LABEL_SHARE, _LABEL * (1 - low) / (room - 2 * _LABEL))
@@ -164,27 +186,3 @@ def _axes(step: TokenStep, shown: Sequence[Compared], theme: Theme, room: float)
             range=[len(shown) - 0.5, -0.5],
         ),
     }
-
-
-def _add_scores(sheet: Sheet, step: TokenStep, shown: Sequence[Compared]) -> None:
-    theme = sheet.theme
-    where = {"xref": "paper", "xanchor": "right", "xshift": _SCORES}
-    add_note(
-        sheet, "score", "score", 1, -0.5, size=12, color=theme.muted, yanchor="bottom", **where
-    )
-    for row, token in enumerate(shown):
-        text = _signed(token.score)
-        text = chosen_label(text, theme) if token.token_id == step.token_id else text
-        add_note(sheet, "score", text, 1, row, size=12, color=theme.ink, **where)
-
-
-def _alt(step: TokenStep, shown: Sequence[Compared]) -> str:
-    tokens = "; ".join(
-        f"{visible_token(token.text, 24)} {percent(token.prob)}, cosine {_signed(token.penalty)}, "
-        f"score {_signed(token.score)}"
-        for token in shown
-    )
-    return (
-        f"Bar chart of the {len(shown)} tokens that contrastive search compared at step "
-        f"{nth(step.index)}: {tokens}. Chosen: {visible_token(step.chosen.text, 24)}."
-    )

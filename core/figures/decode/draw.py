@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.decoding.record.steps import TokenStep
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.labels import show_token
 from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
@@ -58,7 +58,7 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
     # Under the frame of the chosen token, of which it would cut a piece out.
     sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
-    entry = key_entry(sheet.theme.ink, "the uniform number that was drawn", "┃")
+    entry = [(sheet.theme.ink, "the uniform number that was drawn", "┃")]
     if entry not in sheet.explained:
         sheet.explained.append(entry)
 
@@ -84,16 +84,18 @@ def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: 
     drawn = [
         {**strokes(noise), "name": "noise", "line": {"color": theme.rest, "width": 2}},
         *_score_points(step, scores, theme),
+        _score_labels(step, scores, theme),
     ]
-    drawn.append(_score_labels(step, scores, theme))
     place = {"type": "scatter", "xaxis": "x2", "yaxis": "y2", "cliponaxis": False}
     sheet.traces += [{**trace, **place} for trace in drawn]
     values = [value for item in scores for value in (item.log_prob, item.score)]
-    low, high = min(values), max(values)
-    span = max(high - low, 1.0)
-    words = "○ ln p and ● ln p + noise, nats; the highest wins"
+    span = max(max(values) - min(values), 1.0)
     sheet.layout["xaxis2"] = axis(
-        theme, words, range=[low - 0.06 * span, high + 0.45 * span], anchor="y2", nticks=6
+        theme,
+        "○ ln p and ● ln p + noise, nats; the highest wins",
+        range=[min(values) - 0.06 * span, max(values) + 0.45 * span],
+        anchor="y2",
+        nticks=6,
     )
     sheet.layout["yaxis2"] = axis(
         theme,
@@ -137,12 +139,14 @@ def _score_points(
 
 
 def _score_labels(step: TokenStep, scores: Sequence[Scored], theme: Theme) -> Properties:
-    texts = []
-    for item in scores:
-        candidate = step.candidates[item.candidate]
-        number = f"{item.score:.2f}".replace("-", "−")
-        text = f"{show_token(candidate.text, 14)} {number}"
-        texts.append(f" <b>{text}</b>" if candidate.token_id == step.token_id else f" {text}")
+    named = [(step.candidates[item.candidate], f"{item.score:.2f}") for item in scores]
+    texts = [
+        f" <b>{text}</b>" if token.token_id == step.token_id else f" {text}"
+        for token, text in (
+            (token, f"{show_token(token.text, 14)} {score.replace('-', '−')}")
+            for token, score in named
+        )
+    ]
     ends = [max(item.score, item.log_prob) for item in scores]
     font = {"family": theme.mono, "size": 11, "color": theme.ink}
     return numbers_behind("token and score", ends, texts, font)

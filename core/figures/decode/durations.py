@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from core.decoding.counting import nth
 from core.decoding.record.notes import RECOMPUTED
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import key_entry
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
@@ -30,7 +29,6 @@ from core.figures.base.totals import (
     total_axes,
 )
 
-_PAID = " Step 1 needs no forward: the prompt's gave its logits."
 _LINES, _GAP = 190, 68
 _PARTS = ("prefill", "forward", "shaping", "draw", "other")
 
@@ -56,7 +54,33 @@ def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
     return "\n".join(lines)
 
 
-@figure("Where the time went", _captions, timing_data)
+@figure(
+    "Where the time went",
+    _captions,
+    timing_data,
+    subtitle=lambda runs: (
+        escaped(_ratio(runs)),
+        "Above: the run; tokens/s are those after the first, over decode. Below: each step.",
+        not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
+        and "Step 1 needs no forward: the prompt's gave its logits.",
+    ),
+    alt=lambda runs: (
+        "Times of the runs.",
+        _ratio(runs),
+        ". ".join(
+            f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
+            for name, trace in runs
+        )
+        + ".",
+    ),
+    key=lambda runs, theme: [
+        [(color, part) for part, color in _part_colors(theme).items()],
+        [
+            (_ink(number, theme), escaped(plain_name(name)), "●◆"[number % 2])
+            for number, (name, _) in enumerate(runs)
+        ],
+    ],
+)
 def timing(
     runs: Sequence[tuple[str, Trace]],
     *,
@@ -72,23 +96,19 @@ def timing(
     """
     if not any(trace.steps for _, trace in runs):
         return "No run to time: nothing was processed."
-    paid = not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
     upper = 58 * len(runs)
     height = upper + _GAP + _LINES
-    times = [[1000 * _seconds(trace) for trace in runs_of_one] for runs_of_one in others]
-    totals = [1000 * _seconds(trace) for _, trace in runs]
-    totals += [max(runs_of_one) for runs_of_one in times]
+    times = [
+        [1000 * sum(_parts(trace).values()) for trace in runs_of_one] for runs_of_one in others
+    ]
+    totals = [1000 * sum(_parts(trace).values()) for _, trace in runs] + list(map(max, times))
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"{escaped(_ratio(runs))}Above: the run; tokens/s are those after the first, over "
-        f"decode. Below: each step.{_PAID if paid else ''}",
-        alt=_alt(runs),
         plot_height=height,
         left=56,
         right=20,
         below=74,
-        key=_key(runs, theme),
         key_offset=40,
         layout={
             **total_axes(theme, "ms", totals, upper / height, rows=len(runs), tickformat=","),
@@ -113,13 +133,9 @@ def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
     if len(runs) != 2:
         return ""
     (_, least), (slow, most) = sorted(
-        ((name, _seconds(trace)) for name, trace in runs), key=lambda one: one[1]
+        ((name, sum(_parts(trace).values())) for name, trace in runs), key=lambda one: one[1]
     )
-    return f"{plain_name(slow)} takes {most / least:.2f} times as long. " if least > 0 else ""
-
-
-def _seconds(trace: Trace) -> float:
-    return sum(_parts(trace).values())
+    return f"{plain_name(slow)} takes {most / least:.2f} times as long." if least > 0 else ""
 
 
 def _parts(trace: Trace) -> dict[str, float]:
@@ -135,6 +151,11 @@ def _parts(trace: Trace) -> dict[str, float]:
     return {**parts, "other": max(0.0, trace.timings.decode - inside)}
 
 
+def _ink(number: int, theme: Theme) -> str:
+    """Colour of a run's line; dashes and markers tell lines apart without it."""
+    return (theme.ink, theme.second, theme.first, theme.muted)[number % 4]
+
+
 def _part_colors(theme: Theme) -> dict[str, str]:
     return {
         **{
@@ -143,12 +164,6 @@ def _part_colors(theme: Theme) -> dict[str, str]:
         },
         "other": theme.rest,
     }
-
-
-def _run_style(number: int, theme: Theme) -> tuple[str, str, str]:
-    """Colour, dash and marker of a run's line; the shapes tell them apart without colour."""
-    color = (theme.ink, theme.second, theme.first, theme.muted)[number % 4]
-    return color, ("solid", "dash", "dot", "dashdot")[number % 4], ("circle", "diamond")[number % 2]
 
 
 def _add_totals(
@@ -162,26 +177,23 @@ def _add_totals(
         trace["customdata"] = [[number, -1] for number in range(len(runs))]
     for row, (name, run) in enumerate(runs):
         median_of = of_runs(times[row]) if times else ""
-        name_total(sheet, row, _name(name), f"{_summary(run)}{median_of}")
+        name_total(sheet, row, escaped(plain_name(name)), f"{_summary(run)}{median_of}")
     add_whiskers(sheet, times)
 
 
-def _name(name: str) -> str:
-    return escaped(plain_name(name))
-
-
 def _summary(trace: Trace) -> str:
-    speed = f"{trace.tokens_per_second:,.0f}{NBSP}tokens/s"
     timings = trace.timings
-    parts = [f"prefill {milliseconds(timings.prefill)}", f"decode {milliseconds(timings.decode)}"]
-    return " · ".join([*parts, speed])
+    return (
+        f"prefill {milliseconds(timings.prefill)} · decode {milliseconds(timings.decode)} · "
+        f"{trace.tokens_per_second:,.0f}{NBSP}tokens/s"
+    )
 
 
 def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
-    steps = trace.token_steps
-    color, dash, symbol = _run_style(number, theme)
+    steps, color = trace.token_steps, _ink(number, theme)
     hovers = [
-        f"<b>{_name(name)}</b>, step {nth(step.index)}<br>{milliseconds(step.seconds.total)}"
+        f"<b>{escaped(plain_name(name))}</b>, step {nth(step.index)}"
+        f"<br>{milliseconds(step.seconds.total)}"
         f"<br>forward {milliseconds(step.seconds.forward)}"
         f"<br>shaping {milliseconds(step.seconds.shaping)}"
         f"<br>draw {milliseconds(step.seconds.draw)}"
@@ -189,34 +201,19 @@ def _line(number: int, name: str, trace: Trace, theme: Theme) -> Properties:
     ]
     return {
         "type": "scatter",
-        "name": _name(name),
+        "name": escaped(plain_name(name)),
         "xaxis": "x2",
         "yaxis": "y2",
         "x": [nth(step.index) for step in steps],
         "y": [1000 * step.seconds.total for step in steps],
         "mode": "lines+markers" if len(steps) <= 80 else "lines",
-        "line": {"color": color, "dash": dash, "width": 2},
-        "marker": {"symbol": symbol, "size": 7, "color": color},
+        "line": {
+            "color": color,
+            "dash": ("solid", "dash", "dot", "dashdot")[number % 4],
+            "width": 2,
+        },
+        "marker": {"symbol": ("circle", "diamond")[number % 2], "size": 7, "color": color},
         "cliponaxis": False,
         **hover_texts(hovers),
         "customdata": [[step.index, step.token_id] for step in steps],
     }
-
-
-def _key(runs: Sequence[tuple[str, Trace]], theme: Theme) -> list[str]:
-    parts = "".join(key_entry(color, part) for part, color in _part_colors(theme).items())
-    signs = {"circle": "●", "diamond": "◆"}
-    styles = [_run_style(number, theme) for number in range(len(runs))]
-    lines = [
-        key_entry(color, _name(name), signs[symbol])
-        for (color, _, symbol), (name, _) in zip(styles, runs, strict=True)
-    ]
-    return [parts, "".join(lines)]
-
-
-def _alt(runs: Sequence[tuple[str, Trace]]) -> str:
-    parts = [
-        f"{plain_name(name)}: {_summary(trace)}, {len(trace.token_steps)} steps"
-        for name, trace in runs
-    ]
-    return f"Times of the runs. {_ratio(runs)}{'. '.join(parts)}."

@@ -11,10 +11,11 @@ import pandas as pd
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
+    lines,
     percent,
     settings_caption,
     show_token,
@@ -28,8 +29,6 @@ from core.figures.base.theme import LIGHT, Theme
 
 Unit: TypeAlias = Literal["nats", "bits"]
 
-# Of a server that names only the likeliest tokens.
-_SUBTITLE_KNOWN = "Entropy: at least, by known tokens. Surprisal: of the draw."
 _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
 # More tokens than this aren't written below the axis of a page, so every n-th is.
 _MOST_TICKS = 32
@@ -53,7 +52,26 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
     return _steps_data(trace, _PER_NAT[unit]).rename(columns=names)
 
 
-@figure("How sure the model was", settings_caption, uncertainty_data)
+@figure(
+    "How sure the model was",
+    settings_caption,
+    uncertainty_data,
+    subtitle=lambda trace: (
+        "Entropy: before the draw. Surprisal: of what was drawn."
+        if trace.known is None
+        # Of a server that names only the likeliest tokens.
+        else "Entropy: at least, by known tokens. Surprisal: of the draw."
+    ),
+    alt=lambda unit, steps, entropy, surprisal, strangest: (
+        f"Entropy and surprisal in {unit} at {len(steps)} steps. Mean entropy "
+        f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}.",
+        f"The most surprising token is {visible_token(strangest.chosen.text, 24)} at step "
+        f"{nth(strangest.index)} with {max(surprisal):.2f} {unit}.",
+    ),
+    key=lambda theme: [
+        [(theme.uncertainty_color(_PALE), "entropy"), (theme.second, "surprisal", "◆")]
+    ],
+)
 def uncertainty(
     trace: Trace,
     *,
@@ -76,22 +94,18 @@ def uncertainty(
     sheet = Sheet(
         theme,
         paper,
-        subtitle="Entropy: before the draw. Surprisal: of what was drawn."
-        if trace.known is None
-        else _SUBTITLE_KNOWN,
-        alt=_alt(steps, entropy, surprisal, unit),
+        facts={
+            "steps": steps,
+            "entropy": entropy,
+            "surprisal": surprisal,
+            "strangest": max(steps, key=lambda step: step.surprisal * scale),
+        },
         plot_height=240,
         left=_LEFT,
         right=18,
         below=116,
-        key=[
-            key_entry(theme.uncertainty_color(_PALE), "entropy")
-            + key_entry(theme.second, "surprisal", "◆")
-        ],
         key_offset=98,
-        layout={
-            **_axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most),
-        },
+        layout=_axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most),
     )
     _add_marks(sheet, steps, entropy, surprisal, unit)
     if selected is not None and paper.selection:
@@ -110,9 +124,19 @@ def _add_marks(
     unit: Unit,
 ) -> None:
     """Bars for the entropy, diamonds for the surprisal, and stems: one upwards is a surprise."""
+    hovers = [
+        lines(
+            f"<b>{show_token(step.chosen.text, 40)}</b>",
+            f"step {nth(step.index)} · rank {step.chosen.rank:,}",
+            f"entropy {before:.3f} {unit}",
+            f"surprisal {of_draw:.3f} {unit}",
+            f"model {percent(step.chosen.raw_prob)}",
+        )
+        for step, before, of_draw in zip(steps, entropy, surprisal, strict=True)
+    ]
     shared = {
         "x": [nth(step.index) for step in steps],
-        **hover_texts([_hover(step, unit) for step in steps]),
+        **hover_texts(hovers),
         "customdata": [[step.index, step.token_id] for step in steps],
     }
     sheet.traces.append(
@@ -126,32 +150,14 @@ def _add_marks(
         }
     )
     if len(steps) <= 60:
-        sheet.traces.append(
-            {
-                **strokes(
-                    ((nth(step.index), low), (nth(step.index), high))
-                    for step, low, high in zip(steps, entropy, surprisal, strict=True)
-                ),
-                "name": "difference",
-                "line": {"color": sheet.theme.second, "width": 1.5},
-            }
-        )
-    sheet.traces.append(
-        {
-            "type": "scatter",
-            "name": "surprisal",
-            "y": surprisal,
-            "mode": "markers",
-            "marker": {
-                "color": sheet.theme.second,
-                "size": 9 if len(surprisal) <= _MOST_TICKS else 6,
-                "symbol": "diamond",
-                "line": {"color": sheet.theme.paper, "width": 1},
-            },
-            "cliponaxis": False,
-            **shared,
-        }
-    )
+        ends = zip(shared["x"], entropy, surprisal, strict=True)
+        stems = strokes(((x, low), (x, high)) for x, low, high in ends)
+        line = {"color": sheet.theme.second, "width": 1.5}
+        sheet.traces.append({**stems, "name": "difference", "line": line})
+    marker: Properties = {"size": 9 if len(surprisal) <= _MOST_TICKS else 6, "symbol": "diamond"}
+    marker |= {"color": sheet.theme.second, "line": {"color": sheet.theme.paper, "width": 1}}
+    look = {"type": "scatter", "mode": "markers", "marker": marker, "cliponaxis": False}
+    sheet.traces.append({"name": "surprisal", "y": surprisal, **look, **shared})
 
 
 def _axes(
@@ -160,6 +166,11 @@ def _axes(
     """The axes, with at most so many tokens named."""
     first, last = nth(steps[0].index), nth(steps[-1].index)
     named = steps[:: math.ceil(max(len(steps), 8) / most)]
+    names = [
+        f'{show_token(step.chosen.text, 8)} <span style="color:{theme.muted}">'
+        f"{str(nth(step.index)).rjust(len(str(last))).replace(' ', NBSP)}</span>"
+        for step in named
+    ]
     across = axis(
         theme,
         "chosen token and its step",
@@ -168,40 +179,9 @@ def _axes(
         showgrid=False,
         tickmode="array",
         tickvals=[nth(step.index) for step in named],
-        ticktext=[_tick(step, len(str(last)), theme) for step in named],
+        ticktext=names,
         tickangle=-90,
         tickfont={"family": theme.mono, "size": SMALL, "color": theme.ink},
         ticklabelstandoff=2,
     )
     return {"xaxis": across, "yaxis": axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)}
-
-
-def _tick(step: TokenStep, digits: int, theme: Theme) -> str:
-    number = str(nth(step.index)).rjust(digits).replace(" ", NBSP)
-    token = show_token(step.chosen.text, 8)
-    return f'{token} <span style="color:{theme.muted}">{number}</span>'
-
-
-def _hover(step: TokenStep, unit: Unit) -> str:
-    scale = _PER_NAT[unit]
-    return "<br>".join(
-        [
-            f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"step {nth(step.index)} · rank {step.chosen.rank:,}",
-            f"entropy {step.entropy * scale:.3f} {unit}",
-            f"surprisal {step.surprisal * scale:.3f} {unit}",
-            f"model {percent(step.chosen.raw_prob)}",
-        ]
-    )
-
-
-def _alt(
-    steps: Sequence[TokenStep], entropy: list[float], surprisal: list[float], unit: Unit
-) -> str:
-    at = max(range(len(steps)), key=lambda place: surprisal[place])
-    return (
-        f"Entropy and surprisal in {unit} at {len(steps)} steps. Mean entropy "
-        f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}. "
-        f"The most surprising token is {visible_token(steps[at].chosen.text, 24)} at step "
-        f"{nth(steps[at].index)} with {surprisal[at]:.2f} {unit}."
-    )

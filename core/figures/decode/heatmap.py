@@ -8,13 +8,11 @@ from typing import Literal, TypeAlias
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import key_entry
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
-    Frame,
     add_grid,
     columns_for,
     frame_of,
@@ -30,7 +28,7 @@ HeatmapValue: TypeAlias = Literal["raw", "final"]
 
 # A run that has just begun doesn't fill the width with three cells.
 _FEWEST_COLUMNS = 6
-_NARROW = " Narrow: steps at which it was surest"
+_NARROW, _OPEN = "Narrow: steps at which it was surest", "click one to open it"
 _SUBTITLES = {
     "raw": "{Hue}: the model's own probability, before any setting.",
     "final": "{Hue}: the probability drawn from, after all settings.",
@@ -56,7 +54,32 @@ def probability_heatmap_data(
     ]
 
 
-@figure("The likeliest tokens at every step", settings_caption, probability_heatmap_data)
+@figure(
+    "The likeliest tokens at every step",
+    settings_caption,
+    probability_heatmap_data,
+    subtitle=lambda theme, paper, value, part, frame: (
+        part.sentence(paper),
+        theme.in_words(_SUBTITLES[value]),
+        not all(frame.wide) and (f"{_NARROW}." if paper.printed else f"{_NARROW}; {_OPEN}."),
+    ),
+    alt=lambda value, steps, frame: (
+        f"Heatmap of {_WORDS[value]} for the likeliest tokens at steps {nth(steps[0].index)} to "
+        f"{nth(steps[-1].index)}. The most probable token was chosen at "
+        f"{sum(step.chosen.rank == 1 for step in steps)} of {len(steps)} steps.",
+        not all(frame.wide) and f"{frame.wide.count(False)} steps are drawn narrow.",
+        f"Chosen tokens: {' '.join(visible_token(step.chosen.text, 24) for step in steps)}",
+    ),
+    key=lambda theme, paper, value, steps, ranks, beyond: [
+        [
+            (theme.accent, "chosen", "<b>□</b>"),
+            value == "final"
+            and any(c.removed_by for step in steps for c in step.candidates)
+            and (theme.muted, "removed", "<b>×</b>" if paper.journal else "▨"),
+        ],
+        *[f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond,
+    ],
+)
 def probability_heatmap(
     trace: Trace,
     *,
@@ -94,24 +117,15 @@ def probability_heatmap(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=theme.in_words(_subtitle(part, value, frame, paper)),
-        alt=_alt(steps, value, frame),
+        facts={"part": part, "frame": frame, "steps": steps, "ranks": ranks, "beyond": beyond},
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT,
         above=24,
         below=40,
-        key=_key(theme, paper, steps, value, beyond, ranks),
     )
     add_grid(sheet, cells, names, numbers, frame, selected, names=header, title="rank")
     part.tell(sheet, columns_for)
     return sheet
-
-
-def _subtitle(part: ShownPart, value: HeatmapValue, frame: Frame, paper: Paper) -> str:
-    text = part.sentence(paper) + _SUBTITLES[value]
-    if all(frame.wide):
-        return text
-    return f"{text}{_NARROW}." if paper.printed else f"{text}{_NARROW}; click one to open it."
 
 
 def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
@@ -144,29 +158,3 @@ def _cells(steps: Sequence[TokenStep], ranks: int, value: HeatmapValue) -> list[
                 )
             )
     return cells
-
-
-def _key(
-    theme: Theme,
-    paper: Paper,
-    steps: Sequence[TokenStep],
-    value: HeatmapValue,
-    beyond: bool,
-    ranks: int,
-) -> list[str]:
-    keys = key_entry(theme.accent, "chosen", "<b>□</b>")
-    if value == "final" and any(c.removed_by for step in steps for c in step.candidates):
-        keys += key_entry(theme.muted, "removed", "<b>×</b>" if paper.journal else "▨")
-    return [keys] + [f"&gt;{ranks}: chosen beyond rank {ranks}"] * beyond
-
-
-def _alt(steps: Sequence[TokenStep], value: HeatmapValue, frame: Frame) -> str:
-    narrow = frame.wide.count(False)
-    folded = f" {narrow} steps are drawn narrow." if narrow else ""
-    text = " ".join(visible_token(step.chosen.text, 24) for step in steps)
-    firsts = sum(step.chosen.rank == 1 for step in steps)
-    return (
-        f"Heatmap of {_WORDS[value]} for the likeliest tokens at steps {nth(steps[0].index)} to "
-        f"{nth(steps[-1].index)}. The most probable token was chosen at {firsts} of {len(steps)} "
-        f"steps.{folded} Chosen tokens: {text}"
-    )

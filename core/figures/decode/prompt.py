@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate, PromptPosition, TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.color import blend
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
     GRID_LEFT,
     ROW_HEIGHT,
     Cell,
-    Frame,
     add_grid,
     frame_of,
     wide_columns,
 )
 from core.figures.base.labels import (
     NBSP,
+    lines,
     percent,
     settings_caption,
     show_token,
@@ -52,11 +52,47 @@ def prompt_reading_data(trace: Trace, *, first: int = 0, columns: int | None = N
     prompt = trace.prompt_step
     everything = prompt.positions if prompt else ()
     generated = trace.token_steps[0] if trace.token_steps else None
-    shown = window_of(everything, first, columns or len(everything))
-    return [_record(position, _following(position, everything, generated)) for position in shown]
+    for position in window_of(everything, first, columns or len(everything)):
+        guess = position.candidates[0] if position.candidates else None
+        after = _following(position, everything, generated)
+        ranked = after if after and after.rank else None
+        yield (
+            nth(position.index),
+            position.token_id,
+            table_text(position.text),
+            guess and guess.token_id,
+            guess and table_text(guess.text),
+            guess and guess.raw_prob,
+            after and after.token_id,
+            after and table_text(after.text),
+            ranked and ranked.raw_prob,
+            ranked and ranked.rank,
+            position.next_token_id is None,
+            _surprisal(after),
+            position.entropy,
+        )
 
 
-@figure("The model's guesses in the prompt", settings_caption, prompt_reading_data)
+@figure(
+    "The model's guesses in the prompt",
+    settings_caption,
+    prompt_reading_data,
+    subtitle=lambda part, paper: (
+        part.sentence(paper),
+        "After each prompt token the model guesses the next; only the last guess is used.",
+    ),
+    alt=lambda positions: (
+        f"The model's guess after each of {len(positions)} prompt tokens. The first guess was "
+        f"right at {sum(position.next_rank == 1 for position in positions)} of "
+        f"{sum(position.next_rank is not None for position in positions)} positions.",
+        "The guesses read across:",
+        " ".join(visible_token(p.candidates[0].text, 24) for p in positions if p.candidates),
+    ),
+    key=lambda theme: [
+        [(theme.accent, "the prediction that is used", "<b>□</b>")],
+        "✓ the guess was right, else the rank",
+    ],
+)
 def prompt_reading(
     trace: Trace,
     *,
@@ -94,9 +130,7 @@ def prompt_reading(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=part.sentence(paper)
-        + "After each prompt token the model guesses the next; only the last guess is used.",
-        alt=_alt(positions),
+        facts={"part": part, "positions": positions},
         plot_height=height,
         left=GRID_LEFT,
         above=42,
@@ -104,9 +138,20 @@ def prompt_reading(
     )
     add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=header, domain=domain)
     _add_surprisal(sheet, positions, following, _BARS / height)
-    _explain(sheet, positions, frame)
+    if positions[-1].next_token_id is None:
+        _point_at_last(sheet, len(positions) - 1, frame.end)
+    sheet.explained.append(f"{theme.hue} of a cell: the model's probability")
     part.tell(sheet, wide_columns)
     return sheet
+
+
+def _point_at_last(sheet: Sheet, last: int, end: float) -> None:
+    """Write above the last column, on the side that has more room."""
+    words, right = "the only prediction that is used", last >= end / 2
+    text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
+    where = {"xanchor": "right" if right else "left", "yanchor": "bottom", "yshift": 18}
+    x, ink = last + (0.5 if right else -0.5), sheet.theme.accent_text()
+    add_note(sheet, "used", text, x, 1, size=11, color=ink, yref="paper", **where)
 
 
 def _following(
@@ -154,22 +199,25 @@ def _cells(
 
 
 def _hover(position: PromptPosition, following: Candidate | None) -> str:
-    lines = [f"<b>{show_token(position.text, 40)}</b>", f"position {nth(position.index)}"]
-    for at, guess in enumerate(position.candidates[:3], start=1):
-        lines.append(f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}")
-    if following is not None:
-        word = "chosen" if position.next_token_id is None else "actual"
-        lines += _following_lines(f"{word}: {show_token(following.text, 30)}", following)
-    lines.append(f"entropy {position.entropy:.3f} nats")
-    return "<br>".join(lines)
-
-
-def _following_lines(name: str, following: Candidate) -> list[str]:
-    if not following.rank:
-        return [name, "not among the tokens that the server names"]
+    word = "chosen" if position.next_token_id is None else "actual"
     surprisal = _surprisal(following)
-    known = "" if surprisal is None else f", surprisal {surprisal:.3f} nats"
-    return [f"{name} {percent(following.raw_prob)}", f"rank {following.rank:,}{known}"]
+    return lines(
+        f"<b>{show_token(position.text, 40)}</b>",
+        f"position {nth(position.index)}",
+        *(
+            f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}"
+            for at, guess in enumerate(position.candidates[:3], start=1)
+        ),
+        following
+        and f"{word}: {show_token(following.text, 30)}"
+        + (f" {percent(following.raw_prob)}" if following.rank else ""),
+        following and not following.rank and "not among the tokens that the server names",
+        following
+        and following.rank > 0
+        and f"rank {following.rank:,}"
+        + ("" if surprisal is None else f", surprisal {surprisal:.3f} nats"),
+        f"entropy {position.entropy:.3f} nats",
+    )
 
 
 def _add_surprisal(
@@ -205,49 +253,3 @@ def _add_surprisal(
     sheet.layout["yaxis2"] = axis(
         theme, "surprisal, nats", domain=[0, height], anchor="x", range=[0, top], nticks=4
     )
-
-
-def _explain(sheet: Sheet, positions: Sequence[PromptPosition], frame: Frame) -> None:
-    if positions[-1].next_token_id is None:
-        _point_at_last(sheet, len(positions) - 1, frame)
-    used = key_entry(sheet.theme.accent, "the prediction that is used", "<b>□</b>")
-    sheet.explained.append(f"{sheet.theme.hue} of a cell: the model's probability")
-    sheet.key = [used, "✓ the guess was right, else the rank"]
-
-
-def _point_at_last(sheet: Sheet, column: int, frame: Frame) -> None:
-    words, right = "the only prediction that is used", column >= frame.end / 2
-    text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
-    x, anchor = (column + 0.5, "right") if right else (column - 0.5, "left")
-    where = {"yref": "paper", "xanchor": anchor, "yanchor": "bottom", "yshift": 18}
-    add_note(sheet, "used", text, x, 1, size=11, color=sheet.theme.accent_text(), **where)
-
-
-def _alt(positions: Sequence[PromptPosition]) -> str:
-    known = [position for position in positions if position.next_rank is not None]
-    right = sum(position.next_rank == 1 for position in known)
-    guesses = " ".join(visible_token(p.candidates[0].text, 24) for p in positions if p.candidates)
-    return (
-        f"The model's guess after each of {len(positions)} prompt tokens. The first guess was "
-        f"right at {right} of {len(known)} positions. The guesses read across: {guesses}"
-    )
-
-
-def _record(position: PromptPosition, following: Candidate | None) -> dict[str, object]:
-    record: dict[str, object] = {
-        "position": nth(position.index),
-        "token_id": position.token_id,
-        "token": table_text(position.text),
-        "next_is_generated": position.next_token_id is None,
-        "surprisal": _surprisal(following),
-        "entropy": position.entropy,
-    }
-    if position.candidates:
-        guess = position.candidates[0]
-        record |= {"guess_id": guess.token_id, "guess": table_text(guess.text)}
-        record["guess_prob"] = guess.raw_prob
-    if following:
-        record |= {"next_id": following.token_id, "next": table_text(following.text)}
-        if following.rank:
-            record |= {"next_prob": following.raw_prob, "next_rank": following.rank}
-    return record

@@ -57,8 +57,11 @@ def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
     Other tokens that the draw has before the chosen one stand before it in each row.
     """
     order = draw_order(step)
-    at, others = _others_before(step, order)
-    chosen = step.candidates[order[at]]
+    at = [step.candidates[place].token_id for place in order].index(step.token_id)
+    chosen, others = step.candidates[order[at]], 0.0
+    if step.draw.interval is not None:
+        named = sum(step.candidates[place].prob for place in order[:at])
+        others = max(0.0, step.draw.interval[0] - named)
     # Cuts keep the ratio of probabilities; a temperature changes it a little.
     others *= stage.probs[order[at]] / chosen.prob if chosen.prob else 0.0
     others = min(others, stage.tail_mass)
@@ -70,18 +73,6 @@ def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
         segments.append(Segment(row, place, low, share))
         low += share
     return segments
-
-
-def _others_before(step: TokenStep, order: Sequence[int]) -> tuple[int, float]:
-    """Return the chosen token's place in the order, and the probability of other tokens before it.
-
-    Other tokens are those that the draw has before it and that are no candidates.
-    """
-    at = [step.candidates[place].token_id for place in order].index(step.token_id)
-    if step.draw.interval is None:
-        return at, 0.0
-    named = sum(step.candidates[place].prob for place in order[:at])
-    return at, max(0.0, step.draw.interval[0] - named)
 
 
 def segment_bars(segments: Sequence[Segment], width: float = BAR) -> Properties:
@@ -129,7 +120,11 @@ def add_segments(
             "name": words,
             "text": [words] * len(hidden),
             "textfont": {"family": theme.sans, "size": 12, "color": theme.muted},
-            "marker": _hatched(theme),
+            "marker": {
+                "color": theme.panel,
+                "line": {"color": theme.paper, "width": 0.8},
+                "pattern": {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15},
+            },
             **hover_texts([other_hover(segment) for segment in hidden]),
             "customdata": [[step.index, -1]] * len(hidden),
         },
@@ -146,15 +141,6 @@ def others_name(step: TokenStep, trace: Trace) -> str:
     if trace.known is not None and trace.known <= len(step.candidates):
         return "unknown tokens"
     return "other tokens"
-
-
-def _hatched(theme: Theme) -> Properties:
-    """The marker of the segments of all other tokens."""
-    return {
-        "color": theme.panel,
-        "line": {"color": theme.paper, "width": 0.8},
-        "pattern": {"shape": "/", "fgcolor": theme.rest, "solidity": 0.15},
-    }
 
 
 def across(theme: Theme, title: str) -> Properties:

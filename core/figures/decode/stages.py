@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 
 from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, Stage, TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import bare_axis, key_entry
+from core.figures.base.axes import bare_axis
 from core.figures.base.color import with_alpha
 from core.figures.base.figure import figure
 from core.figures.base.labels import (
     escaped,
+    lines,
     percent,
     settings_caption,
     show_token,
@@ -29,7 +29,7 @@ from core.figures.base.marks import (
 )
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import removed_words
-from core.figures.base.sheet import Sheet
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import SCORE_ROW, add_scores, drawn_segments, mark_uniform, scored
 from core.figures.decode.stage_bars import (
@@ -52,7 +52,41 @@ _WIDE = 0.26
 _SERVER = "by its own settings"
 
 
-@figure("From probabilities to a token", settings_caption, step_stages_data)
+def _outcome(step: TokenStep) -> str:
+    """Words of the alt text on the origin of the token."""
+    if step.origin in ("forced", "server"):
+        forced = step.origin == "forced"
+        return "Forced" if forced else "Drawn by the server, with its own dice"
+    number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
+    return f"Drawn by {step.draw.method}{number}"
+
+
+@figure(
+    "From probabilities to a token",
+    settings_caption,
+    step_stages_data,
+    subtitle=lambda step, trace, theme: (
+        f"Step {nth(step.index)}.",
+        f"A token keeps its {theme.hue}; the chosen one is framed."
+        if trace.known is None
+        else "Palest: tokens that the server doesn't name.",
+    ),
+    alt=lambda step, stages: (
+        f"The stages of step {nth(step.index)} as bars of 100 percent.",
+        "; ".join(
+            f"{stage_name(stage.name)}: "
+            + (
+                _SERVER
+                if stage.name == "server"
+                else f"{percent(stage.removed_mass)} removed, {stage.kept:,} kept"
+            )
+            for stage in stages
+        )
+        + ".",
+        f"{_outcome(step)}: {visible_token(step.chosen.text, 24)}, {percent(step.chosen.raw_prob)} "
+        f"at first and {percent(step.chosen.prob)} in the end.",
+    ),
+)
 def step_stages(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -73,8 +107,7 @@ def step_stages(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Step {nth(step.index)}. {_subtitle(trace, theme)}",
-        alt=_alt(step, stages),
+        facts={"stages": stages},
         meta={"shown": [span_key("step", step.index)]},
         plot_height=upper + lower,
         left=_SIDE,
@@ -89,7 +122,7 @@ def step_stages(
             ),
         },
     )
-    _add_segments(sheet, step, stages, segments, others_name(step, trace))
+    _add_bars(sheet, step, [*(stage.name for stage in stages), "final"], segments, trace)
     _add_ribbon(sheet, step, segments)
     for row, stage in enumerate(stages):
         name = escaped(stage_setting(stage.name, trace.config))
@@ -104,25 +137,56 @@ def step_stages(
     return sheet
 
 
-def _subtitle(trace: Trace, theme: Theme) -> str:
-    if trace.known is None:
-        return f"A token keeps its {theme.hue}; the chosen one is framed."
-    return "Palest: tokens that the server doesn't name."
+def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
+    """Write over the bar of the draw how the token was found, and mark the number."""
+    number = step.draw.uniform
+    y, token = row - BAR / 2, mono(show_token(step.chosen.text, 16), sheet.theme)
+    if step.draw.interval is not None and step.origin != "forced":
+        falls = f"{number:.4f} falls on {token}"
+        label_pair(sheet, y, "<b>draw</b>", falls, yshift=1, clear=True)
+        if number is not None:
+            mark_uniform(sheet, number, row)
+            below: Properties = {
+                "yanchor": "top",
+                "yshift": 1,
+                "borderpad": 0,
+                "color": sheet.theme.ink,
+            }
+            add_note(sheet, "uniform", "▲", number, row + BAR / 2, size=11, **below)
+        return
+    best = "the highest score" if step.compared else "the most probable"
+    how = f"<b>draw</b>: {escaped(step.draw.method)} adds noise and takes {token}"
+    if step.origin == "forced":
+        how = f"<b>no draw counts</b>: {token} is forced"
+    elif step.origin == "server":
+        how = f"<b>draw</b>: the server takes {token}, with its own dice"
+    elif step.draw.method == "argmax":
+        how = f"<b>no draw</b>: argmax takes {best}, {token}"
+    label_bar(sheet, y, how, yshift=1, clear=True)
 
 
-def _add_segments(
-    sheet: Sheet,
-    step: TokenStep,
-    stages: Sequence[Stage],
-    segments: Sequence[Segment],
-    others: str,
+def _add_bars(
+    sheet: Sheet, step: TokenStep, names: Sequence[str], segments: Sequence[Segment], trace: Trace
 ) -> None:
-    names = [stage.name for stage in stages] + ["final"]
+    """Add the segments; `names` are those of the stages in the rows."""
+    others = others_name(step, trace)
 
     def text(candidate: Candidate, segment: Segment) -> str:
         # In the draw's row it is named beside the bar; the mark of the draw would cross it.
-        drawn = segment.row == len(stages) and candidate.token_id == step.token_id
-        return "" if drawn else _segment_text(candidate, segment.share)
+        if segment.row == len(names) - 1 and candidate.token_id == step.token_id:
+            return ""
+        if segment.share < _WIDE:
+            return show_token(candidate.text, 12)
+        return f"{show_token(candidate.text, 9)} {percent(segment.share)}"
+
+    def hover(candidate: Candidate, segment: Segment) -> str:
+        out = candidate.removed_by not in (None, "server") and candidate.removed_by
+        return lines(
+            f"<b>{show_token(candidate.text, 40)}</b>",
+            f"rank {candidate.rank:,} · id {candidate.token_id}",
+            f"{escaped(stage_name(names[segment.row]))} {percent(segment.share)}",
+            out and removed_words(out),
+        )
 
     def hover_others(segment: Segment) -> str:
         # Cut in two by the chosen token, they are told as one.
@@ -131,29 +195,7 @@ def _add_segments(
         return f"<b>{others}</b><br>{name} {percent(whole)}"
 
     shown = [segment for segment in segments if segment.candidate is None or segment.share]
-    hover = partial(_hover, names)
     add_segments(sheet, step, shown, text, hover, (others, hover_others))
-
-
-def _segment_text(candidate: Candidate, share: float) -> str:
-    if share < _WIDE:
-        return show_token(candidate.text, 12)
-    return f"{show_token(candidate.text, 9)} {percent(share)}"
-
-
-def _hover(names: Sequence[str], candidate: Candidate, segment: Segment) -> str:
-    lines = [
-        f"<b>{show_token(candidate.text, 40)}</b>",
-        f"rank {candidate.rank:,} · id {candidate.token_id}",
-        f"{escaped(stage_name(names[segment.row]))} {percent(segment.share)}",
-    ]
-    if candidate.removed_by not in (None, "server"):
-        lines.append(removed_words(candidate.removed_by))
-    return "<br>".join(lines)
-
-
-def _label(sheet: Sheet, row: int, text: str) -> None:
-    label_bar(sheet, row - BAR / 2, text, yshift=1, clear=True)
 
 
 def _removed(step: TokenStep, stage: Stage, row: int) -> str:
@@ -168,15 +210,13 @@ def _removed(step: TokenStep, stage: Stage, row: int) -> str:
 
 def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
     """Shapes that join the chosen token's segments from bar to bar."""
-    places = [c.token_id for c in step.candidates]
-    chosen = [s for s in segments if s.candidate == places.index(step.token_id)]
+    place = [c.token_id for c in step.candidates].index(step.token_id)
+    chosen = [segment for segment in segments if segment.candidate == place]
     for upper, lower in pairwise(chosen):
         top, bottom = upper.row + BAR / 2, lower.row - BAR / 2
         corners = (
-            (upper.low, top),
-            (upper.low + upper.share, top),
-            (lower.low + lower.share, bottom),
-            (lower.low, bottom),
+            *((upper.low, top), (upper.low + upper.share, top)),
+            *((lower.low + lower.share, bottom), (lower.low, bottom)),
         )
         sheet.shapes.append(
             {
@@ -188,55 +228,7 @@ def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> N
                 "layer": "below",
             }
         )
-    sheet.explained.append(key_entry(sheet.theme.accent, "the chosen token, from bar to bar", "▱"))
+    sheet.explained.append([(sheet.theme.accent, "the chosen token, from bar to bar", "▱")])
     # Most segments are too short for their token's name.
-    named = [(sheet.theme.token_color(c.rank), c) for c in step.candidates]
-    sheet.explained += [
-        key_entry(color, show_token(c.text)) for color, c in named if color != sheet.theme.unnamed
-    ]
-
-
-def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
-    token, uniform = mono(show_token(step.chosen.text, 16), sheet.theme), step.draw.uniform
-    if step.origin == "forced":
-        _label(sheet, row, f"<b>no draw counts</b>: {token} is forced")
-    elif step.draw.interval is not None:
-        label_pair(
-            sheet,
-            row - BAR / 2,
-            "<b>draw</b>",
-            f"{uniform:.4f} falls on {token}",
-            yshift=1,
-            clear=True,
-        )
-        if uniform is not None:
-            mark_uniform(sheet, uniform, row)
-            where = {"yanchor": "top", "yshift": 1, "borderpad": 0}
-            ink = sheet.theme.ink
-            add_note(sheet, "uniform", "▲", uniform, row + BAR / 2, size=11, color=ink, **where)
-    elif step.origin == "server":
-        _label(sheet, row, f"<b>draw</b>: the server takes {token}, with its own dice")
-    elif step.draw.method == "argmax":
-        best = "the highest score" if step.compared else "the most probable"
-        _label(sheet, row, f"<b>no draw</b>: argmax takes {best}, {token}")
-    else:
-        method = escaped(step.draw.method)
-        _label(sheet, row, f"<b>draw</b>: {method} adds noise and takes {token}")
-
-
-def _alt(step: TokenStep, stages: Sequence[Stage]) -> str:
-    removals = "; ".join(
-        f"{stage_name(stage.name)}: {_SERVER}"
-        if stage.name == "server"
-        else f"{stage_name(stage.name)}: {percent(stage.removed_mass)} removed, {stage.kept:,} kept"
-        for stage in stages
-    )
-    chosen = step.chosen
-    number = "" if step.draw.uniform is None else f" with the number {step.draw.uniform:.4f}"
-    how = "Forced" if step.origin == "forced" else f"Drawn by {step.draw.method}{number}"
-    how = "Drawn by the server, with its own dice" if step.origin == "server" else how
-    return (
-        f"The stages of step {nth(step.index)} as bars of 100 percent. {removals}. "
-        f"{how}: {visible_token(chosen.text, 24)}, "
-        f"{percent(chosen.raw_prob)} at first and {percent(chosen.prob)} in the end."
-    )
+    named = [(sheet.theme.token_color(c.rank), show_token(c.text)) for c in step.candidates]
+    sheet.explained += [[entry] for entry in named if entry[0] != sheet.theme.unnamed]

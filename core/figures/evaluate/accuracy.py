@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from core.evaluation.plan.statistics import WayResult, results
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.axes import PERCENT_TICKS, axis
@@ -46,7 +44,26 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
     ]
 
 
-@figure("Right answers by way", caption, evaluate_accuracy_data)
+@figure(
+    "Right answers by way",
+    caption,
+    evaluate_accuracy_data,
+    subtitle=lambda evaluation, ways: (
+        f"The line is the 95{NBSP}% interval.",
+        strong_words([way.correct for way in ways]),
+        "Below each bar: what a run costs on average, and how much of its draft was accepted.",
+        so_far(evaluation),
+    ),
+    alt=lambda ways: (
+        "Right answers by way of decoding:",
+        "; ".join(
+            f"{plain_name(way.way, _NAME)} {way.correct.percent:g} % "
+            f"({way.correct.hits} of {way.correct.total})"
+            for way in ways
+        )
+        + ".",
+    ),
+)
 def evaluate_accuracy(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -57,23 +74,21 @@ def evaluate_accuracy(
     room = paper.width - 2 * EDGE
     costs = [wrapped_markup(cost_words(way), room, _COST_SIZE) for way in ways]
     row = _ROW + (_LINE * (max(map(len, costs)) - 1))
-    words = "; ".join(
-        f"{plain_name(way.way, _NAME)} {way.correct.percent:g} % "
-        f"({way.correct.hits} of {way.correct.total})"
+    hovers = [
+        f"<b>{escaped(plain_name(way.way, _NAME))}</b><br>{share_words(way.correct)}"
+        f"<br>{cost_words(way)}"
         for way in ways
-    )
+    ]
+    look: Properties = {"name": "ways", "below": _BAR / row, "width": _THICK / row}
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"The line is the 95{NBSP}% interval.{strong_words([o.correct for o in ways])} "
-        "Below each bar: what a run costs on average, and how much of its draft was accepted."
-        f"{so_far(evaluation)}",
-        alt=f"Right answers by way of decoding: {words}.",
+        facts={"ways": ways},
         plot_height=row * len(ways) + 6,
         left=EDGE,
         right=EDGE,
         below=44,
-        traces=[_bars(ways, theme, row)],
+        traces=[share_bars([way.correct for way in ways], hovers, theme, **look)],
         layout={
             "xaxis": axis(theme, "right answers", 4, range=[0, 1.02], **PERCENT_TICKS),
             "yaxis": axis(
@@ -107,19 +122,3 @@ def cost_words(one: WayResult) -> str:
     if one.leaks:
         parts.append(f"{one.leaks} with template text")
     return " · ".join(parts)
-
-
-def _bars(found: Sequence[WayResult], theme: Theme, row: float) -> Properties:
-    texts = [
-        f"<b>{escaped(plain_name(way.way, _NAME))}</b><br>{share_words(way.correct)}"
-        f"<br>{cost_words(way)}"
-        for way in found
-    ]
-    return share_bars(
-        [way.correct for way in found],
-        texts,
-        theme,
-        name="ways",
-        below=_BAR / row,
-        width=_THICK / row,
-    )

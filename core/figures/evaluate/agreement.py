@@ -10,7 +10,8 @@ from core.evaluation.types import Share
 from core.figures.base.axes import axis
 from core.figures.base.color import blend
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.labels import NBSP, escaped, lines, plain_name, table_text
+from core.figures.base.marks import hover_texts
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -33,7 +34,31 @@ def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
     ]
 
 
-@figure("Agreement between ways", caption, evaluate_agreement_data)
+@figure(
+    "Agreement between ways",
+    caption,
+    evaluate_agreement_data,
+    subtitle=lambda evaluation: (
+        "Questions that two ways answer with the same text, in percent. A lossless rule agrees "
+        "with its target on all of them.",
+        so_far(evaluation),
+    ),
+    alt=lambda ways, shares: (
+        f"Questions answered with the same text as {plain_name(ways[0], _NAME)}:",
+        "; ".join(
+            f"{plain_name(name, _NAME)} {share.hits} of {share.total}"
+            for name, share in ((name, shares[ways[0], name]) for name in ways[1:])
+        )
+        + ".",
+    ),
+    key=lambda ways, paper: [
+        f"{at}{NBSP}{NBSP}"
+        + escaped(fitted(plain_name(name, 2 * _NAME), paper.width - 4 * EDGE, 11)).replace(
+            " ", NBSP
+        )
+        for at, name in enumerate(ways, start=1)
+    ],
+)
 def evaluate_agreement(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -43,35 +68,21 @@ def evaluate_agreement(
     if not any(share.total for share in shares.values()):
         return NOTHING_YET
     end = min(1.0, _WIDEST * len(ways) / (paper.width - 2 * EDGE - _KEY))
-    names = [f"{at}{NBSP}{NBSP}{_short(name, paper)}" for at, name in enumerate(ways, start=1)]
-    words = "; ".join(
-        f"{plain_name(name, _NAME)} {shares[ways[0], name].hits} of {shares[ways[0], name].total}"
-        for name in ways[1:]
-    )
     return Sheet(
         theme,
         paper,
-        subtitle="Questions that two ways answer with the same text, in percent. A lossless rule "
-        f"agrees with its target on all of them.{so_far(evaluation)}",
-        alt=f"Questions answered with the same text as {plain_name(ways[0], _NAME)}: {words}.",
+        facts={"ways": ways, "shares": shares},
         plot_height=max(90, 34 * len(ways)),
         left=EDGE + _KEY,
         right=EDGE,
         above=_KEY,
         below=_LINE * len(ways) + 12,
         traces=[_cells(ways, shares, theme, end * (paper.width - 2 * EDGE - _KEY) / len(ways))],
-        key=names,
         layout={
             "xaxis": axis(theme, type="category", side="top", showgrid=False, domain=[0, end]),
             "yaxis": axis(theme, type="category", autorange="reversed", showgrid=False),
         },
     )
-
-
-def _short(name: str, paper: Paper) -> str:
-    """A way's name in a line of the key."""
-    shown = fitted(plain_name(name, 2 * _NAME), paper.width - 4 * EDGE, 11)
-    return escaped(shown).replace(" ", NBSP)
 
 
 def _cells(
@@ -97,12 +108,17 @@ def _cells(
             f"%{{text}}{NBSP}%" if room >= _NUMBER else "%{text}" if room >= _BARE_NUMBER else ""
         ),
         "textfont": {"size": 12 if room >= _NUMBER else SMALL, "color": theme.ink},
-        "hovertext": [[_hover(row_way, way, shares) for way in ways] for row_way in ways],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **hover_texts(
+            [
+                [
+                    lines(
+                        escaped(plain_name(row_way, _NAME)),
+                        escaped(plain_name(way, _NAME)),
+                        f"<b>{share.hits} of {share.total}</b> the same",
+                    )
+                    for way, share in ((way, shares[row_way, way]) for way in ways)
+                ]
+                for row_way in ways
+            ]
+        ),
     }
-
-
-def _hover(one: str, other: str, shares: Mapping[tuple[str, str], Share]) -> str:
-    share = shares[one, other]
-    names = f"{escaped(plain_name(one, _NAME))}<br>{escaped(plain_name(other, _NAME))}"
-    return f"{names}<br><b>{share.hits} of {share.total}</b> the same"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.decoding.counting import counted
 from core.evaluation.types import AnswerRule
 from core.evaluation.votes.best_of import SIZES, RulePoint, Sampled, by_samples
-from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend, contrast
 from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.labels import NBSP
@@ -33,7 +33,23 @@ def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
     return [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
 
 
-@figure("One answer out of N samples", given, best_of_data)
+@figure(
+    "One answer out of N samples",
+    given,
+    best_of_data,
+    subtitle="Every rule chooses among the same samples. The line is the "
+    f"95{NBSP}% interval over questions.",
+    alt=lambda points, most: (
+        "Right answers with one sample",
+        f"{next(point.correct.percent for point in points if point.samples == 1):g} %, "
+        f"with {most}:",
+        "; ".join(
+            f"{RULE_WORDS[p.rule]} {p.correct.percent:g} %" for p in points if p.samples == most
+        )
+        + ".",
+    ),
+    key=lambda rules, theme: [[(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules]],
+)
 def best_of(
     sampled: Sequence[Sampled], *, caption: str = "", theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -47,9 +63,7 @@ def best_of(
     return Sheet(
         theme,
         paper,
-        subtitle="Every rule chooses among the same samples. The line is the "
-        f"95{NBSP}% interval over questions.",
-        alt=_alt(points),
+        facts={"points": points, "rules": rules, "most": sizes[-1]},
         plot_height=250,
         left=62,
         right=EDGE + 8,
@@ -59,7 +73,6 @@ def best_of(
             for at, rule in enumerate(rules)
         ],
         rows="right answers",
-        key=["".join([key_entry(_ink(r, theme), RULE_WORDS[r], _MARKS[r][2]) for r in rules])],
         key_offset=46,
         layout={
             "xaxis": axis(
@@ -96,12 +109,3 @@ def _ink(rule: AnswerRule, theme: Theme) -> str:
     """A rule's colour, dark enough for a line."""
     color = theme.named[_MARKS[rule][0]]
     return blend(color, theme.ink, 0.4) if contrast(color, theme.paper) < 1.9 else color
-
-
-def _alt(points: Sequence[RulePoint]) -> str:
-    last = max(point.samples for point in points)
-    words = "; ".join(
-        f"{RULE_WORDS[p.rule]} {p.correct.percent:g} %" for p in points if p.samples == last
-    )
-    single = next(point.correct.percent for point in points if point.samples == 1)
-    return f"Right answers with one sample {single:g} %, with {last}: {words}."

@@ -6,6 +6,7 @@ from core.decoding.counting import counted
 from core.evaluation.plan.statistics import failures, fair_rows
 from core.evaluation.plan.types import Evaluation
 from core.figures.base.labels import escaped, plain_name
+from core.figures.base.sheet import joined
 
 # So many failed ways have their names in a figure.
 _NAMED = 3
@@ -25,15 +26,14 @@ def so_far(evaluation: Evaluation) -> str:
     """Markup on the questions and ways that a figure leaves out; empty where it shows all."""
     done = len({row.question for row in fair_rows(evaluation)})
     whole = len(evaluation.plan.questions.questions)
-    text = ""
-    if not evaluation.complete:
-        text = f" So far {done:,} of {whole:,} questions."
-    elif done < whole:
-        text = f" {whole - done:,} of {whole:,} questions are left out, on which a way failed."
-    lost = [
-        escaped(plain_name(failure.way, 60)) for failure in failures(evaluation) if failure.whole
-    ]
-    if lost:
-        more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
-        text += f" Failed and left out: {', '.join(lost[:_NAMED])}{more}."
-    return text
+    lost = [escaped(plain_name(f.way, 60)) for f in failures(evaluation) if f.whole]
+    more = f" and {len(lost) - _NAMED:,} more" if len(lost) > _NAMED else ""
+    return joined(
+        (
+            not evaluation.complete and f"So far {done:,} of {whole:,} questions.",
+            evaluation.complete
+            and done < whole
+            and f"{whole - done:,} of {whole:,} questions are left out, on which a way failed.",
+            bool(lost) and f"Failed and left out: {', '.join(lost[:_NAMED])}{more}.",
+        )
+    )

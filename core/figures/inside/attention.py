@@ -10,7 +10,7 @@ from core.decoding.counting import nth
 from core.decoding.inside.types import Attention
 from core.figures.base.axes import axis, top_axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import probability_bar
+from core.figures.base.grid import probability_cells
 from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
 from core.figures.base.marks import add_line
 from core.figures.base.paper import SMALL, WIDE, Paper
@@ -51,7 +51,32 @@ def attention_map_data(
     ]  # fmt: skip
 
 
-@figure("Where this token looks", with_prompt, attention_map_data)
+@figure(
+    "Where this token looks",
+    with_prompt,
+    attention_map_data,
+    subtitle=lambda attention, layer, paper, part, means: (
+        part.sentence(paper),
+        f"From position {nth(attention.position)}, {show_token(attention.texts[-1], 24)}, to each "
+        "position up to itself, by",
+        ("the mean of each layer's heads" if means else "each head")
+        + ("" if layer is None else f" of layer {nth(layer)}")
+        + "; a row adds up to 100&#160;%.",
+    ),
+    alt=lambda attention, heads, average: (
+        (
+            f"Heatmap of attention from position {nth(attention.position)} in {len(heads)} rows.",
+            "On average it looks most at:",
+            ", ".join(
+                f"{visible_token(attention.texts[at], 24)} {100 * average[at]:.0f} %"
+                for at in sorted(range(len(average)), key=lambda at: -average[at])[:3]
+            )
+            + ".",
+        )
+        if heads
+        else "No layer of this model has attention weights to show."
+    ),
+)
 def attention_map(
     attention: Attention,
     *,
@@ -77,19 +102,12 @@ def attention_map(
     first, count = cut_window(first, columns or held, held, len(attention.texts) - 1)
     places = range(first, min(first + count, len(attention.texts)))
     part = ShownPart("position", places.start, places.stop, len(attention.texts))
-    token = show_token(attention.texts[-1], 24)
     means = bool(lines) and lines[0].head is None
-    who = "the mean of each layer's heads" if means else "each head"
-    where = "" if layer is None else f" of layer {nth(layer)}"
+    average = _means([line.weights for line in lines])
     sheet = Sheet(
         theme,
         paper,
-        subtitle=part.sentence(paper)
-        + (
-            f"From position {nth(attention.position)}, {token}, to each position up to itself, by "
-            f"{who}{where}; a row adds up to 100&#160;%."
-        ),
-        alt=_alt(attention, lines),
+        facts={"part": part, "means": means, "heads": lines, "average": average},
         plot_height=max(_ROW * len(lines), 4 * _ROW),
         left=_LEFT,
         above=66,
@@ -107,48 +125,43 @@ def attention_columns(width: float) -> int:
     return max(int((width - _LEFT - 14) / _COLUMN), 1)
 
 
+def _means(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Means of the columns of some rows."""
+    return [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+
+
 def _lines(attention: Attention, layer: int | None) -> list[_Line]:
     layers = [at for at, heads in enumerate(attention.weights) if heads]
     if layer is not None:
         layers = [at for at in layers if at == layer]
     elif sum(len(attention.weights[at]) for at in layers) > _MOST_ROWS:
-        return [_Line(at, None, _mean(attention.weights[at])) for at in layers]
+        return [_Line(at, None, _means(attention.weights[at])) for at in layers]
     return [_Line(at, head, row) for at in layers for head, row in enumerate(attention.weights[at])]
-
-
-def _mean(heads: Sequence[Sequence[float]]) -> list[float]:
-    return [sum(column) / len(heads) for column in zip(*heads, strict=True)]
 
 
 def _heat(
     sheet: Sheet, attention: Attention, lines: Sequence[_Line], places: Sequence[int]
 ) -> Properties:
-    bar = probability_bar(sheet, left=0)
-    return {
-        "type": "heatmap",
+    hovers = [
+        [
+            f"<b>layer {nth(line.layer)}, "
+            f"{'mean of its heads' if line.head is None else f'head {nth(line.head)}'}</b><br>"
+            f"position {nth(at)}: {show_token(attention.texts[at], 40)}"
+            f"<br>{percent(line.weights[at])}"
+            for at in places
+        ]
+        for line in lines
+    ]
+    weights = [[line.weights[at] for at in places] for line in lines]
+    look: Properties = {
         "name": "attention",
-        "x": list(range(len(places))),
-        "y": list(range(len(lines))),
-        "z": [[line.weights[at] for at in places] for line in lines],
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": sheet.theme.colorscale(),
         "xgap": 1,
         "ygap": 1,
-        "text": [[_hover(attention, line, at) for at in places] for line in lines],
         "hovertemplate": "%{text}<extra></extra>",
-        "colorbar": {
-            **bar,
-            "ticktext": [str(text).replace("probability", "weight") for text in bar["ticktext"]],
-        },
     }
-
-
-def _hover(attention: Attention, line: _Line, at: int) -> str:
-    who = f"layer {nth(line.layer)}"
-    who += ", mean of its heads" if line.head is None else f", head {nth(line.head)}"
-    token = show_token(attention.texts[at], 40)
-    return f"<b>{who}</b><br>position {nth(at)}: {token}<br>{percent(line.weights[at])}"
+    cells = probability_cells(sheet, range(len(places)), weights, left=0, text=hovers, **look)
+    cells["colorbar"]["ticktext"][1] = "weight"
+    return cells
 
 
 def _axes(
@@ -182,17 +195,3 @@ def _axes(
     for at, (above, below) in enumerate(pairwise(lines)):
         if not means and above.layer != below.layer:
             add_line(sheet, "layers", (-0.5, len(places) - 0.5), at + 0.5, theme.muted, 1)
-
-
-def _alt(attention: Attention, lines: Sequence[_Line]) -> str:
-    if not lines:
-        return "No layer of this model has attention weights to show."
-    average = _mean([line.weights for line in lines])
-    most = sorted(range(len(average)), key=lambda at: -average[at])[:3]
-    seen = ", ".join(
-        f"{visible_token(attention.texts[at], 24)} {100 * average[at]:.0f} %" for at in most
-    )
-    return (
-        f"Heatmap of attention from position {nth(attention.position)} in {len(lines)} rows. "
-        f"On average it looks most at: {seen}."
-    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from core.decoding.counting import counted, duration, nth
-from core.figures.base.axes import axis, bare_axis, key_entry
+from core.figures.base.axes import axis, bare_axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import escaped, table_text, visible_token, with_prompt
+from core.figures.base.labels import escaped, lines, table_text, visible_token, with_prompt
 from core.figures.base.marks import INSIDE, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, WIDE, Paper
@@ -34,6 +34,14 @@ ACTS = {
     "text": "text",
     "record": "recording of the step",
     "other": "what calls them",
+}
+_COLORS = {
+    "forward": "sky",
+    "attention": "purple",
+    "mlp": "blue",
+    "shaping": "green",
+    "draw": "yellow",
+    "text": "vermillion",
 }
 
 
@@ -66,7 +74,39 @@ def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -
     ]
 
 
-@figure("The calls, over time", with_prompt, flame_chart_data)
+def _color(act: str, theme: Theme) -> str:
+    special = {"record": theme.categories[4], "other": theme.panel}
+    return special[act] if act in special else theme.named[_COLORS[act]]
+
+
+def _key(theme: Theme, shown: Sequence[_Mark]) -> list[list[tuple[str, str, str]]]:
+    acts = [act for act in ACTS if any(mark.act == act for mark in shown)]
+    entries = [
+        (theme.muted, ACTS[act], "□") if act == "other" else (_color(act, theme), ACTS[act], "■")
+        for act in acts
+    ]
+    return [entries[at : at + 4] for at in range(0, len(entries), 4)]
+
+
+@figure(
+    "The calls, over time",
+    with_prompt,
+    flame_chart_data,
+    subtitle=lambda what, total, marks, shown: (
+        f"Each bar is a call, below the one that made it; {what} took {duration(total)}.",
+        len(shown) < len(marks)
+        and f"Too short to be seen: {counted(len(marks) - len(shown), 'call')}.",
+    ),
+    alt=lambda what, total, marks: (
+        f"Flame chart of the {len(marks)} calls of {what}, {1e3 * total:.1f} ms. The longest:",
+        ", ".join(
+            f"{mark.call.function} {1e3 * mark.call.seconds:.2f} ms"
+            for mark in sorted(marks, key=lambda mark: -mark.call.seconds)[:5]
+        )
+        + ".",
+    ),
+    key=_key,
+)
 def flame_chart(
     calls: tuple[FunctionCall, ...],
     *,
@@ -89,29 +129,31 @@ def flame_chart(
     if not calls:
         return "Nothing was recorded here."
     start = calls[0].start
-    end = max(call.start + call.seconds for call in calls)
-    total = max(end - start, 1e-9)
+    total = max(max(call.start + call.seconds for call in calls) - start, 1e-9)
     marks = list(_marks(calls, 0, "other", first_step))
-    shown = _shown(marks, total, paper.width)
+    # Those that are wide enough to be seen, the longest first.
+    least = total * _NARROWEST / paper.width
+    seen = [m for m in marks if m.depth < _DEEPEST and (m.call.seconds >= least or m.depth == 0)]
+    shown = sorted(seen, key=lambda mark: -mark.call.seconds)[:_MOST_MARKS]
     depth = 1 + max(mark.depth for mark in shown)
     sheet = Sheet(
         theme,
         paper,
-        subtitle=_subtitle(what, total, len(marks) - len(shown)),
-        alt=_alt(marks, what, total),
+        facts={"total": total, "marks": marks, "shown": shown},
         plot_height=22 * depth,
         left=14,
         below=72,
-        key=_key({mark.act for mark in shown}, theme),
         key_offset=40,
     )
     for act in ACTS:
         group = [mark for mark in shown if mark.act == act]
         if group:
-            sheet.traces.append(_bars(group, act, start, total, paper.width, theme))
-    sheet.layout |= overlaid(SMALL)
-    sheet.layout["xaxis"] = axis(sheet.theme, "ms", range=[0, 1e3 * total], nticks=7)
-    sheet.layout["yaxis"] = bare_axis(sheet.theme, range=[depth - 0.5, -0.5])
+            sheet.traces.append(_bars(group, act, start, (paper.width - 28) / total, theme))
+    sheet.layout |= {
+        **overlaid(SMALL),
+        "xaxis": axis(theme, "ms", range=[0, 1e3 * total], nticks=7),
+        "yaxis": bare_axis(theme, range=[depth - 0.5, -0.5]),
+    }
     return sheet
 
 
@@ -123,31 +165,28 @@ def _marks(calls: Iterable[FunctionCall], depth: int, around: str, step: int) ->
         yield from _marks(call.calls, depth + 1, act, step)
 
 
-def _shown(marks: list[_Mark], total: float, width: float) -> list[_Mark]:
-    """Calls that are wide enough to be seen, at most `_MOST_MARKS`, the longest first."""
-    least = total * _NARROWEST / width
-    seen = [m for m in marks if m.depth < _DEEPEST and (m.call.seconds >= least or m.depth == 0)]
-    return sorted(seen, key=lambda mark: -mark.call.seconds)[:_MOST_MARKS]
-
-
-def _color(act: str, theme: Theme) -> str:
-    named = {
-        "forward": "sky",
-        "attention": "purple",
-        "mlp": "blue",
-        "shaping": "green",
-        "draw": "yellow",
-        "text": "vermillion",
-    }
-    special = {"record": theme.categories[4], "other": theme.panel}
-    return theme.named[named[act]] if act in named else special[act]
-
-
-def _bars(
-    marks: list[_Mark], act: str, start: float, total: float, width: float, theme: Theme
-) -> Properties:
+def _bars(marks: list[_Mark], act: str, start: float, scale: float, theme: Theme) -> Properties:
+    """Bars of one act; a second is `scale` px long."""
     color = _color(act, theme)
-    room = [(width - 28) * mark.call.seconds / total - _PADDING for mark in marks]
+    texts, hovers = [], []
+    for call, step in ((mark.call, mark.step) for mark in marks):
+        module = call.function.partition(" ")[2]
+        # An object that is called has its class's name.
+        attribute = call.function.removesuffix(".__call__").rpartition(".")[2]
+        name = ".".join(module.split(".")[-2:]) if module else attribute
+        room = scale * call.seconds - _PADDING
+        shown = fitted(visible_token(name), room, _TEXT_SIZE, "mono") if room >= _LEAST else ""
+        texts.append(escaped(shown))
+        hovers.append(
+            lines(
+                f"<b>{escaped(call.function)}</b>",
+                f"{escaped(call.file)}:{call.line}",
+                f"{duration(call.seconds)} · "
+                + (f"step {nth(step)}" if step >= 0 else "the prompt, or around the steps"),
+                *(f"IN {escaped(name)}: {_short(text)}" for name, text in call.arguments[:6]),
+                call.result and f"OUT {_short(call.result)}",
+            )
+        )
     return {
         "type": "bar",
         "orientation": "h",
@@ -159,61 +198,17 @@ def _bars(
         **INSIDE,
         "insidetextanchor": "start",
         "textangle": 0,
-        "text": [_label(mark.call, held) for mark, held in zip(marks, room, strict=True)],
+        "text": texts,
         "textfont": {"family": theme.mono, "size": _TEXT_SIZE, "color": theme.text_on(color)},
         "marker": {
             "color": color,
             "line": {"color": (theme.muted if act == "other" else theme.paper), "width": 0.5},
         },
-        **hover_texts([_hover(mark) for mark in marks]),
+        **hover_texts(hovers),
         "customdata": [[mark.step] for mark in marks],
         "cliponaxis": True,
     }
 
 
-def _label(call: FunctionCall, room: float) -> str:
-    """The function's own name, as far as there is room, px."""
-    if room < _LEAST:
-        return ""
-    module = call.function.partition(" ")[2]
-    # An object that is called has its class's name.
-    attribute = call.function.removesuffix(".__call__").rpartition(".")[2]
-    name = ".".join(module.split(".")[-2:]) if module else attribute
-    return escaped(fitted(visible_token(name), room, _TEXT_SIZE, "mono"))
-
-
-def _hover(mark: _Mark) -> str:
-    call = mark.call
-    step = f"step {nth(mark.step)}" if mark.step >= 0 else "the prompt, or around the steps"
-    lines = [
-        f"<b>{escaped(call.function)}</b>",
-        f"{escaped(call.file)}:{call.line}",
-        f"{duration(call.seconds)} · {step}",
-        *(f"IN {escaped(name)}: {_short(text)}" for name, text in call.arguments[:6]),
-    ]
-    return "<br>".join([*lines, f"OUT {_short(call.result)}"] if call.result else lines)
-
-
 def _short(text: str) -> str:
     return escaped(visible_token(text, _LONGEST).replace("␣", " "))
-
-
-def _key(acts: set[str], theme: Theme) -> list[str]:
-    drawn = [act for act in ACTS if act in acts and act != "other"]
-    entries = [key_entry(_color(act, theme), ACTS[act]) for act in drawn]
-    entries += [key_entry(theme.muted, ACTS["other"], "□")] if "other" in acts else []
-    return ["".join(entries[at : at + 4]) for at in range(0, len(entries), 4)]
-
-
-def _subtitle(what: str, total: float, hidden: int) -> str:
-    left = f" Too short to be seen: {counted(hidden, 'call')}." if hidden else ""
-    return f"Each bar is a call, below the one that made it; {what} took {duration(total)}.{left}"
-
-
-def _alt(marks: list[_Mark], what: str, total: float) -> str:
-    longest = sorted(marks, key=lambda mark: -mark.call.seconds)[:5]
-    named = ", ".join(f"{m.call.function} {1e3 * m.call.seconds:.2f} ms" for m in longest)
-    return (
-        f"Flame chart of the {len(marks)} calls of {what}, {1e3 * total:.1f} ms. "
-        f"The longest: {named}."
-    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from core.decoding.counting import nth
-from core.decoding.inside.types import Lens, LensCell, LensPosition
-from core.figures.base.axes import key_entry
+from core.decoding.inside.types import Lens, LensPosition
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.grid import (
     GRID_LEFT,
@@ -17,7 +15,14 @@ from core.figures.base.grid import (
     frame_of,
     wide_columns,
 )
-from core.figures.base.labels import percent, show_token, table_text, visible_token, with_prompt
+from core.figures.base.labels import (
+    lines,
+    percent,
+    show_token,
+    table_text,
+    visible_token,
+    with_prompt,
+)
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -63,7 +68,25 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
     ]
 
 
-@figure("What each layer would say", with_prompt, lens_heatmap_data)
+@figure(
+    "What each layer would say",
+    with_prompt,
+    lens_heatmap_data,
+    subtitle=lambda show, theme, paper, part: (
+        part.sentence(paper),
+        theme.in_words(_SUBTITLES[show]),
+    ),
+    alt=lambda lens, numbers, last: (
+        f"Heatmap of the likeliest token after each of {len(lens.layers)} layers, positions "
+        f"{nth(numbers[0])} to {nth(numbers[-1])}. At the last one, from the embedding on:",
+        " ".join(visible_token(cell.text, 24) for cell in last.cells) + ".",
+        f"{visible_token(last.next_text, 24)} came out; it was decided",
+        "by no layer."
+        if last.decided is None
+        else f"at {'layer ' * (last.decided > 0)}{lens.layers[last.decided]}.",
+    ),
+    key=lambda theme: [[(theme.accent, "decided here", "<b>□</b>")]],
+)
 def lens_heatmap(
     lens: Lens,
     *,
@@ -103,13 +126,11 @@ def lens_heatmap(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=part.sentence(paper) + theme.in_words(_SUBTITLES[show]),
-        alt=_alt(lens, positions, numbers),
+        facts={"part": part, "numbers": numbers, "last": positions[-1]},
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT + 14,
         above=24,
         below=40,
-        key=[key_entry(theme.accent, "decided here", "<b>□</b>")],
     )
     heads = ("position", "came out")
     add_grid(sheet, cells, names, numbers, frame, selected, names=heads, title="layer")
@@ -119,50 +140,26 @@ def lens_heatmap(
 
 def _cells(lens: Lens, position: LensPosition, column: int, at: int, show: Content) -> list[Cell]:
     key, height = (at, position.next_id), len(lens.layers)
-    cells = [
-        Cell(column, -1, None, position.next_text, _hover(position, at, None, ""), key),
-        Cell(column, height, None, position.text, _hover(position, at, None, ""), key),
-    ]
-    for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True)):
-        cells.append(
+    came_out = show_token(position.next_text, 40)
+    head = f"position {nth(at)}: {show_token(position.text, 40)}"
+    hover = f"<b>{head}</b><br>came out next: {came_out}"
+    return [
+        Cell(column, -1, None, position.next_text, hover, key),
+        Cell(column, height, None, position.text, hover, key),
+        *(
             Cell(
                 column,
                 height - 1 - layer,
                 cell.prob,
                 cell.text if show == "token" else f"{cell.rank:,}",
-                _hover(position, at, cell, name),
+                lines(
+                    f"<b>{'' if name == 'embedding' else 'layer '}{name}</b>, {head}",
+                    f"would say {show_token(cell.text, 40)} {percent(cell.prob)}",
+                    f"{came_out}, which came out: rank {cell.rank:,}",
+                ),
                 key,
                 ringed=position.decided == layer,
             )
-        )
-    return cells
-
-
-def _hover(position: LensPosition, at: int, cell: LensCell | None, layer: str) -> str:
-    came_out = show_token(position.next_text, 40)
-    head = f"position {nth(at)}: {show_token(position.text, 40)}"
-    if cell is None:
-        return f"<b>{head}</b><br>came out next: {came_out}"
-    where = layer if layer == "embedding" else f"layer {layer}"
-    return "<br>".join(
-        [
-            f"<b>{where}</b>, {head}",
-            f"would say {show_token(cell.text, 40)} {percent(cell.prob)}",
-            f"{came_out}, which came out: rank {cell.rank:,}",
-        ]
-    )
-
-
-def _alt(lens: Lens, positions: Sequence[LensPosition], numbers: Sequence[int]) -> str:
-    last = positions[-1]
-    decided = "by no layer" if last.decided is None else f"at {_layer(lens, last.decided)}"
-    read = " ".join(visible_token(cell.text, 24) for cell in last.cells)
-    return (
-        f"Heatmap of the likeliest token after each of {len(lens.layers)} layers, positions "
-        f"{nth(numbers[0])} to {nth(numbers[-1])}. At the last one, from the embedding on: {read}. "
-        f"{visible_token(last.next_text, 24)} came out; it was decided {decided}."
-    )
-
-
-def _layer(lens: Lens, at: int) -> str:
-    return lens.layers[at] if at == 0 else f"layer {lens.layers[at]}"
+            for layer, (name, cell) in enumerate(zip(lens.layers, position.cells, strict=True))
+        ),
+    ]

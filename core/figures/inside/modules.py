@@ -7,9 +7,16 @@ from typing import NamedTuple
 
 from core.decoding.counting import counted, nth
 from core.decoding.inside.types import Forward, ModuleRun
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import escaped, milliseconds, plain_name, table_text, with_prompt
+from core.figures.base.labels import (
+    escaped,
+    lines,
+    milliseconds,
+    plain_name,
+    table_text,
+    with_prompt,
+)
 from core.figures.base.marks import OUTSIDE, hover_texts
 from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet
@@ -51,7 +58,30 @@ def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> TableRows:
     ]
 
 
-@figure("The forward, module by module", with_prompt, module_times_data)
+@figure(
+    "The forward, module by module",
+    with_prompt,
+    module_times_data,
+    subtitle=lambda forwards: [
+        f"{escaped(name[:1].upper() + name[1:])}: {counted(forward.tokens, 'token')}, "
+        f"{milliseconds(forward.seconds)}, {escaped(kept(forward))}."
+        for name, forward in forwards
+    ],
+    alt=lambda forwards: (
+        "Bars of milliseconds, a row for each module.",
+        *(
+            f"{name}: {counted(forward.tokens, 'token')} in {1e3 * forward.seconds:.1f} ms, "
+            f"{kept(forward)}."
+            for name, forward in forwards
+        ),
+    ),
+    key=lambda forwards, theme: [
+        [
+            ((theme.second, theme.first)[at % 2], escaped(name))
+            for at, (name, _) in enumerate(forwards)
+        ]
+    ],
+)
 def module_times(
     forwards: Sequence[tuple[str, Forward]],
     *,
@@ -66,37 +96,32 @@ def module_times(
         prompt: of the run; in print the caption names it.
         forwards: a name and a forward each: the prompt's, and one token's.
     """
-    tables = [(name, forward, _rows(forward)) for name, forward in forwards]
-    names = list(dict.fromkeys(row.name for _, _, rows in tables for row in rows))
-    colors = (theme.second, theme.first)
-    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
-    colors = (theme.second, theme.first)
-    top = max((row.seconds for _, _, rows in tables for row in rows), default=0.0)
+    tables = [(name, _rows(forward)) for name, forward in forwards]
+    names = list(dict.fromkeys(row.name for _, rows in tables for row in rows))
+    top = max((row.seconds for _, rows in tables for row in rows), default=0.0)
     return Sheet(
         theme,
         paper,
-        subtitle=_subtitle(forwards),
-        alt=_alt(forwards),
         plot_height=34 * len(names),
         left=120,
         right=70,
         below=72,
         traces=[
-            _bars(name, rows, names, colors[at % 2], theme)
-            for at, (name, _, rows) in enumerate(tables)
+            _bars(name, rows, names, (theme.second, theme.first)[at % 2], theme)
+            for at, (name, rows) in enumerate(tables)
         ],
         layout={
             "barmode": "group",
             "bargap": 0.25,
             "bargroupgap": 0.05,
             "xaxis": axis(theme, "ms", range=[0, 1.12e3 * max(top, 1e-6)], nticks=7),
-            "yaxis": _names_axis(theme, names),
+            "yaxis": named_axis(
+                theme,
+                names,
+                range=[len(names) - 0.5, -0.5],
+                tickfont={"size": 11, "color": theme.ink},
+            ),
         },
-        key=[
-            "".join(
-                [key_entry(colors[at % 2], escaped(name)) for at, (name, _) in enumerate(forwards)]
-            )
-        ],
         key_offset=40,
     )
 
@@ -108,16 +133,17 @@ def _rows(forward: Forward) -> list[_ModuleRow]:
     first = [_ModuleRow("embedding", (run,)) for run in outside if run.part == "embedding"]
     last = [_ModuleRow("last norm", (run,)) for run in outside if run.part == "norm"]
     last += [_ModuleRow("head", (run,)) for run in outside if run.part == "head"]
-    groups: list[tuple[int, Sequence[int]]] = [(at, [at]) for at in layers]
-    if len(layers) > _MOST_LAYERS:
-        groups = [(-1, layers)]
-    rows = []
-    for at, group in groups:
-        for part, word in _PARTS.items():
-            runs = tuple(r for r in forward.modules if r.layer in group and r.part == part)
-            name = f"layer {nth(at)} {word}" if at >= 0 else f"a layer's {word}"
-            rows += [_ModuleRow(name, runs, len(group))] if runs else []
-    return [*first, *rows, *last]
+    many = len(layers) > _MOST_LAYERS
+    rows = [
+        _ModuleRow(
+            f"a layer's {word}" if many else f"layer {nth(group[0])} {word}",
+            tuple(run for run in forward.modules if run.layer in group and run.part == part),
+            len(group),
+        )
+        for group in ([layers] if many else [[at] for at in layers])
+        for part, word in _PARTS.items()
+    ]
+    return [*first, *(row for row in rows if row.modules), *last]
 
 
 def _bars(
@@ -133,34 +159,22 @@ def _bars(
         "text": [milliseconds(row.seconds) for row in rows],
         **OUTSIDE,
         "textfont": {"size": SMALL, "color": theme.muted},
-        **hover_texts([_hover(name, row) for row in rows]),
+        **hover_texts(
+            [
+                lines(
+                    f"<b>{escaped(row.name)}</b>, {escaped(name)}"
+                    + (f", mean of {row.layers} layers" if row.layers > 1 else ""),
+                    ", ".join(
+                        dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules)
+                    ),
+                    f"{shape(row.modules[0].taken)} in, {shape(row.modules[-1].given)} out",
+                    f"{milliseconds(row.seconds)}, "
+                    f"{sum(run.parameters for run in row.modules) // row.layers:,} parameters",
+                )
+                for row in rows
+            ]
+        ),
     }
-
-
-def _names_axis(theme: Theme, names: Sequence[str]) -> Properties:
-    return axis(
-        theme,
-        range=[len(names) - 0.5, -0.5],
-        showgrid=False,
-        tickmode="array",
-        tickvals=list(range(len(names))),
-        ticktext=list(names),
-        tickfont={"size": 11, "color": theme.ink},
-    )
-
-
-def _hover(name: str, row: _ModuleRow) -> str:
-    kinds = ", ".join(dict.fromkeys(escaped(plain_name(run.kind, 40)) for run in row.modules))
-    parameters = sum(run.parameters for run in row.modules) // row.layers
-    many = f", mean of {row.layers} layers" if row.layers > 1 else ""
-    return "<br>".join(
-        [
-            f"<b>{escaped(row.name)}</b>, {escaped(name)}{many}",
-            kinds,
-            f"{shape(row.modules[0].taken)} in, {shape(row.modules[-1].given)} out",
-            f"{milliseconds(row.seconds)}, {parameters:,} parameters",
-        ]
-    )
 
 
 def shape(sizes: Sequence[int]) -> str:
@@ -181,20 +195,3 @@ def kept(forward: Forward) -> str:
 
 def _size(count: int) -> str:
     return f"{count / 2**20:,.1f} MiB" if count >= 2**20 else f"{count / 2**10:,.1f} KiB"
-
-
-def _subtitle(forwards: Sequence[tuple[str, Forward]]) -> str:
-    return " ".join(
-        f"{escaped(name[:1].upper() + name[1:])}: {counted(forward.tokens, 'token')}, "
-        f"{milliseconds(forward.seconds)}, {escaped(kept(forward))}."
-        for name, forward in forwards
-    )
-
-
-def _alt(forwards: Sequence[tuple[str, Forward]]) -> str:
-    times = " ".join(
-        f"{name}: {counted(forward.tokens, 'token')} in {1e3 * forward.seconds:.1f} ms, "
-        f"{kept(forward)}."
-        for name, forward in forwards
-    )
-    return f"Bars of milliseconds, a row for each module. {times}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import attrgetter
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import KnobBoundaries, LabStep, TokenInterval
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
@@ -29,7 +30,7 @@ from core.figures.base.marks import (
     overlaid,
 )
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number, number_within
 
@@ -40,6 +41,7 @@ _SLIVER = 0.008
 _MARK, _CHARACTER = 0.02, 0.0185
 # Of a token in a narrow interval.
 _COLUMNS = 10
+_LOW, _HIGH = attrgetter("low"), attrgetter("high")
 # The token of an interval that represents many.
 MANY, _MANY_SHORT = -1, "many"
 
@@ -53,7 +55,17 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
             yield (knob.name, knob.value, piece.low, piece.high, *who)
 
 
-@figure("The same dice, other knobs", lab_caption, lab_decision_boundaries_data)
+@figure(
+    "The same dice, other knobs",
+    lab_caption,
+    lab_decision_boundaries_data,
+    subtitle=lambda theme: f"Each {theme.hue} is a token; framed is the one that is drawn now.",
+    alt=lambda lab, knobs: (
+        f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
+        f"would draw. Now it is {visible_token(lab.step.chosen.text, 24)}. It becomes:",
+        ("; ".join(nearest_boundaries(knobs)) or "nothing else within these ranges") + ".",
+    ),
+)
 def lab_decision_boundaries(
     lab: LabStep, knobs: Sequence[KnobBoundaries], *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -63,16 +75,9 @@ def lab_decision_boundaries(
     colors = {
         candidate.token_id: theme.token_color(candidate.rank) for candidate in lab.step.candidates
     }
-    sides = "; ".join(nearest_boundaries(knobs)) or "nothing else within these ranges"
-    chosen = visible_token(lab.step.chosen.text, 24)
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Each {theme.hue} is a token; framed is the one that is drawn now.",
-        alt=(
-            f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
-            f"would draw. Now it is {chosen}. It becomes: {sides}."
-        ),
         plot_height=56 * len(knobs),
         left=EDGE + 2,
         right=EDGE + 4,
@@ -84,7 +89,8 @@ def lab_decision_boundaries(
         },
     )
     for row, knob in enumerate(knobs):
-        _add_track(sheet, row, knob, colors, lab.step.token_id)
+        if knob.pieces:
+            _add_track(sheet, row, knob, colors, lab.step.token_id)
         name = f"<b>{escaped(stage_name(knob.name))}</b> {number(knob.value)}"
         label_pair(sheet, row - _BAR / 2, name, _nearest(knob, theme), size=11, yshift=3)
     return sheet
@@ -93,8 +99,6 @@ def lab_decision_boundaries(
 def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
     """The intervals from 0 to 1 along the track, without gaps; slivers side by side are one."""
     pieces = knob.pieces
-    if not pieces:
-        return []
     first = pieces[0].low
     span = max(pieces[-1].high - first, 1e-12)
     inner = [((left.high + right.low) / 2 - first) / span for left, right in pairwise(pieces)]
@@ -116,6 +120,8 @@ def _add_track(
 ) -> None:
     """A knob's intervals in the colours of their tokens, its value and the ends of its range."""
     theme, placed = sheet.theme, _placed(knob)
+    first, last = knob.pieces[0].low, knob.pieces[-1].high
+    at = min(max((knob.value - first) / max(last - first, 1e-12), 0.0), 1.0)
     lows, lengths = [low for low, _, _ in placed], [high - low for low, high, _ in placed]
     fills = [
         theme.rest if piece.token_id == MANY else colors.get(piece.token_id, theme.unnamed)
@@ -125,13 +131,19 @@ def _add_track(
         {
             **level_bars([row] * len(placed), lows, lengths, _BAR),
             "name": knob.name,
-            "text": [_named(knob, *interval) for interval in placed],
+            "text": [_label(at, *interval) for interval in placed],
             "textfont": {
                 "family": theme.mono,
                 "size": 11,
                 "color": [theme.text_on(color) for color in fills],
             },
-            **hover_texts([_hover(knob, piece) for _, _, piece in placed]),
+            **hover_texts(
+                [
+                    f"<b>{piece.text if piece.token_id == MANY else show_token(piece.text, 40)}"
+                    f"</b><br>{escaped(stage_name(knob.name))} {_span(piece)}"
+                    for _, _, piece in placed
+                ]
+            ),
             "marker": {
                 "color": fills,
                 "line": {
@@ -143,84 +155,68 @@ def _add_track(
     )
     for low, high, piece in placed:
         if piece.token_id == drawn:
-            add_frame(
-                sheet,
-                "drawn now",
-                (low, high),
-                (row - _BAR / 2, row + _BAR / 2),
-                theme.accent,
-                FRAME,
-            )
+            upright = (row - _BAR / 2, row + _BAR / 2)
+            add_frame(sheet, "drawn now", (low, high), upright, theme.accent, FRAME)
     if row == 0:
-        sheet.explained.append(key_entry(theme.ink, "the knob's value", "┃"))
-    if placed:
-        _mark_value(sheet, row, knob)
+        sheet.explained.append([(theme.ink, "the knob's value", "┃")])
+    _mark_value(sheet, row, knob, at)
 
 
-def _place(knob: KnobBoundaries) -> float:
-    """Place of the knob's value along its track, 0 to 1."""
-    low = knob.pieces[0].low
-    return min(max((knob.value - low) / max(knob.pieces[-1].high - low, 1e-12), 0.0), 1.0)
-
-
-def _named(knob: KnobBoundaries, low: float, high: float, piece: TokenInterval) -> str:
-    """Return the token's label, shortened to fit; empty if it would cross the value's mark."""
-    limit = max(_COLUMNS, int((high - low) / _CHARACTER) - 1)
-    if piece.token_id == MANY:
-        text = _MANY_SHORT if text_columns(piece.text) > limit else piece.text
-    else:
-        text = visible_token(piece.text, limit)
-    clear = abs((low + high) / 2 - _place(knob)) > _MARK + _CHARACTER / 2 * text_columns(text)
-    return escaped(text) if clear else ""
-
-
-def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries) -> None:
-    at = _place(knob)
+def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries, at: float) -> None:
+    """Draw the knob's value at its place, 0 to 1, and write the ends of the range."""
+    theme = sheet.theme
     # Below the track stand the ends of the range.
     below = 0.1 if _MARK < at < 1 - _MARK else 0.02
     ends = (row - _BAR / 2 - 0.04, row + _BAR / 2 + below)
-    add_line(sheet, "value border", at, ends, sheet.theme.paper, 6)
-    add_line(sheet, "value", at, ends, sheet.theme.ink, 2.5)
+    add_line(sheet, "value border", at, ends, theme.paper, 6)
+    add_line(sheet, "value", at, ends, theme.ink, 2.5)
     for x, side, value in ((0, "left", knob.pieces[0].low), (1, "right", knob.pieces[-1].high)):
-        where = {"xanchor": side, "yanchor": "top", "borderpad": 0}
-        muted = sheet.theme.muted
-        add_note(sheet, "end", number(value), x, row + _BAR / 2, size=SMALL, color=muted, **where)
+        where: Properties = {
+            "xanchor": side,
+            "yanchor": "top",
+            "borderpad": 0,
+            "color": theme.muted,
+        }
+        add_note(sheet, "end", number(value), x, row + _BAR / 2, size=SMALL, **where)
 
 
-def _hover(knob: KnobBoundaries, piece: TokenInterval) -> str:
+def _label(mark: float, low: float, high: float, piece: TokenInterval) -> str:
+    """Return the token's label, shortened to fit; empty if it would cross the value's mark."""
+    limit = max(_COLUMNS, int((high - low) / _CHARACTER) - 1)
+    text = visible_token(piece.text, limit)
+    if piece.token_id == MANY:
+        text = _MANY_SHORT if text_columns(piece.text) > limit else piece.text
+    clear = abs((low + high) / 2 - mark) > _MARK + _CHARACTER / 2 * text_columns(text)
+    return escaped(text) if clear else ""
+
+
+def _span(piece: TokenInterval) -> str:
     low, high = (number_within(edge, piece.low, piece.high, 6) for edge in piece[:2])
-    span = low if low == high else f"{low} to {high}"
-    name = piece.text if piece.token_id == MANY else show_token(piece.text, 40)
-    return f"<b>{name}</b><br>{escaped(stage_name(knob.name))} {span}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _nearest(knob: KnobBoundaries, theme: Theme) -> str:
-    if not knob.acts:
-        return "not in this library"
-    if knob.here is None:
-        return ""
-    parts = []
-    for piece, words, edge in (
-        (knob.below, "up to", knob.below and knob.below.high),
-        (knob.above, "from", knob.above and knob.above.low),
-    ):
-        if piece is not None and edge is not None:
-            token = f'<span style="font-family:{theme.mono}">{show_token(piece.text, 8)}</span>'
-            parts.append(f"{token} {words} {number_within(edge, piece.low, piece.high)}")
-    return f"{NBSP}· ".join(parts) if parts else "never flips"
+    if not knob.acts or knob.here is None:
+        return "" if knob.acts else "not in this library"
+    parts = [
+        f'<span style="font-family:{theme.mono}">{show_token(piece.text, 8)}</span> {words} '
+        f"{number_within(edge(piece), piece.low, piece.high)}"
+        for piece, edge, words in ((knob.below, _HIGH, "up to"), (knob.above, _LOW, "from"))
+        if piece is not None
+    ]
+    return f"{NBSP}· ".join(parts) or "never flips"
 
 
 def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
     """One plain sentence for each knob that would flip the token, both sides."""
-    lines = []
+    texts = []
     for knob in knobs:
-        sides = []
-        if knob.below is not None:
-            token, (low, high, *_) = visible_token(knob.below.text, 16), knob.below
-            sides.append(f"{token} at {number_within(high, low, high)} and below")
-        if knob.above is not None:
-            token, (low, high, *_) = visible_token(knob.above.text, 16), knob.above
-            sides.append(f"{token} at {number_within(low, low, high)} and above")
+        sides = [
+            f"{visible_token(piece.text, 16)} at "
+            f"{number_within(edge(piece), piece.low, piece.high)} and {words}"
+            for piece, edge, words in ((knob.below, _HIGH, "below"), (knob.above, _LOW, "above"))
+            if piece is not None
+        ]
         if sides:
-            lines.append(f"{stage_name(knob.name)} {number(knob.value)}: {'; '.join(sides)}")
-    return lines
+            texts.append(f"{stage_name(knob.name)} {number(knob.value)}: {'; '.join(sides)}")
+    return texts

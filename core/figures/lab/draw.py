@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
+from itertools import accumulate
 
+from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep
 from core.decoding.record.steps import Candidate
 from core.figures.base.axes import bare_axis
@@ -11,7 +12,7 @@ from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_note, label_pair, mono
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import EDGE, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.draw import drawn_segments, mark_uniform
 from core.figures.decode.stage_bars import (
@@ -20,7 +21,7 @@ from core.figures.decode.stage_bars import (
     across,
     add_segments,
 )
-from core.figures.lab.scores import draw_alt, noisy_scores
+from core.figures.lab.scores import noisy_scores
 from core.figures.lab.words import lab_caption
 
 # The lower bar stands so far above the axis that the number fits between them.
@@ -37,18 +38,33 @@ def lab_draw_data(lab: LabStep) -> TableRows:
     for place, (candidate, score) in enumerate(
         zip(step.candidates, step.draw.scores or (None,) * len(step.candidates), strict=True)
     ):
-        head = (
+        yield (
             candidate.rank,
             candidate.token_id,
             table_text(candidate.text),
             candidate.token_id == step.token_id,
             candidate.raw_prob,
             candidate.prob,
+            lows.get(place),
+            score,
+            step.draw.uniform,
         )
-        yield (*head, lows.get(place), score, step.draw.uniform)
 
 
-@figure("No dice", lab_caption, lab_draw_data)
+def _picks(lab: LabStep) -> str:
+    """Alt text of both figures of a draw."""
+    chosen, raw, number = lab.step.chosen, lab.raw_pick, lab.step.draw.uniform
+    how = f"Throw {nth(lab.throw)} by {lab.draw}"
+    if number is not None:
+        how = f"The number {number:.4f} on the cumulative bar"
+    return (
+        f"{how} picks {visible_token(chosen.text, 24)}, with a probability of "
+        f"{percent(chosen.prob)}. The same dice on the model's own distribution pick "
+        f"{visible_token(raw.text, 24)}, with {percent(raw.raw_prob)}."
+    )
+
+
+@figure("No dice", lab_caption, lab_draw_data, alt=_picks)
 def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw of the token: by a number on the cumulative bar, or by a noisy score for each."""
     if lab.step.draw.method == "argmax":
@@ -64,15 +80,13 @@ def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sh
 
 
 def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
-    step = lab.step
-    segments = [*_raw_segments(lab), *drawn_segments(step, 1)]
+    step, number = lab.step, lab.step.draw.uniform
     rows = (("the model's own", lab.raw_pick), ("after the knobs", step.chosen))
     sheet = Sheet(
         theme,
         paper,
         title="Where the number falls",
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
-        alt=draw_alt(lab),
         plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,
         right=EDGE + 8,
@@ -82,57 +96,56 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
             "yaxis": bare_axis(theme, range=[1.35 + _BELOW / _ROW, -0.62]),
         },
     )
+
+    def text(candidate: Candidate, segment: Segment) -> str:
+        # The mark of the number would cross it: that token is named beside.
+        if number is not None and segment.low <= number < segment.low + segment.share:
+            return ""
+        if segment.share < _WIDE:
+            return show_token(candidate.text, 10)
+        return f"{show_token(candidate.text, 9)} {percent(segment.share)}"
+
     add_segments(
         sheet,
         step,
-        segments,
-        partial(_segment_text, step.draw.uniform),
-        _hover,
+        [*_raw_segments(lab), *drawn_segments(step, 1)],
+        text,
+        lambda candidate, segment: (
+            f"<b>{show_token(candidate.text, 40)}</b><br>"
+            f"{percent(segment.share)}, from {percent(segment.low)}"
+        ),
         ("other tokens", lambda segment: f"<b>other tokens</b><br>{percent(segment.share)}"),
     )
     for row, (name, token) in enumerate(rows):
         falls = f"falls on {mono(show_token(token.text, 14), theme)}"
         label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", falls, yshift=3)
-    if step.draw.uniform is not None:
-        _mark_number(sheet, step.draw.uniform)
+        if number is not None:
+            mark_uniform(sheet, number, row)
+    if number is not None:
+        _add_number(sheet, number)
     return sheet
+
+
+def _add_number(sheet: Sheet, number: float) -> None:
+    """Write the number below the bars, inside the figure."""
+    side, label, shift = "center", f"▲<br><b>{number:.4f}</b>", 0
+    if not 0.12 <= number <= 0.88:
+        left = number < 0.12
+        side, shift = ("left", -6) if left else ("right", 6)
+        label = f"<b>▲ {number:.4f}</b>" if left else f"<b>{number:.4f} ▲</b>"
+    where: Properties = {
+        "xanchor": side,
+        "yanchor": "top",
+        "xshift": shift,
+        "borderpad": 0,
+        "size": 12,
+    }
+    add_note(sheet, "uniform", label, number, 1 + BAR / 2, color=sheet.theme.ink, **where)
 
 
 def _raw_segments(lab: LabStep) -> list[Segment]:
     """The cumulative bar of the model's own distribution, by rank."""
-    segments: list[Segment] = []
-    at = 0.0
-    known = [p for p, c in enumerate(lab.step.candidates) if c.rank == p + 1]
-    for place in known:
-        prob = lab.step.candidates[place].raw_prob
-        segments.append(Segment(0, place, at, prob))
-        at += prob
-    return [*segments, Segment(0, None, at, max(0.0, 1 - at))]
-
-
-def _hover(candidate: Candidate, segment: Segment) -> str:
-    where = f"{percent(segment.share)}, from {percent(segment.low)}"
-    return f"<b>{show_token(candidate.text, 40)}</b><br>{where}"
-
-
-def _segment_text(number: float | None, candidate: Candidate, segment: Segment) -> str:
-    """Text that fits; none where the mark of the number would cross it: that is named beside."""
-    if number is not None and segment.low <= number < segment.low + segment.share:
-        return ""
-    wide = segment.share >= _WIDE
-    token = show_token(candidate.text, 9 if wide else 10)
-    return f"{token} {percent(segment.share)}" if wide else token
-
-
-def _mark_number(sheet: Sheet, number: float) -> None:
-    """A line through each bar at the same place, and the number below them."""
-    for row in (0, 1):
-        mark_uniform(sheet, number, row)
-    side, text, shift = "center", f"▲<br><b>{number:.4f}</b>", 0
-    if number < 0.12:
-        side, text, shift = "left", f"<b>▲ {number:.4f}</b>", -6
-    elif number > 0.88:
-        side, text, shift = "right", f"<b>{number:.4f} ▲</b>", 6
-    where = {"xanchor": side, "yanchor": "top", "xshift": shift, "borderpad": 0}
-    ink = sheet.theme.ink
-    add_note(sheet, "uniform", text, number, 1 + BAR / 2, size=12, color=ink, **where)
+    known = [(p, c.raw_prob) for p, c in enumerate(lab.step.candidates) if c.rank == p + 1]
+    lows = list(accumulate((prob for _, prob in known), initial=0.0))
+    segments = [Segment(0, p, low, prob) for (p, prob), low in zip(known, lows, strict=False)]
+    return [*segments, Segment(0, None, lows[-1], max(0.0, 1 - lows[-1]))]

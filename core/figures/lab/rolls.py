@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import LabStep, RollBin, Rolls
-from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, escaped, percent, show_token, table_text, visible_token
 from core.figures.base.marks import numbers_behind, token_bars
@@ -34,12 +34,45 @@ def lab_rolls_data(rolls: Rolls) -> TableRows:
         )
 
 
-def _caption(lab: LabStep, rolls: Rolls, paper: Paper) -> str:
-    throws = f"the {rolls.total:,} throws from {nth(rolls.first_throw):,} on"
-    return lab_caption(lab, paper) + (f"\n{throws}" if rolls.total and rolls.bins else "")
+def _test(rolls: Rolls) -> str:
+    """Result of the test of the rolls."""
+    if rolls.p_value is None:
+        return f"All of {rolls.total:,} rolls fall into one bin: there is nothing to test."
+    return (
+        f"χ² = {rolls.chi_square:.1f} over {rolls.degrees + 1} bins: fair dice lie this far off, "
+        f"or farther, in {percent(rolls.p_value)} of all series."
+    )
 
 
-@figure("Rolled often, counted", _caption, lab_rolls_data)
+@figure(
+    "Rolled often, counted",
+    lambda lab, rolls, paper: (
+        lab_caption(lab, paper)
+        + (
+            f"\nthe {rolls.total:,} throws from {nth(rolls.first_throw):,} on"
+            if rolls.total and rolls.bins
+            else ""
+        )
+    ),
+    lab_rolls_data,
+    subtitle=_test,
+    alt=lambda lab, rolls: (
+        f"Counts of {rolls.total} rolls by {lab.draw} beside the expected ones.",
+        "; ".join(
+            f"{drawn.text if drawn.token_id is None else visible_token(drawn.text, 24)} "
+            f"{drawn.rolls} times, {drawn.prob * rolls.total:.1f} expected"
+            for drawn in rolls.bins[:3]
+        )
+        + ".",
+        _test(rolls),
+    ),
+    key=lambda theme: [
+        [
+            (theme.muted, f"rolled, in the token's {theme.hue}"),
+            (theme.ink, "expected, with its standard deviation", "┃"),
+        ]
+    ],
+)
 def lab_rolls(
     lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -60,8 +93,6 @@ def lab_rolls(
     return Sheet(
         theme,
         paper,
-        subtitle=_subtitle(rolls),
-        alt=_alt(lab, rolls),
         plot_height=26 * len(shown) + 8,
         left=left,
         right=EDGE + 60,
@@ -70,10 +101,6 @@ def lab_rolls(
             _bars(lab, rolls, shown, theme),
             _marks(expected, spreads, theme),
             numbers_behind("counts", ends, counts, {"size": 11, "color": theme.ink}),
-        ],
-        key=[
-            key_entry(theme.muted, f"rolled, in the token's {theme.hue}")
-            + key_entry(theme.ink, "expected, with its standard deviation", "┃")
         ],
         key_offset=42,
         layout={
@@ -90,6 +117,7 @@ def lab_rolls(
 
 
 def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) -> Properties:
+    ranks = {candidate.token_id: candidate.rank for candidate in lab.step.candidates}
     return token_bars(
         theme,
         "rolled",
@@ -99,7 +127,10 @@ def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) ->
             f"expected {drawn.prob * rolls.total:.1f}, {percent(drawn.prob)}"
             for drawn in shown
         ],
-        [_color(lab, drawn, theme) for drawn in shown],
+        [
+            theme.rest if d.token_id is None else theme.token_color(ranks.get(d.token_id, 0))
+            for d in shown
+        ],
         chosen=[drawn.token_id == lab.step.token_id for drawn in shown],
     )
 
@@ -134,41 +165,10 @@ def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
     return [*rolls.bins[:rows], others]
 
 
-def _color(lab: LabStep, own: RollBin, theme: Theme) -> str:
-    if own.token_id is None:
-        return theme.rest
-    ranks = {candidate.token_id: candidate.rank for candidate in lab.step.candidates}
-    return theme.token_color(ranks.get(own.token_id, 0))
-
-
-def _plain_name(own: RollBin) -> str:
-    return own.text if own.token_id is None else visible_token(own.text, 24)
-
-
 def _name(own: RollBin, limit: int) -> str:
     """Its token, or what stands for several (Plotly text)."""
     return (
         escaped(own.text).replace(" ", NBSP)
         if (own.token_id is None)
         else show_token(own.text, limit)
-    )
-
-
-def _subtitle(rolls: Rolls) -> str:
-    if rolls.p_value is None:
-        return f"All of {rolls.total:,} rolls fall into one bin: there is nothing to test."
-    return (
-        f"χ² = {rolls.chi_square:.1f} over {rolls.degrees + 1} bins: fair dice lie this far off, "
-        f"or farther, in {percent(rolls.p_value)} of all series."
-    )
-
-
-def _alt(lab: LabStep, rolls: Rolls) -> str:
-    words = "; ".join(
-        f"{_plain_name(drawn)} {drawn.rolls} times, {drawn.prob * rolls.total:.1f} expected"
-        for drawn in rolls.bins[:3]
-    )
-    return (
-        f"Counts of {rolls.total} rolls by {lab.draw} beside the expected ones. {words}. "
-        f"{_subtitle(rolls)}"
     )

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from core.decoding.lab.types import LabStep
 from core.decoding.record.steps import Candidate, Stage
-from core.figures.base.axes import bare_axis, key_entry, named_axis
+from core.figures.base.axes import bare_axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
+    lines,
     percent,
     show_token,
     stage_name,
@@ -26,13 +27,13 @@ from core.figures.base.marks import (
 )
 from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.records import ranked_label, widest
+from core.figures.base.records import LABEL_LIMIT, ranked_labels, widest
 from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
+from core.figures.decode.stage_bars import shown_stages
 from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
-from core.figures.lab.words import lab_caption, setting, short_name, shown_stages
+from core.figures.lab.words import lab_caption, setting, short_name
 
-_LABEL_LIMIT = 12
 # Of a panel's width what a bar's percentage needs.
 _PERCENT_WIDTH = 44
 # The narrowest that the page shows the panels at, px: few, and many.
@@ -61,23 +62,55 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
     """Every stage's probability of every shown token; a row without token id for all others."""
     shown = shown_rows(lab, rows)
     last = lab.crossing.candidate.token_id if lab.crossing else None
-    for place, stage in enumerate(shown_stages(lab)):
+    for place, stage in enumerate(shown_stages(lab.step)):
         head = (stage.name, getattr(lab.config.shaping, stage.name, None))
         tail = (stage.kept, stage.removed_mass)
         for row in shown:
             candidate = row.candidate
-            who = (
+            yield (
+                *head,
                 candidate.rank,
                 candidate.token_id,
                 table_text(candidate.text),
                 candidate.token_id == lab.step.token_id,
+                row.probs[place],
+                *tail,
+                stage.name == "top_p" and candidate.token_id == last,
             )
-            crossed = stage.name == "top_p" and candidate.token_id == last
-            yield (*head, *who, row.probs[place], *tail, crossed)
         yield (*head, None, None, None, False, _others(place, stage, shown), *tail, False)
 
 
-@figure("What every stage leaves", lab_caption, lab_stages_data)
+@figure(
+    "What every stage leaves",
+    lab_caption,
+    lab_stages_data,
+    subtitle=lambda lab, crossing: (
+        "One row a token, one panel a stage; all panels share one scale."
+        if crossing is None
+        else f"Top-p {setting('top_p', lab)} is reached at "
+        f"{show_token(crossing.candidate.text, 16)}: {100 * crossing.before:.2f} to "
+        f"{100 * crossing.after:.2f}{NBSP}% of all."
+    ),
+    alt=lambda lab, stages, chosen: (
+        f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}.",
+        "; ".join(
+            f"{stage_name(stage.name)} {setting(stage.name, lab)}: {percent(stage.removed_mass)} "
+            f"removed, {stage.kept} tokens left"
+            for stage in stages
+        )
+        + ".",
+        f"Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, {percent(chosen.raw_prob)} "
+        f"at first, {percent(chosen.prob)} in the end.",
+    ),
+    key=lambda lab, theme: [
+        [
+            (theme.muted, f"in the token's {theme.hue}: can be drawn"),
+            (theme.accent, "drawn", "<b>□</b>"),
+            any(stage.removed_mass > 0 for stage in lab.step.stages)
+            and (theme.muted, "removed here, with what it had", "▨"),
+        ]
+    ],
+)
 def lab_stages(
     lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -90,31 +123,24 @@ def lab_stages(
     Args:
         rows: so many tokens by rank; the chosen one and top-p's last one are added.
     """
-    stages, shown = shown_stages(lab), shown_rows(lab, rows)
+    stages, shown = shown_stages(lab.step), shown_rows(lab, rows)
     places = places_for(len(stages), 25 * (len(shown) + 1), paper)
-    columns = widest((row.candidate.text for row in shown), _LABEL_LIMIT)
+    columns = widest((row.candidate.text for row in shown), LABEL_LIMIT)
     top = max(max(row.probs) for row in shown)
     top = max(top, *(_others(place, stage, shown) for place, stage in enumerate(stages)), 1e-9)
-    names = [*_labels(lab, shown, theme), f"others{NBSP}"]
-    ends = [len(shown) + 0.5, -0.5]
-    keys = [
-        key_entry(theme.muted, f"in the token's {theme.hue}: can be drawn"),
-        key_entry(theme.accent, "drawn", "<b>□</b>"),
-    ]
-    if any(stage.removed_mass > 0 for stage in lab.step.stages):
-        keys.append(key_entry(theme.muted, "removed here, with what it had", "▨"))
+    tokens = [row.candidate for row in shown]
+    out = [candidate for candidate in tokens if candidate.removed_by is not None]
+    names = [*ranked_labels(lab.step, tokens, theme, out), f"others{NBSP}"]
     sheet = Sheet(
         theme,
         paper,
-        subtitle=_subtitle(lab),
-        alt=_alt(lab, stages),
+        facts={"stages": stages, "crossing": lab.crossing, "chosen": lab.step.chosen},
         plot_height=places.height,
         left=40 + round(7.2 * max(columns, 8)) + 6 * len(str(shown[-1].candidate.rank)),
         right=EDGE + 2,
         above=HEADS,
         below=34,
         rows="token and its rank",
-        key=["".join(keys)],
         layout={"barmode": "overlay", "bargap": 0.3},
     )
     for place, stage in enumerate(stages):
@@ -122,41 +148,28 @@ def lab_stages(
         _frame_panel(sheet, lab, place, stage, places, top)
     _mark_crossing(sheet, lab, stages, shown, places)
     for row in range(places.rows):
-        look = {"range": ends, "showline": False, "domain": list(places.y(row))}
-        look["anchor"] = f"x{row * places.across + 1}" if row else "x"
-        sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(theme, names, **look)
-    return sheet
-
-
-def _labels(lab: LabStep, shown: Sequence[StageRow], theme: Theme) -> list[str]:
-    digits = max(len(str(row.candidate.rank)) for row in shown)
-    return [
-        ranked_label(
-            row.candidate,
+        sheet.layout[f"yaxis{row + 1 if row else ''}"] = named_axis(
             theme,
-            limit=_LABEL_LIMIT,
-            digits=digits,
-            chosen=row.candidate.token_id == lab.step.token_id,
-            faint=row.candidate.removed_by is not None,
+            names,
+            range=[len(shown) + 0.5, -0.5],
+            showline=False,
+            domain=list(places.y(row)),
+            anchor=f"x{row * places.across + 1}" if row else "x",
         )
-        for row in shown
-    ]
+    return sheet
 
 
 def shown_rows(lab: LabStep, rows: int) -> list[StageRow]:
     """The likeliest tokens by rank, the chosen one and top-p's last one among them."""
-    count = len(shown_stages(lab))
-    step = lab.step
+    step, count = lab.step, len(shown_stages(lab.step))
     rows_by_id = {
         candidate.token_id: StageRow(candidate, tuple(s.probs[place] for s in step.stages[:count]))
         for place, candidate in enumerate(step.candidates)
         if place < max(rows, 1) or candidate.token_id == step.token_id
     }
     if lab.crossing is not None:
-        candidate_at_p = lab.crossing.candidate
-        rows_by_id.setdefault(
-            candidate_at_p.token_id, StageRow(candidate_at_p, lab.crossing.probs[:count])
-        )
+        last = StageRow(lab.crossing.candidate, lab.crossing.probs[:count])
+        rows_by_id.setdefault(last.candidate.token_id, last)
     return sorted(rows_by_id.values(), key=lambda row: row.candidate.rank)
 
 
@@ -178,7 +191,17 @@ def _add_panel(
     theme, chosen = sheet.theme, lab.step.token_id
     probs = [row.probs[place] for row in shown]
     mass, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
-    hovers = [_hover(row, stage, place) for row in shown]
+    hovers = [
+        lines(
+            f"<b>{show_token(row.candidate.text, 40)}</b>",
+            f"rank {row.candidate.rank:,} · id {row.candidate.token_id}",
+            f"removed by {escaped(stage_name(row.candidate.removed_by or stage.name))}"
+            if row.removed_at is not None and row.removed_at <= place
+            else f"{escaped(stage_name(stage.name))} {percent(row.probs[place])}",
+            f"logit {row.candidate.logit:.3f}",
+        )
+        for row in shown
+    ]
     gone = [at for at, row in enumerate(shown) if row.removed_at == place]
     axes: Properties = {"xaxis": f"x{place + 1 if place else ''}", "yaxis": places.axis(place)}
     pattern = {"shape": "/", "fgcolor": theme.muted, "size": 5, "solidity": 0.25}
@@ -208,28 +231,15 @@ def _add_panel(
     ]
 
 
-def _hover(row: StageRow, stage: Stage, place: int) -> str:
-    candidate, gone = row.candidate, row.removed_at
-    if gone is not None and gone <= place:
-        state = f"removed by {escaped(stage_name(candidate.removed_by or stage.name))}"
-    else:
-        state = f"{escaped(stage_name(stage.name))} {percent(row.probs[place])}"
-    return (
-        f"<b>{show_token(candidate.text, 40)}</b><br>rank {candidate.rank:,} · "
-        f"id {candidate.token_id}<br>{state}<br>logit {candidate.logit:.3f}"
-    )
-
-
 def _frame_panel(
     sheet: Sheet, lab: LabStep, place: int, stage: Stage, places: Places, top: float
 ) -> None:
     """A panel's axis up to `top`; above it name, value, removed mass and what is left."""
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
-    width: float = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
-    if whole:
-        width = sheet.room
+    least = _WIDTH_OF_FEW if count <= FEW_PANELS else _WIDTH_OF_MANY
+    width = sheet.room if whole else float(least)
     room = width / count - 6
     share = min(_PERCENT_WIDTH * count / (width * (1 - GAP)), 0.86 if whole else 0.6)
     sheet.layout[f"xaxis{place + 1 if place else ''}"] = bare_axis(
@@ -241,16 +251,15 @@ def _frame_panel(
     if place and stage.removed_mass > 0:
         taken = f"{percent(stage.removed_mass)}{NBSP}removed"
         taken = taken if text_width(taken) <= room else f"−{percent(stage.removed_mass)}"
-    lines = [
+    head = [
         f"<b>{escaped(fitted(short_name(stage.name), room, face='sans bold'))}</b>",
         escaped(fitted(setting(stage.name, lab), room)) or NBSP,
         taken,
         f'<span style="color:{theme.muted}">{stage.kept:,}{NBSP}left</span>',
     ]
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 4, "align": "left"}
-    plain = {"borderpad": 0, "borderwidth": 0}
-    text = "<br>".join(lines)
-    add_note(sheet, "head", text, domain[0], upper, size=12, color=theme.ink, **where, **plain)
+    where |= {"borderpad": 0, "borderwidth": 0, "size": 12, "color": theme.ink}
+    add_note(sheet, "head", "<br>".join(head), domain[0], upper, **where)
 
 
 def _mark_crossing(
@@ -272,31 +281,6 @@ def _mark_crossing(
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
     paper = sheet.paper
-    narrow = paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)
-    if narrow:
-        return  # The subtitle says where it is.
-    add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)
-
-
-def _subtitle(lab: LabStep) -> str:
-    if lab.crossing is None:
-        return "One row a token, one panel a stage; all panels share one scale."
-    crossing = lab.crossing
-    return (
-        f"Top-p {setting('top_p', lab)} is reached at {show_token(crossing.candidate.text, 16)}: "
-        f"{100 * crossing.before:.2f} to {100 * crossing.after:.2f}{NBSP}% of all."
-    )
-
-
-def _alt(lab: LabStep, stages: Sequence[Stage]) -> str:
-    removals = "; ".join(
-        f"{stage_name(stage.name)} {setting(stage.name, lab)}: {percent(stage.removed_mass)} "
-        f"removed, {stage.kept} tokens left"
-        for stage in stages
-    )
-    chosen = lab.step.chosen
-    return (
-        f"Bar charts of one step's tokens after every stage, in the order of {lab.order.label}. "
-        f"{removals}. Drawn: {visible_token(chosen.text, 24)}, rank {chosen.rank}, "
-        f"{percent(chosen.raw_prob)} at first, {percent(chosen.prob)} in the end."
-    )
+    # In a narrow panel the subtitle alone says where it is.
+    if not (paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)):
+        add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from core.decoding.lab.types import LabStep, Sweep
-from core.figures.base.axes import axis, bare_axis, key_entry, named_axis
+from core.figures.base.axes import axis, bare_axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.grid import probability_bar
+from core.figures.base.grid import probability_cells
 from core.figures.base.labels import percent, show_token, table_text, visible_token
 from core.figures.base.marks import add_line, hover_texts
 from core.figures.base.paper import SCREEN, Paper
@@ -34,7 +34,26 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
             )
 
 
-@figure("From cold to hot", lab_caption, lab_sweep_data)
+@figure(
+    "From cold to hot",
+    lab_caption,
+    lab_sweep_data,
+    subtitle=lambda theme: theme.in_words(
+        "{Hue}: what each token is drawn with at this temperature, the other knobs as they are. "
+        "Empty: removed."
+    ),
+    alt=lambda sweep: (
+        f"Heatmap of {len(sweep.candidates)} tokens' probability over temperature, the likeliest "
+        f"being {visible_token(sweep.candidates[0].text, 24)}, with the entropy below:",
+        "; ".join(
+            f"at {number(sweep.temperatures[at])} the entropy is {sweep.entropies[at]:.2f} nats "
+            f"and {sweep.kept[at]} tokens can be drawn"
+            for at in (0, -1)
+        )
+        + ".",
+    ),
+    key=lambda theme: [[(theme.ink, "the knob", "┃")]],
+)
 def lab_sweep(
     lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -48,18 +67,12 @@ def lab_sweep(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"{theme.hue.capitalize()}: what each token is drawn with at this temperature, "
-        "the other knobs as they are. Empty: removed.",
-        alt=_alt(sweep),
         plot_height=height,
         left=left,
         right=EDGE + 6,
         below=66,
-        key=[key_entry(theme.ink, "the knob", "┃")],
         key_offset=44,
-        layout={
-            **_axes(lab, sweep, height, theme),
-        },
+        layout=_axes(lab, sweep, height, theme),
     )
     sheet.traces = [
         _heat(sheet, sweep),
@@ -86,12 +99,36 @@ def lab_sweep(
     return sheet
 
 
+def _heat(sheet: Sheet, sweep: Sweep) -> Properties:
+    hovers = [
+        [
+            f"<b>{show_token(candidate.text, 40)}</b><br>temperature {value:g}<br>"
+            f"{percent(prob) if prob > 0 else 'removed'}"
+            for value, prob in zip(sweep.temperatures, probs, strict=True)
+        ]
+        for candidate, probs in zip(sweep.candidates, sweep.probs, strict=True)
+    ]
+    cells = [[prob if prob > 0 else None for prob in row] for row in sweep.probs]
+    return {
+        **probability_cells(sheet, sweep.temperatures, cells, left=0, offset=48),
+        **hover_texts(hovers),
+        "xgap": 0,
+        "ygap": 2,
+        "xaxis": "x2",
+        "yaxis": "y2",
+        "hoverongaps": True,
+    }
+
+
 def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
     """Tokens over temperatures above, entropy below, in a plotting area so many px high."""
     temperatures = sweep.temperatures
     step = temperatures[1] - temperatures[0] if len(temperatures) > 1 else 1.0
     across = [temperatures[0] - step / 2, temperatures[-1] + step / 2]
-    names = [_tick(lab, place, sweep, theme) for place in range(len(sweep.candidates))]
+    names = [
+        f"{chosen_label(show_token(c.text, _LABEL_LIMIT), theme, c.token_id == lab.step.token_id)} "
+        for c in sweep.candidates
+    ]
     return {
         "xaxis": axis(theme, "temperature", 12, range=across, nticks=9),
         "xaxis2": bare_axis(theme, range=across, anchor="y2"),
@@ -111,56 +148,3 @@ def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
             domain=[0, _ENTROPY / height],
         ),
     }
-
-
-def _heat(sheet: Sheet, sweep: Sweep) -> Properties:
-    return {
-        "type": "heatmap",
-        "name": "probability",
-        "xaxis": "x2",
-        "yaxis": "y2",
-        "x": list(sweep.temperatures),
-        "y": list(range(len(sweep.candidates))),
-        "z": [[prob if prob > 0 else None for prob in row] for row in sweep.probs],
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": sheet.theme.colorscale(),
-        "xgap": 0,
-        "ygap": 2,
-        **hover_texts(
-            [
-                [_hover(place, at, sweep) for at in range(len(sweep.temperatures))]
-                for place in range(len(sweep.candidates))
-            ]
-        ),
-        "hoverongaps": True,
-        "showscale": True,
-        "colorbar": probability_bar(sheet, left=0, offset=48),
-    }
-
-
-def _hover(place: int, at: int, sweep: Sweep) -> str:
-    prob = sweep.probs[place][at]
-    state = percent(prob) if prob > 0 else "removed"
-    token = show_token(sweep.candidates[place].text, 40)
-    return f"<b>{token}</b><br>temperature {sweep.temperatures[at]:g}<br>{state}"
-
-
-def _tick(lab: LabStep, place: int, sweep: Sweep, theme: Theme) -> str:
-    candidate = sweep.candidates[place]
-    token = show_token(candidate.text, _LABEL_LIMIT)
-    chosen = candidate.token_id == lab.step.token_id
-    return f"{chosen_label(token, theme) if chosen else token} "
-
-
-def _alt(sweep: Sweep) -> str:
-    words = "; ".join(
-        f"at {number(sweep.temperatures[at])} the entropy is {sweep.entropies[at]:.2f} nats and "
-        f"{sweep.kept[at]} tokens can be drawn"
-        for at in (0, len(sweep.temperatures) - 1)
-    )
-    top = visible_token(sweep.candidates[0].text, 24)
-    return (
-        f"Heatmap of {len(sweep.candidates)} tokens' probability over temperature, the likeliest "
-        f"being {top}, with the entropy below: {words}."
-    )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuation, Continuations
-from core.figures.base.axes import key_entry
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import table_text, visible_token
 from core.figures.base.paper import SCREEN, Paper
@@ -15,7 +14,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import numbered
 from core.figures.lab.words import continuations_caption
 from core.figures.lanes.lane_tree import lane_tree
-from core.figures.lanes.token_tree import Lane, TreeLayout, lay_out_tree
+from core.figures.lanes.token_tree import Lane, lay_out_tree
 
 
 @table("row seed step token_id token raw_prob prob", whole="seed")
@@ -41,7 +40,17 @@ def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None =
     ]
 
 
-@figure("Many ways on", continuations_caption, lab_tree_data)
+@figure(
+    "Many ways on",
+    continuations_caption,
+    lab_tree_data,
+    alt=lambda grown, layout: (
+        f"Tree of {len(grown.rows)} continuations over {layout.steps} steps in "
+        f"{len(layout.cells)} cells with their probabilities.",
+        "; ".join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4]) + ".",
+    ),
+    key=lambda theme: [[(theme.ink, "greedy", "<b>□</b>")]],
+)
 def lab_tree(
     grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -50,7 +59,11 @@ def lab_tree(
     Args:
         fold: a run of tokens that no row leaves is one cell, coloured by the geometric mean.
     """
-    layout = lay_out_tree([_lane(row) for row in grown.rows], fold=fold)
+    lanes = [
+        Lane(_name(row), row.tokens, frozenset(range(len(row.tokens) if greedy else 0)), greedy)
+        for row, greedy in ((row, row.seed is None) for row in grown.rows)
+    ]
+    layout = lay_out_tree(lanes, fold=fold)
     if not layout.cells:
         return "No token was drawn yet."
     return lane_tree(
@@ -58,27 +71,12 @@ def lab_tree(
         theme,
         paper,
         subtitle="A cell is shared by the rows it spans; a framed cell lies on the greedy path.",
-        alt=_alt(grown, layout),
-        key=[key_entry(theme.ink, "greedy", "<b>□</b>")],
         frame=("greedy", theme.ink),
     )
 
 
-def _lane(row: Continuation) -> Lane:
-    greedy = row.seed is None
-    return Lane(_name(row), row.tokens, frozenset(range(len(row.tokens)) if greedy else ()), greedy)
-
-
 def _name(row: Continuation) -> str:
     return "greedy" if row.seed is None else f"seed {row.seed}"
-
-
-def _alt(grown: Continuations, layout: TreeLayout) -> str:
-    texts = "; ".join(f"{_name(row)}: {visible_token(row.text, 60)}" for row in grown.rows[:4])
-    return (
-        f"Tree of {len(grown.rows)} continuations over {layout.steps} steps in {len(layout.cells)} "
-        f"cells with their probabilities. {texts}."
-    )
 
 
 @table(["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"])

@@ -9,7 +9,6 @@ from decimal import Decimal
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.counting import nth
 from core.decoding.lab.types import Continuations, LabStep
-from core.decoding.record.steps import Stage
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import (
     plain_name,
@@ -85,8 +84,3 @@ def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
         [*parts, f"{config.max_new_tokens} tokens at most", f"{span}, each from throw 1"]
     )
     return with_prompt(caption, grown.text_before, paper)
-
-
-def shown_stages(lab: LabStep) -> tuple[Stage, ...]:
-    """The stages without the closing `final`, which repeats the one before it."""
-    return lab.step.stages[:-1]

@@ -7,9 +7,9 @@ from itertools import groupby
 
 from core.decoding.counting import nth, span_key
 from core.figures.base.axes import named_axis, top_axis
-from core.figures.base.grid import probability_bar
-from core.figures.base.labels import NBSP, escaped, percent, show_token, visible_token
-from core.figures.base.marks import add_frame, add_note, hover_texts, overlaid
+from core.figures.base.grid import probability_cells
+from core.figures.base.labels import NBSP, escaped, lines, percent, show_token, visible_token
+from core.figures.base.marks import INSIDE, add_frame, add_note, hover_texts, overlaid
 from core.figures.base.measure import fitted
 from core.figures.base.paper import SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
@@ -33,8 +33,6 @@ def lane_tree(
     paper: Paper,
     *,
     subtitle: str,
-    alt: str,
-    key: Sequence[str],
     frame: tuple[str, str],
     edged: bool = False,
     left: int = _LEFT,
@@ -52,32 +50,31 @@ def lane_tree(
     lanes = len(layout.lanes) + _APART
     height = lanes * len(range(0, layout.steps, across)) - _APART
     shown = ShownPart("step", 0, layout.steps, layout.all_steps)
-    part = "" if shown.whole else f" {shown.words}."
     pieces = [piece for cell in layout.cells for piece in _pieces(cell, across)]
     sheet = Sheet(
         theme,
         paper,
-        subtitle=subtitle + part,
-        alt=alt,
-        meta={} if shown.whole else {"shown": [span_key("step", 0, layout.steps)]},
+        subtitle=(subtitle, not shown.whole and f"{shown.words}."),
+        facts={"layout": layout},
         plot_height=round(34 * height),
         left=left,
         right=EDGE,
         above=22,
         below=40,
-        key=key,
         layout=overlaid(SMALL),
     )
     room = sheet.room / across
-    sheet.traces = [_scale(sheet), _cells(pieces, layout, theme, across, room, edged)]
+    # Out of sight, for the colour bar alone.
+    scale = probability_cells(sheet, [-9], [[0]], left=60, y=[-9], hoverinfo="skip")
+    sheet.traces = [scale, _cells(pieces, layout, theme, across, room, bold=edged)]
     for cell in pieces:
         x, y = _place(cell, across, lanes)
         for first, last in _framed(cell, layout):
             name, color = frame
             inset = 2 / room if edged else 0.02
             ends = x + first + inset, x + (first + inset if edged else last - inset)
-            y_ends, stroke = (y + 0.04, y + cell.lanes - 0.04), 4 if edged else 1.6
-            add_frame(sheet, name, ends, y_ends, color, stroke)
+            upright, stroke = (y + 0.04, y + cell.lanes - 0.04), 4 if edged else 1.6
+            add_frame(sheet, name, ends, upright, color, stroke)
     _add_axes(sheet, layout, across, height, room)
     sheet.explained.append(f"{theme.hue} of a cell: the model's own probability")
     shown.tell(sheet)
@@ -85,7 +82,7 @@ def lane_tree(
 
 
 def _is_framed(cell: TreeCell, layout: TreeLayout) -> list[bool]:
-    """Whether each token of a cell is framed."""
+    """For each token of a cell whether it is framed."""
     lanes = layout.lanes[cell.lane : cell.lane + cell.lanes]
     steps = range(cell.depth, cell.depth + len(cell.tokens))
     return [any(step in lane.framed for lane in lanes) for step in steps]
@@ -134,51 +131,29 @@ def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float, room
     sheet.layout["xaxis"] = top_axis(
         theme, [0, across], [step + 0.5 for step in ticks[0]], [str(nth(step)) for step in ticks[0]]
     )
-    sheet.layout["yaxis"] = _lane_axis(
-        layout, theme, [lanes * at for at in range(len(rows))], height
-    )
-    for at, shown in enumerate(ticks[1:], start=1):
-        for step in shown:
-            where = {"yanchor": "bottom", "yshift": -1}
-            name, x = str(nth(step)), step % across + 0.5
-            add_note(sheet, "step", name, x, lanes * at, size=SMALL, color=theme.muted, **where)
-
-
-def _lane_axis(
-    layout: TreeLayout, theme: Theme, tops: Sequence[float], height: float
-) -> Properties:
-    """The lanes' names, from the top of each row of steps on."""
     names = [
         f'<b><span style="color:{theme.ink}">{escaped(lane.name)}</span></b> '
         if lane.strong
         else f"{escaped(lane.name)} "
         for lane in layout.lanes
     ]
-    return named_axis(
+    sheet.layout["yaxis"] = named_axis(
         theme,
-        names * len(tops),
+        names * len(rows),
         range=[height, 0.0],
         tickfont={"size": 11, "color": theme.muted},
         showline=False,
-        tickvals=[top + lane + 0.5 for top in tops for lane in range(len(names))],
+        tickvals=[lanes * at + lane + 0.5 for at in range(len(rows)) for lane in range(len(names))],
     )
-
-
-def _scale(sheet: Sheet) -> Properties:
-    """A heatmap out of sight that brings the colour bar."""
-    return {
-        "type": "heatmap",
-        "name": "probability",
-        "x": [-9],
-        "y": [-9],
-        "z": [[0]],
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": sheet.theme.colorscale(),
-        "hoverinfo": "skip",
-        "showscale": True,
-        "colorbar": probability_bar(sheet, left=60),
-    }
+    for at, shown in enumerate(ticks[1:], start=1):
+        for step in shown:
+            where: Properties = {
+                "yanchor": "bottom",
+                "yshift": -1,
+                "size": SMALL,
+                "color": theme.muted,
+            }
+            add_note(sheet, "step", str(nth(step)), step % across + 0.5, lanes * at, **where)
 
 
 def _cells(
@@ -187,12 +162,27 @@ def _cells(
     theme: Theme,
     across: int,
     room: float,
+    *,
     bold: bool,
 ) -> Properties:
-    """The cells of all rows of steps; `room` is that of a step, px."""
-    lanes = len(layout.lanes) + _APART
+    """The cells of all rows of steps; `room` is that of a step, px; framed tokens may be bold."""
     colors = [theme.probability_color(cell.prob) for cell in cells]
-    corners = [_place(cell, across, lanes) for cell in cells]
+    corners = [_place(cell, across, len(layout.lanes) + _APART) for cell in cells]
+    texts, hovers = [], []
+    for cell in cells:
+        count = len(cell.tokens)
+        texts.append(_text(cell, count * room - _PADDING, _is_framed(cell, layout) if bold else []))
+        names = ", ".join(lane.name for lane in layout.lanes[cell.lane : cell.lane + cell.lanes])
+        many, last = count > 1, cell.depth + count
+        hovers.append(
+            lines(
+                f"<b>{show_token(cell.text, 48)}</b>",
+                f"steps {nth(cell.depth)} to {last}" if many else f"step {last}",
+                f"{'geometric mean ' if many else ''}{percent(cell.prob)}",
+                escaped(names),
+            )
+        )
+    inks = [theme.text_on(color) for color in colors]
     return {
         "type": "bar",
         "orientation": "h",
@@ -200,43 +190,29 @@ def _cells(
         "x": [len(cell.tokens) for cell in cells],
         "y": [y + cell.lanes / 2 for cell, (_, y) in zip(cells, corners, strict=True)],
         "width": [cell.lanes for cell in cells],
-        "textposition": "inside",
+        **INSIDE,
         "insidetextanchor": "start",
         "name": "tokens",
         "customdata": [[layout.lanes[cell.lane].place] for cell in cells],
-        "text": [_text(cell, layout, room, bold) for cell in cells],
+        "text": texts,
         "textangle": 0,
-        "textfont": {
-            "family": theme.mono,
-            "size": 12,
-            "color": [theme.text_on(color) for color in colors],
-        },
-        **hover_texts([_hover(cell, layout) for cell in cells]),
+        "textfont": {"family": theme.mono, "size": 12, "color": inks},
+        **hover_texts(hovers),
         "marker": {"color": colors, "line": {"color": theme.paper, "width": 1.5}},
     }
 
 
-def _text(cell: TreeCell, layout: TreeLayout, room: float, bold: bool) -> str:
-    """Part of a cell's text that fits, where a step has `room` px; framed tokens may be bold."""
-    room, whole = len(cell.tokens) * room - _PADDING, visible_token(cell.text)
+def _text(cell: TreeCell, room: float, strong: Sequence[bool]) -> str:
+    """Part of a cell's text that fits in so many px; strong tokens are bold."""
+    whole = visible_token(cell.text)
     shown = fitted(whole, room, 12, "mono")
     if shown != whole and len(shown) <= 2:
         return ""
     tokens = [visible_token(token.text) for token in cell.tokens]
-    if not bold or "".join(tokens) != whole:
+    if not strong or "".join(tokens) != whole:
         return escaped(shown)
     text, at = NBSP, 0
-    for token, framed in zip(tokens, _is_framed(cell, layout), strict=True):
+    for token, is_strong in zip(tokens, strong, strict=True):
         part, at = escaped(shown[at : at + len(token)]), at + len(token)
-        text += f"<b>{part}</b>" if framed and part else part
+        text += f"<b>{part}</b>" if is_strong and part else part
     return text
-
-
-def _hover(cell: TreeCell, layout: TreeLayout) -> str:
-    lanes = layout.lanes[cell.lane : cell.lane + cell.lanes]
-    names = escaped(", ".join(lane.name for lane in lanes))
-    count = len(cell.tokens)
-    mean = "geometric mean " if count > 1 else ""
-    first = nth(cell.depth)
-    span = f"steps {first} to {cell.depth + count}" if count > 1 else f"step {first}"
-    return f"<b>{show_token(cell.text, 48)}</b><br>{span}<br>{mean}{percent(cell.prob)}<br>{names}"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import NamedTuple
-
-import networkx as nx
 
 from core.decoding.lab.types import RowToken
 
@@ -41,14 +39,12 @@ class TreeCell(NamedTuple):
         depth: step of its first token, from 0.
         lane: the first of the `lanes` rows that go through it.
         tokens: one, or a run of several without a branch.
-        parent: place of the cell before it; None at the root.
     """
 
     depth: int
     lane: int
     lanes: int
     tokens: tuple[RowToken, ...]
-    parent: int | None
 
     @property
     def text(self) -> str:
@@ -72,34 +68,6 @@ class TreeLayout(NamedTuple):
     all_steps: int
 
 
-def merged(rows: Sequence[Lane]) -> nx.DiGraph:
-    """Merge the rows into a tree: node 0 is the root (no token), and each edge adds one token.
-
-    Each node has its `token`, `depth` (of the token, from 0) and `rows` (indices of the rows that
-    pass through it).
-    """
-    tree = nx.DiGraph()
-    tree.add_node(0, token=None, depth=-1, rows=[])
-    for place, row in enumerate(rows):
-        at = 0
-        tree.nodes[0]["rows"].append(place)
-        for depth, token in enumerate(row.tokens):
-            node = _child(tree, at, token.token_id)
-            if node is None:
-                node = len(tree)
-                tree.add_node(node, token=token, depth=depth, rows=[])
-                tree.add_edge(at, node)
-            tree.nodes[node]["rows"].append(place)
-            at = node
-    return tree
-
-
-def _child(tree: nx.DiGraph, node: int, token_id: int) -> int | None:
-    """The node that a token leads to, if a row went there before."""
-    after = (n for n in tree.successors(node) if tree.nodes[n]["token"].token_id == token_id)
-    return next(after, None)
-
-
 def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False) -> TreeLayout:
     """Lanes for the rows so that those that share a beginning lie together, and a cell a node.
 
@@ -108,97 +76,68 @@ def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False
         forks: branches lie in the order of their first rows, else of the number of their rows; and
             a framed token begins a cell.
     """
-    longest = max((len(row.tokens) for row in rows), default=0)
-    tree = merged(rows)
-    steps = _drawn_steps(tree, longest)
-    lanes = _lanes(tree, forks)
-    cells: list[TreeCell] = []
-    begins = _begin_framed(tree, rows) if forks else frozenset()
-    _add_cells(tree, 0, None, lanes, steps, begins if fold else None, cells)
-    order = sorted(range(len(rows)), key=lanes.__getitem__)
+
+    def begins(place: int, depth: int) -> bool:
+        framed = rows[place].framed if forks else ()
+        return not fold or (depth in framed and depth - 1 not in framed)
+
+    ids = [[token.token_id for token in row.tokens] for row in rows]
+    longest = max(map(len, ids), default=0)
+    # Nodes at each depth: the beginnings that differ.
+    depths = range(min(longest, MOST_NODES))
+    nodes = [len({tuple(row[: at + 1]) for row in ids if len(row) > at}) for at in depths]
+    fits = [at for at in range(len(nodes) + 1) if sum(nodes[:at]) <= MOST_NODES]
+    steps = max(fits[-1], min(longest, 1))
+    order = _order(ids, list(range(len(rows))), 0, forks=forks)
+    lanes = {place: lane for lane, place in enumerate(order)}
+    cells = [
+        TreeCell(
+            first, min(map(lanes.__getitem__, group)), len(group), rows[group[0]].tokens[first:end]
+        )
+        for first, end, group in _runs(ids, list(range(len(rows))), 0, steps, begins)
+    ]
     return TreeLayout(tuple(cells), tuple(rows[place] for place in order), steps, longest)
 
 
-def _drawn_steps(tree: nx.DiGraph, longest: int) -> int:
-    """Number of steps that draw at most `MOST_NODES` nodes."""
-    depths = [tree.nodes[node]["depth"] for node in tree if node]
-    steps = longest
-    while steps > 1 and sum(depth < steps for depth in depths) > MOST_NODES:
-        steps -= 1
-    return steps
+def _branches(ids: Sequence[Sequence[int]], places: Sequence[int], depth: int) -> list[list[int]]:
+    """The rows that go on at a depth, by their token there."""
+    groups: dict[int, list[int]] = {}
+    for place in places:
+        if depth < len(ids[place]):
+            groups.setdefault(ids[place][depth], []).append(place)
+    return list(groups.values())
 
 
-def _lanes(tree: nx.DiGraph, forks: bool) -> dict[int, int]:
-    """A lane for each row: depth first, ended rows before the others."""
-    lanes: dict[int, int] = {}
-
-    def weight(node: int) -> tuple[int, int]:
-        rows = tree.nodes[node]["rows"]
-        return 0 if forks else -len(rows), rows[0]
-
-    def visit(node: int) -> None:
-        children = sorted(tree.successors(node), key=weight)
-        going = {place for child in children for place in tree.nodes[child]["rows"]}
-        for place in tree.nodes[node]["rows"]:
-            if place not in going:
-                lanes[place] = len(lanes)
-        for child in children:
-            visit(child)
-
-    visit(0)
-    return lanes
+def _order(
+    ids: Sequence[Sequence[int]], places: list[int], depth: int, *, forks: bool
+) -> list[int]:
+    """Rows that share a beginning, in lanes: ended ones before the others."""
+    # A level each would exceed Python's stack for a long run.
+    while (branches := _branches(ids, places, depth)) == [places]:
+        depth += 1
+    ended = [place for place in places if depth >= len(ids[place])]
+    for branch in sorted(branches, key=lambda group: (0 if forks else -len(group), group[0])):
+        ended += _order(ids, branch, depth + 1, forks=forks)
+    return ended
 
 
-def _begin_framed(tree: nx.DiGraph, rows: Sequence[Lane]) -> Set[int]:
-    """Nodes whose token is framed in a row, and the token before it isn't."""
-    return {
-        node
-        for node, data in tree.nodes(data=True)
-        for place in data["rows"]
-        if data["depth"] in rows[place].framed and data["depth"] - 1 not in rows[place].framed
-    }
-
-
-def _add_cells(
-    tree: nx.DiGraph,
-    node: int,
-    parent: int | None,
-    lanes: dict[int, int],
+def _runs(
+    ids: Sequence[Sequence[int]],
+    places: list[int],
+    depth: int,
     steps: int,
-    begins: Set[int] | None,
-    cells: list[TreeCell],
-) -> None:
-    """Append the cells of a node's children, and theirs.
+    begins: Callable[[int, int], bool],
+) -> Iterator[tuple[int, int, list[int]]]:
+    """Each cell's first depth, the one behind its last, and its rows, parents first.
 
     Args:
-        begins: nodes that begin a cell; None for all.
+        begins: whether a row's token at a depth begins a cell.
     """
-    for child in tree.successors(node):
-        node_data = tree.nodes[child]
-        if node_data["depth"] >= steps:
-            continue
-        run, last = [node_data["token"]], child
-        while begins is not None and (after := _only_child(tree, last)) is not None:
-            if tree.nodes[after]["depth"] >= steps or after in begins:
+    for group in _branches(ids, places, depth) if depth < steps else ():
+        end = depth + 1
+        while end < steps and _branches(ids, group, end) == [group]:
+            if any(begins(place, end) for place in group):
                 break
-            run.append(tree.nodes[after]["token"])
-            last = after
-        cells.append(
-            TreeCell(
-                node_data["depth"],
-                min(lanes[place] for place in node_data["rows"]),
-                len(node_data["rows"]),
-                tuple(run),
-                parent,
-            )
-        )
-        _add_cells(tree, last, len(cells) - 1, lanes, steps, begins, cells)
-
-
-def _only_child(tree: nx.DiGraph, node: int) -> int | None:
-    """The next node where no row ends and none branches off."""
-    children = list(tree.successors(node))
-    if len(children) != 1:
-        return None
-    same = len(tree.nodes[children[0]]["rows"]) == len(tree.nodes[node]["rows"])
-    return children[0] if same else None
+            end += 1
+        yield depth, end, group
+        yield from _runs(ids, group, end, steps, begins)

@@ -9,7 +9,7 @@ import pandas as pd
 from core.evaluation.sweep.curves import BudgetPoint, curve
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
-from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.color import blend
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.marks import add_line, add_note, hover_texts
@@ -47,7 +47,39 @@ def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
     return frame([(None, curve(fair_rows(sweep)))])
 
 
-@figure("Accuracy against the budget", sweep_caption, reason_accuracy_data, blank=_HEIGHT + 100)
+@figure(
+    "Accuracy against the budget",
+    sweep_caption,
+    reason_accuracy_data,
+    subtitle=lambda sweep: (
+        f"How many answers are right; {band_words(sweep.plan)}",
+        so_far(sweep),
+    ),
+    alt=lambda points: (
+        "Share of right answers by budget, with 95 % Wilson intervals:",
+        "; ".join(
+            f"{p.correct.percent:g} % at {p.budget} tokens ({p.correct.hits} of {p.correct.total})"
+            for p in points
+        )
+        + ".",
+    ),
+    key=lambda theme, set_budget, ends: [
+        [
+            (theme.first, "right answers", "●"),
+            set_budget is not None
+            and (
+                (theme.accent, "the budget that is set", "┃")
+                if ends[0] <= set_budget <= ends[1]
+                else (
+                    theme.accent,
+                    f"the budget that is set, {set_budget:,}, lies beyond",
+                    "▶" if set_budget > ends[1] else "◀",
+                )
+            ),
+        ]
+    ],
+    blank=_HEIGHT + 100,
+)
 def reason_accuracy(
     sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -65,12 +97,13 @@ def reason_accuracy(
     plan = sweep.plan
     ends = reach(plan.budgets)
     where = {"yref": "paper", "yanchor": "bottom", "borderpad": 0}
-    words = [key_entry(theme.first, "right answers", "●")]
+    upright: Properties = {"y": (0, 1), "yref": "paper", "layer": "below"}
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"How many answers are right; {band_words(plan)}{so_far(sweep)}",
-        alt=_alt(points),
+        facts={"points": points, "set_budget": marked, "ends": ends},
+        explained=[[(theme.muted, "budgets that have a name", "┆")]],
+        key_offset=46,
         plot_height=_HEIGHT,
         left=LEFT,
         right=EDGE + 8,
@@ -83,26 +116,12 @@ def reason_accuracy(
             "yaxis": axis(theme, range=SHARES, **PERCENT_TICKS),
         },
     )
-    sheet.explained.append(key_entry(theme.muted, "budgets that have a name", "┆"))
     for name, budget in levels_within(plan.budgets, plan.budget_field).items():
-        _add_upright(sheet, "level", budget, theme.muted, 1, dash="dot")
+        add_line(sheet, "level", budget, color=theme.muted, width=1, dash="dot", **upright)
         add_note(sheet, "level", name, budget, 1, size=11, color=theme.muted, **where)
     if marked is not None and ends[0] <= marked <= ends[1]:
-        _add_upright(sheet, "now", marked, theme.accent, 2)
-        words.append(key_entry(theme.accent, "the budget that is set", "┃"))
-    elif marked is not None:
-        beyond = f"the budget that is set, {marked:,}, lies beyond"
-        words.append(key_entry(theme.accent, beyond, "▶" if marked > ends[1] else "◀"))
-    sheet.key, sheet.key_offset = ["".join(words)], 46
+        add_line(sheet, "now", marked, color=theme.accent, width=2, **upright)
     return sheet
-
-
-def _add_upright(
-    sheet: Sheet, name: str, budget: int, color: str, width: int, **properties: object
-) -> None:
-    """A line at a budget, over the height of the plotting area, behind the curve."""
-    place = {"yref": "paper", "layer": "below", **properties}
-    add_line(sheet, name, budget, (0, 1), color, width, **place)
 
 
 def reach(budgets: Sequence[int]) -> list[float]:
@@ -145,11 +164,3 @@ def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") ->
         **hover_texts(texts),
         "cliponaxis": False,
     }
-
-
-def _alt(points: Sequence[BudgetPoint]) -> str:
-    words = "; ".join(
-        f"{p.correct.percent:g} % at {p.budget} tokens ({p.correct.hits} of {p.correct.total})"
-        for p in points
-    )
-    return f"Share of right answers by budget, with 95 % Wilson intervals: {words}."

@@ -20,6 +20,7 @@ from core.figures.reasoning.words import (
     strong_words,
 )
 
+_BOUNDS = ("max_thinking_tokens", "max_new_tokens")
 RULE_WORDS: dict[AnswerRule, str] = {
     "greedy": "single, greedy",
     "single": "single, drawn",
@@ -39,15 +40,36 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
     ]
 
 
-def _caption(rivalry: Rivalry) -> str:
-    """The settings and problems of a comparison; plain text."""
-    config, bounds = rivalry.config, ("max_thinking_tokens", "max_new_tokens")
-    known = [] if config is None else [config_caption(rivalry.model_id, config, bounds)]
-    spent = f"at most {rivalry.total_tokens:,} tokens a problem"
-    return " · ".join([*known, spent, problems_words(rivalry.problems)])
-
-
-@figure("The same bound, other ways", _caption, reason_rivals_data)
+@figure(
+    "The same bound, other ways",
+    lambda rivalry: " · ".join(
+        [
+            *(
+                [config_caption(rivalry.model_id, rivalry.config, _BOUNDS)]
+                if rivalry.config
+                else ()
+            ),
+            f"at most {rivalry.total_tokens:,} tokens a problem",
+            problems_words(rivalry.problems),
+        ]
+    ),
+    reason_rivals_data,
+    subtitle=lambda rivalry, shares: (
+        f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a problem at "
+        f"most. At the right: what it really spent. The line is the 95{NBSP}% interval.",
+        strong_words(shares),
+    ),
+    alt=lambda rivalry, rivals: (
+        f"Right answers at {rivalry.total_tokens:,} tokens at most a problem:",
+        "; ".join(
+            f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
+            f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
+            f"{r.tokens:,.0f} tokens spent"
+            for r in rivals
+        )
+        + ".",
+    ),
+)
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Accuracy of each strategy with Wilson's 95 % interval, and what it really spent."""
     rivals = rivalry.rivals
@@ -57,21 +79,11 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
         f"<b>{RULE_WORDS[rival.rule]}</b><br>{share_words(rival.correct)}<br>{_spent(rival)}"
         for rival in rivals
     ]
-    words = "; ".join(
-        f"{RULE_WORDS[r.rule]} with {r.samples} times {r.budget} tokens "
-        f"{r.correct.percent:g} % ({r.correct.hits} of {r.correct.total}), "
-        f"{r.tokens:,.0f} tokens spent"
-        for r in rivals
-    )
     shares = [rival.correct for rival in rivals]
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a "
-        "problem at most. At the right: what it really spent. "
-        f"The line is the 95{NBSP}% interval."
-        f"{strong_words(shares)}",
-        alt=f"Right answers at {rivalry.total_tokens:,} tokens at most a problem: {words}.",
+        facts={"rivals": rivals, "shares": shares},
         plot_height=62 * len(rivals),
         left=EDGE,
         right=EDGE,
@@ -83,14 +95,11 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
         },
     )
     for at, rival in enumerate(rivals):
-        share = f"{rival.correct.percent:g}{NBSP}%"
-        size = f"{rival.samples}{NBSP}×{NBSP}{rival.budget}"
-        label_pair(
-            sheet,
-            at - 0.04,
-            f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {size} · {share}",
-            _spent(rival),
+        name = (
+            f"<b>{RULE_WORDS[rival.rule]}</b>{NBSP} {rival.samples}{NBSP}×{NBSP}{rival.budget} · "
+            f"{rival.correct.percent:g}{NBSP}%"
         )
+        label_pair(sheet, at - 0.04, name, _spent(rival))
     return sheet
 
 
@@ -114,9 +123,10 @@ def reason_votes_data(votes: Sequence[Vote]) -> TableRows:
     """One row for each problem: its ballots, and what each rule answers."""
     for vote in votes:
         known = bool(vote.problem.answer)
-        who = (table_text(vote.problem.key), vote.problem.steps, vote.problem.answer)
         yield (
-            *who,
+            table_text(vote.problem.key),
+            vote.problem.steps,
+            vote.problem.answer,
             ballot_words(vote),
             vote.margin,
             vote_caption(vote),

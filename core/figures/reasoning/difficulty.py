@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.decoding.counting import counted
 from core.evaluation.sweep.curves import BudgetPoint, curves_by_steps
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
@@ -32,7 +33,24 @@ def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
     return frame(list(_panels(sweep).items()))
 
 
-@figure("The harder, the more it needs", sweep_caption, reason_difficulty_data)
+@figure(
+    "The harder, the more it needs",
+    sweep_caption,
+    reason_difficulty_data,
+    subtitle=lambda sweep: (
+        f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}",
+        so_far(sweep),
+    ),
+    alt=lambda panels: (
+        "Accuracy by budget, one panel for each number of steps.",
+        "; ".join(
+            f"{counted(steps, 'step')}: from {points[0].correct.percent:g} % "
+            f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
+            for steps, points in panels.items()
+        )
+        + ".",
+    ),
+)
 def reason_difficulty(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -43,14 +61,12 @@ def reason_difficulty(
         return unsaid if fair_rows(sweep) else NOTHING_YET
     rows = -(-len(panels) // _COLUMNS)
     height = rows * _PANEL + (rows - 1) * _PANEL_GAP
-    words, where = BUDGET_WORDS[sweep.plan.budget_field], {**PAPER, "yanchor": "top"}
-    shift = {"yshift": -24, "borderpad": 0}
+    where = {**PAPER, "yanchor": "top", "yshift": -24, "borderpad": 0}
+    words = BUDGET_WORDS[sweep.plan.budget_field]
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Accuracy by the number of steps that a problem takes; {band_words(sweep.plan)}"
-        + so_far(sweep),
-        alt=_alt(panels),
+        facts={"panels": panels},
         plot_height=height,
         left=LEFT,
         right=EDGE + 4,
@@ -61,7 +77,7 @@ def reason_difficulty(
     )
     for at, (steps, points) in enumerate(panels.items()):
         _add_panel(sheet, at, steps, points, sweep, height)
-    add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where, **shift)
+    add_note(sheet, "axis", words, 0.5, 0, size=12, color=theme.muted, **where)
     return sheet
 
 
@@ -108,18 +124,5 @@ def _add_panel(
         ticktext=[f"{n}{NBSP}%" for n in (0, 50, 100)],
     )
     where = {**PAPER, "xanchor": "left", "yanchor": "bottom", "yshift": 3, "borderpad": 0}
-    heading = f"<b>{_steps_words(steps)}</b>"
+    heading = f"<b>{counted(steps, 'step')}</b>"
     add_note(sheet, "panel", heading, left, top, size=12, color=theme.ink, **where)
-
-
-def _steps_words(steps: int) -> str:
-    return f"{steps} {'step' if steps == 1 else 'steps'}"
-
-
-def _alt(panels: dict[int, tuple[BudgetPoint, ...]]) -> str:
-    words = "; ".join(
-        f"{_steps_words(steps)}: from {points[0].correct.percent:g} % "
-        f"at {points[0].budget} to {points[-1].correct.percent:g} % at {points[-1].budget}"
-        for steps, points in panels.items()
-    )
-    return f"Accuracy by budget, one panel for each number of steps. {words}."

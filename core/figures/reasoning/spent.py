@@ -9,8 +9,8 @@ import pandas as pd
 from core.evaluation.sweep.curves import BudgetPoint, curve, frame_of
 from core.evaluation.sweep.fair import fair_rows
 from core.evaluation.sweep.types import BudgetSweep
-from core.evaluation.types import OUTCOMES, AttemptOutcome
-from core.figures.base.axes import PERCENT_TICKS, axis, key_entry
+from core.evaluation.types import OUTCOMES
+from core.figures.base.axes import PERCENT_TICKS, axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, table_text
 from core.figures.base.marks import hover_texts
@@ -46,7 +46,26 @@ def reason_spent_data(sweep: BudgetSweep) -> TableRows:
         )
 
 
-@figure("How the runs ended", sweep_caption, reason_spent_data, blank=_HEIGHT + 98)
+@figure(
+    "How the runs ended",
+    sweep_caption,
+    reason_spent_data,
+    subtitle=lambda sweep: ("How the runs ended, at each budget.", so_far(sweep)),
+    alt=lambda points: (
+        "Outcomes of the runs by budget:",
+        "; ".join(
+            f"at {p.budget} tokens "
+            + ", ".join(f"{p.outcomes[o]} {OUTCOME_WORDS[o]}" for o in OUTCOMES if p.outcomes[o])
+            for p in points
+        )
+        + ".",
+    ),
+    key=lambda theme: [
+        [(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in line]
+        for line in (OUTCOMES[:2], OUTCOMES[2:])
+    ],
+    blank=_HEIGHT + 98,
+)
 def reason_outcomes(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -54,19 +73,29 @@ def reason_outcomes(
     points = curve(fair_rows(sweep))
     if not points:
         return NOTHING_YET
-    entries = [key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in OUTCOMES]
+    bars = [
+        _budget_bars(
+            outcome,
+            [point.outcomes[outcome] / point.correct.total for point in points],
+            outcome_color(outcome, theme),
+            [
+                f"<b>budget {point.budget}</b><br>{OUTCOME_WORDS[outcome]}: "
+                f"{point.outcomes[outcome]} of {point.correct.total}"
+                for point in points
+            ],
+        )
+        for outcome in OUTCOMES
+    ]
     return Sheet(
         theme,
         paper,
-        subtitle="How the runs ended, at each budget." + so_far(sweep),
-        alt=_alt(points),
+        facts={"points": points},
         plot_height=_HEIGHT,
         left=_LEFT,
         above=8,  # Half of the highest tick's label.
         below=82,
-        traces=[_bars(points, outcome, theme) for outcome in OUTCOMES],
+        traces=bars,
         rows="share of the runs",
-        key=["".join(entries[:2]), "".join(entries[2:])],
         key_offset=46,
         layout={
             "barmode": "stack",
@@ -75,16 +104,6 @@ def reason_outcomes(
             "yaxis": axis(theme, range=[0, 1.001], **PERCENT_TICKS),
         },
     )
-
-
-def _bars(points: Sequence[BudgetPoint], outcome: AttemptOutcome, theme: Theme) -> Properties:
-    counts = [(point, point.outcomes[outcome], point.correct.total) for point in points]
-    shares = [count / total for _, count, total in counts]
-    hovers = [
-        f"<b>budget {point.budget}</b><br>{OUTCOME_WORDS[outcome]}: {count} of {total}"
-        for point, count, total in counts
-    ]
-    return _budget_bars(outcome, shares, outcome_color(outcome, theme), hovers)
 
 
 def _budgets(
@@ -105,16 +124,32 @@ def _budgets(
     )
 
 
-def _alt(points: Sequence[BudgetPoint]) -> str:
-    def words(point: BudgetPoint) -> str:
-        outcomes = point.outcomes
-        named = ", ".join(f"{outcomes[o]} {OUTCOME_WORDS[o]}" for o in OUTCOMES if outcomes[o])
-        return f"at {point.budget} tokens {named}"
-
-    return f"Outcomes of the runs by budget: {'; '.join(map(words, points))}."
-
-
-@figure("What the budget costs", sweep_caption, reason_spent_data, blank=_HEIGHT + 98)
+@figure(
+    "What the budget costs",
+    sweep_caption,
+    reason_spent_data,
+    subtitle=lambda sweep: (
+        "Means of a run. Seconds: its share of a batch that ran at once.",
+        so_far(sweep),
+    ),
+    alt=lambda points: (
+        "Mean tokens and seconds of a run by budget:",
+        "; ".join(
+            f"at {point.budget} tokens of budget a run spends {point.tokens:.1f} tokens, "
+            f"{point.thinking_tokens:.1f} of them thinking, in {point.seconds:.3f} s"
+            for point in (points[0], *points[1:][-1:])
+        )
+        + ".",
+    ),
+    key=lambda theme: [
+        [
+            (theme.first, "thinking"),
+            (quiet_color(theme), "marks and answer"),
+            (theme.second, "seconds"),
+        ]
+    ],
+    blank=_HEIGHT + 98,
+)
 def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
     points = curve(fair_rows(sweep))
@@ -122,27 +157,15 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
         return NOTHING_YET
     split = _PANEL / _HEIGHT
     upright = {"nticks": 4, "rangemode": "tozero"}
-    first = points[0]
-    ends = "; ".join(
-        f"at {point.budget} tokens of budget a run spends {point.tokens:.1f} tokens, "
-        f"{point.thinking_tokens:.1f} of them thinking, in {point.seconds:.3f} s"
-        for point in ((first, points[-1]) if len(points) > 1 else (first,))
-    )
     return Sheet(
         theme,
         paper,
-        subtitle="Means of a run. Seconds: its share of a batch that ran at once." + so_far(sweep),
-        alt=f"Mean tokens and seconds of a run by budget: {ends}.",
+        facts={"points": points},
         plot_height=_HEIGHT,
         left=_LEFT,
         right=EDGE,
         below=66,
         traces=_spent_traces(points, theme),
-        key=[
-            key_entry(theme.first, "thinking")
-            + key_entry(quiet_color(theme), "marks and answer")
-            + key_entry(theme.second, "seconds")
-        ],
         key_offset=46,
         layout={
             "barmode": "stack",

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from core.evaluation.types import OUTCOMES, StopPoint, StopStrip
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
     escaped,
+    lines,
     plain_name,
     show_token,
     table_text,
@@ -41,13 +42,51 @@ def reason_stops_data(strip: StopStrip) -> TableRows:
         )
 
 
-def _caption(strip: StopStrip, caption: str, paper: Paper) -> str:
-    said = with_prompt(caption, strip.problem.question, paper)
-    ends = " but the last" if strip.own_end else ""
-    return f"{said} · answers at the stops{ends} taken greedily" if strip.points else said
+def _knowledge(strip: StopStrip) -> str:
+    """Sentence on the tokens from which on the right answer is given."""
+    if not strip.problem.answer:
+        return "The right answer is not known here."
+    if strip.knew_at is None:
+        return f"At its end it doesn't give the right answer, {strip.problem.answer}."
+    return (
+        f"From {strip.points[strip.knew_at].tokens} tokens on it gives the right answer, "
+        f"{strip.problem.answer}."
+    )
 
 
-@figure("Where did it know?", _caption, reason_stops_data)
+@figure(
+    "Where did it know?",
+    lambda strip, caption, paper: (
+        with_prompt(caption, strip.problem.question, paper)
+        + (
+            f" · answers at the stops{' but the last' * strip.own_end} taken greedily"
+            if strip.points
+            else ""
+        )
+    ),
+    reason_stops_data,
+    subtitle=lambda strip, shown: (
+        "The thinking, stopped after each of its steps; answers are taken greedily there"
+        + (", the last is the run's own." if strip.own_end else "."),
+        len(shown) < len(strip.points)
+        and f"Of {len(strip.points)} stops: the first, {shown[1]} to {shown[-2]}, the last.",
+    ),
+    alt=lambda strip: (
+        "What the model answers where its thinking is stopped:",
+        ", ".join(f"{p.answer or 'none'} at {p.tokens} tokens" for p in strip.points) + ".",
+        _knowledge(strip),
+    ),
+    key=lambda strip, shown, theme: (
+        [
+            [
+                (outcome_color(outcome, theme), OUTCOME_WORDS[outcome])
+                for outcome in OUTCOMES
+                if any(strip.points[at].outcome == outcome for at in shown)
+            ]
+        ]
+        * bool(strip.problem.answer)
+    ),
+)
 def reason_stops(
     strip: StopStrip, *, caption: str, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -64,15 +103,17 @@ def reason_stops(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=_subtitle(strip, shown),
-        alt=_alt(strip),
+        facts={"shown": shown},
+        key_offset=46 if strip.problem.answer else 8,
         plot_height=40 * len(shown),
         left=EDGE,
         right=EDGE,
         below=66,
     )
     for row, at in enumerate(shown):
-        label_pair(sheet, row - 0.02, _where(at, strip.points[at]), _said(strip, at, theme))
+        text = " ".join(strip.points[at].piece.split())
+        step = escaped(plain_name(text, 30)) if text else "an empty step"
+        label_pair(sheet, row - 0.02, step if at else "without thinking", _said(strip, at, theme))
     for row, (before, after) in enumerate(pairwise(shown)):
         if after > before + 1:
             gap = {"dash": "dash", "xref": "paper"}
@@ -85,12 +126,6 @@ def reason_stops(
         "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], **ticks),
         "yaxis": axis(theme, range=[len(shown) - 0.4, -0.55], visible=False),
     }
-    present = [o for o in OUTCOMES if any(strip.points[at].outcome == o for at in shown)]
-    if strip.problem.answer:
-        sheet.key, sheet.key_offset = (
-            ["".join([key_entry(outcome_color(o, theme), OUTCOME_WORDS[o]) for o in present])],
-            46,
-        )
     return sheet
 
 
@@ -102,21 +137,6 @@ def _shown(strip: StopStrip) -> list[int]:
     between = _MOST_ROWS - 2
     first = min(max(1, (strip.knew_at or 0) - between // 2), count - 1 - between)
     return [0, *range(first, first + between), count - 1]
-
-
-def _subtitle(strip: StopStrip, shown: Sequence[int]) -> str:
-    words = "The thinking, stopped after each of its steps; answers are taken greedily there"
-    words += ", the last is the run's own." if strip.own_end else "."
-    if len(shown) < len(strip.points):
-        words += f" Of {len(strip.points)} stops: the first, {shown[1]} to {shown[-2]}, the last."
-    return words
-
-
-def _where(at: int, point: StopPoint) -> str:
-    if not at:
-        return "without thinking"
-    text = " ".join(point.piece.split())
-    return escaped(plain_name(text, 30)) if text else "an empty step"
 
 
 def _said(strip: StopStrip, at: int, theme: Theme) -> str:
@@ -169,30 +189,18 @@ def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
         "x": [point.tokens for _, point in points],
         "y": [row + 0.17 for row, _ in points],
         "customdata": [[point.tokens] for _, point in points],
-        **hover_texts([_hover(point, judged) for _, point in points]),
+        **hover_texts(
+            [
+                lines(
+                    f"<b>{point.tokens} thinking tokens</b>",
+                    f"it answers: {show_token(point.answer_text.strip(), 60)}",
+                    judged and OUTCOME_WORDS[point.outcome],
+                )
+                for _, point in points
+            ]
+        ),
     }
 
 
 def _colors(points: Sequence[StopPoint], theme: Theme, judged: bool) -> list[str]:
     return [outcome_color(p.outcome, theme) if judged else theme.first for p in points]
-
-
-def _hover(point: StopPoint, judged: bool) -> str:
-    answer = show_token(point.answer_text.strip(), 60)
-    lines = [f"<b>{point.tokens} thinking tokens</b>", f"it answers: {answer}"]
-    return "<br>".join(lines + [OUTCOME_WORDS[point.outcome]] * judged)
-
-
-def _alt(strip: StopStrip) -> str:
-    answers = ", ".join(f"{p.answer or 'none'} at {p.tokens} tokens" for p in strip.points)
-    knew = strip.knew_at
-    if not strip.problem.answer:
-        end = "The right answer is not known here."
-    elif knew is None:
-        end = f"At its end it doesn't give the right answer, {strip.problem.answer}."
-    else:
-        end = (
-            f"From {strip.points[knew].tokens} tokens on it gives the right answer, "
-            f"{strip.problem.answer}."
-        )
-    return f"What the model answers where its thinking is stopped: {answers}. {end}"

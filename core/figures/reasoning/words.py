@@ -67,7 +67,7 @@ def so_far(sweep: BudgetSweep) -> str:
         return ""
     done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
     first = "the first problem" if done == 1 else f"the first {done:,} problems"
-    return f" So far {first} of {all_of_them:,}, each at every budget."
+    return f"So far {first} of {all_of_them:,}, each at every budget."
 
 
 def share_words(share: Share) -> str:
@@ -82,7 +82,7 @@ def strong_words(shares: Sequence[Share]) -> str:
     """Explain the strength of `share_bars`; empty where all shares are equal."""
     if len({share.value for share in shares}) < 2:
         return ""
-    return " The strongest bar is the highest share."
+    return "The strongest bar is the highest share."
 
 
 def share_bars(

@@ -10,7 +10,7 @@ from core.decoding.counting import counted, nth, span_key
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SCORINGS, Scoring
 from core.decoding.speculative.scoring import FedRow, fed_again, feed_paged
-from core.figures.base.axes import axis, key_entry, top_axis
+from core.figures.base.axes import axis, top_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
@@ -21,10 +21,9 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import (
     add_note,
-    cell_bars,
-    hover_texts,
     label_bar,
     overlaid,
+    token_cells,
 )
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
@@ -49,41 +48,37 @@ class _FedLine(NamedTuple):
 
 def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
     """The rows of a round's one forward under either scoring method, over a paged cache."""
-    return feed_paged(scoring, *_scored(trace, at))
-
-
-def _scored(trace: Trace, at: int) -> tuple[int, int, list[int]]:
-    """Tokens that a round scores: those in the cache, the one not read yet, the drafted ones."""
-    step = trace.rounds[at]
-    return (
-        step.target_cache.before,
-        _pending(trace, at)[0],
-        [token.token_id for token in step.drafted],
-    )
+    return feed_paged(scoring, *_scored(trace, at)[:3])
 
 
 def feed_words(trace: Trace, at: int) -> str:
     """Tokens that this engine feeds in the round beyond those in the figure; plain text."""
-    return fed_again(*_scored(trace, at)) if 0 <= at < len(trace.rounds) else ""
+    return fed_again(*_scored(trace, at)[:3]) if 0 <= at < len(trace.rounds) else ""
 
 
-def _pending(trace: Trace, at: int) -> tuple[int, str]:
-    """The token that the target has not read yet: id and text."""
+def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
+    """Tokens that a round scores: number in the cache, the one not read yet, ids of the drafted
+    ones, and texts of all but the cached ones."""
+    step = trace.rounds[at]
     before = next((step for step in reversed(trace.rounds[:at]) if step.token_ids), None)
-    if before is not None:
-        last = before.extra or before.accepted[-1]
-        return last.token_id, last.text
     positions = trace.prompt_step.positions if trace.prompt_step else ()
-    if positions:
-        return positions[-1].token_id, positions[-1].text
-    return (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
+    pending, text = (trace.prompt_ids[-1], "") if trace.prompt_ids else (0, "")
+    if before is not None or positions:
+        last = positions[-1] if before is None else before.extra or before.accepted[-1]
+        pending, text = last.token_id, last.text
+    return (
+        step.target_cache.before,
+        pending,
+        [token.token_id for token in step.drafted],
+        [text, *(token.text for token in step.drafted)],
+    )
 
 
 @table("scoring sequence length cached shared position token_id token read")
 def spec_feed_data(trace: Trace, at: int) -> TableRows:
     """Every token that either method feeds in the round, one a row; positions count from 0."""
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
-        texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+        texts = _scored(trace, at)[3]
         for number, row in enumerate(fed_rows(trace, at, scoring)):
             head = (scoring, nth(number), row.length, row.cached, row.shared)
             for place, token_id in enumerate(row.token_ids):
@@ -91,13 +86,38 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
                 yield (*head, row.positions[place], token_id, token, place in row.reads)
 
 
-@figure("What is fed to the target", settings_caption, spec_feed_data)
+@figure(
+    "What is fed to the target",
+    settings_caption,
+    spec_feed_data,
+    subtitle=lambda at: (
+        f"Round {nth(at)}: one forward either way. Positions count from 0, as "
+        "engines feed them; marked ones are read."
+    ),
+    alt=lambda at, groups: (
+        f"Drawing of what is fed to the target in round {nth(at)}.",
+        "; ".join(
+            f"{_NAMES[scoring]} feeds {counted(len(rows), 'sequence')} with "
+            f"{sum(line.row.new for line in rows)} new tokens behind {rows[0].row.cached} cached "
+            "ones"
+            for scoring, rows in groups
+        )
+        + ".",
+    ),
+    key=lambda theme: [
+        [
+            (theme.rest, "cached"),
+            (_new_color(theme), "new"),
+            (theme.muted, "fed by another sequence", "▨"),
+            (theme.accent, "read", "●"),
+        ]
+    ],
+)
 def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Both scoring methods on the round `at`, one under the other; positions across."""
     if not 0 <= at < len(trace.rounds):
-        return "There is no such round" + (
-            "." if paper.printed else ": click a token in the timeline."
-        )
+        end = "." if paper.printed else ": click a token in the timeline."
+        return f"There is no such round{end}"
     groups, y = [], 0.0
     for scoring in SCORINGS:
         y += _HEAD
@@ -106,7 +126,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
         groups.append((scoring, lines))
         y += len(rows)
     width = len(groups[0][1][0].row.token_ids)
-    texts = [_pending(trace, at)[1], *(token.text for token in trace.rounds[at].drafted)]
+    texts = _scored(trace, at)[3]
     pitch = (paper.width - _LEFT - _RIGHT) / (width + _BLOCK)
     limit = max(3, min(9, 70 // width))
     longest = max(text_width(visible_token(text, limit), SMALL, "mono") for text in texts)
@@ -115,21 +135,13 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
     sheet = Sheet(
         theme,
         paper,
-        subtitle=f"Round {nth(at)}: one forward either way. Positions count from 0, as engines "
-        "feed them; marked ones are read.",
-        alt=_alt(groups, at),
+        facts={"groups": groups},
         meta={"shown": [span_key("round", at)]},
         plot_height=round((_UPRIGHT_ROW if upright else 30) * y),
         left=_LEFT,
         right=_RIGHT,
         above=32,
         below=34,
-        key=[
-            key_entry(theme.rest, "cached")
-            + key_entry(_new_color(theme), "new")
-            + key_entry(theme.muted, "fed by another sequence", "▨")
-            + key_entry(theme.accent, "read", "●")
-        ],
         key_offset=10,
     )
     for scoring, lines in groups:
@@ -153,18 +165,24 @@ def _add_group(
     upright: bool,
 ) -> None:
     theme, angle = sheet.theme, -90 if upright else 0
-    label_bar(sheet, lines[0].y - 0.5, _heading(scoring, lines), yshift=1)
-    cached = [line for line in lines if line.row.cached]
+    new_tokens = counted(sum(line.row.new for line in lines), "new token")
+    fed = f"{counted(len(lines), 'sequence')}, {new_tokens}".replace(" ", NBSP)
+    heading = f"<b>{_NAMES[scoring].replace(' ', NBSP)}</b>:{NBSP}{fed}"
+    label_bar(sheet, lines[0].y - 0.5, heading, yshift=1)
+    cached, ink = [line for line in lines if line.row.cached], theme.text_on(theme.rest)
     sheet.traces.append(
-        {
-            **cell_bars([(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached], _BLOCK),
-            "name": "cached",
-            "textangle": angle,
-            "text": [f"{line.row.cached} cached" for line in cached],
-            "textfont": {"size": 11, "color": theme.text_on(theme.rest)},
-            "marker": {"color": theme.rest, "line": {"width": 1.5, "color": theme.paper}},
-            "hoverinfo": "skip",
-        }
+        token_cells(
+            theme,
+            "cached",
+            [(-_BLOCK / 2 - 0.5, line.y - 0.5) for line in cached],
+            [f"{line.row.cached} cached" for line in cached],
+            None,
+            theme.rest,
+            ink,
+            width=_BLOCK,
+            textangle=angle,
+            textfont={"size": 11, "color": ink},
+        )
     )
     for new in (True, False):
         sheet.traces.append({**_tokens(lines, texts, names, theme, new=new), "textangle": angle})
@@ -186,13 +204,6 @@ def _add_group(
         add_note(sheet, "length", length, 1, line.y, size=11, color=theme.muted, **where)
 
 
-def _heading(scoring: Scoring, lines: Sequence[_FedLine]) -> str:
-    new = sum(line.row.new for line in lines)
-    sequences = counted(len(lines), "sequence")
-    tokens = "1 new token" if new == 1 else f"{new} new tokens"
-    return f"<b>{_NAMES[scoring]}</b>: {sequences}, {tokens}".replace(" ", NBSP)
-
-
 def _tokens(
     lines: Sequence[_FedLine],
     texts: Sequence[str],
@@ -208,41 +219,28 @@ def _tokens(
         if (place >= line.row.shared) is new
     ]
     ground = _new_color(theme) if new else theme.panel
-    marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
-    return {
-        **cell_bars([(place, line.y - 0.5) for place, line in places], 1),
-        "name": "new" if new else "shared",
-        "text": [names[place] for place, _ in places],
-        "textfont": {
-            "family": theme.mono,
-            "size": 11,
-            "color": (theme.text_on(ground) if new else theme.muted),
-        },
-        **hover_texts([_hover(line, place, texts[place], new=new) for place, line in places]),
-        "marker": marker
-        if new
-        else {
-            **marker,
-            "pattern": {
-                "shape": "/",
-                "fgcolor": theme.muted,
-                "bgcolor": ground,
-                "size": 6,
-                "solidity": 0.12,
-            },
-        },
-    }
-
-
-def _hover(line: _FedLine, place: int, text: str, *, new: bool) -> str:
-    row = line.row
-    source = f"in the shared cache: sequence {nth(place)} is fed it in the same forward"
-    if new:
-        read = " · its logits are read" if place - row.shared in row.reads else ""
-        source = f"id {row.token_ids[place - row.shared]}{read}"
-    return (
-        f"<b>{show_token(text, 40)}</b><br>sequence {nth(line.number)} · "
-        f"position {row.cached + place}<br>{source}"
+    hatched = {"shape": "/", "fgcolor": theme.muted, "bgcolor": ground, "size": 6, "solidity": 0.12}
+    hovers = []
+    for place, line in places:
+        row, at = line.row, place - line.row.shared
+        source = f"in the shared cache: sequence {nth(place)} is fed it in the same forward"
+        if new:
+            read = " · its logits are read" if at in row.reads else ""
+            source = f"id {row.token_ids[at]}{read}"
+        hovers.append(
+            f"<b>{show_token(texts[place], 40)}</b><br>sequence {nth(line.number)} · "
+            f"position {row.cached + place}<br>{source}"
+        )
+    return token_cells(
+        theme,
+        "new" if new else "shared",
+        [(place, line.y - 0.5) for place, line in places],
+        [names[place] for place, _ in places],
+        hovers,
+        ground,
+        theme.text_on(ground) if new else theme.muted,
+        size=11,
+        pattern=None if new else hatched,
     )
 
 
@@ -277,12 +275,3 @@ def _axes(
             ticktext=[f"sequence {nth(line.number)} " for line in lines],
         ),
     }
-
-
-def _alt(groups: Sequence[tuple[Scoring, Sequence[_FedLine]]], at: int) -> str:
-    words = "; ".join(
-        f"{_NAMES[scoring]} feeds {counted(len(lines), 'sequence')} with "
-        f"{sum(line.row.new for line in lines)} new tokens behind {lines[0].row.cached} cached ones"
-        for scoring, lines in groups
-    )
-    return f"Drawing of what is fed to the target in round {nth(at)}. {words}."

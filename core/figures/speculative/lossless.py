@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.report import Losslessness, TextCount
-from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     escaped,
@@ -76,12 +77,25 @@ def spec_outcomes_data(found: Losslessness) -> TableRows:
         )
 
 
-def _outcomes_caption(found: Losslessness, trace: Trace, paper: Paper) -> str:
-    counted = f"{found.runs} runs each, first {found.tokens} tokens"
-    return f"{settings_caption(trace, paper)} · {counted}"
-
-
-@figure("The same texts, as often?", _outcomes_caption, spec_outcomes_data)
+@figure(
+    "The same texts, as often?",
+    lambda found, trace, paper: (
+        f"{settings_caption(trace, paper)} · {found.runs} runs each, first {found.tokens} tokens"
+    ),
+    spec_outcomes_data,
+    subtitle=lambda found: (
+        "Outcomes too rare for the test are counted together.",
+        found.p_value is not None and f"p-value {p_words(found.p_value)}.",
+        len(found.outcomes) > _MOST
+        and f"{len(found.outcomes) - _MOST} more outcomes are in the table.",
+    ),
+    alt=lambda shown: (
+        "Bars of how often short texts came out, speculative and target-only:",
+        "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
+        + ".",
+    ),
+    key=lambda theme: [[(theme.first, "speculative"), (theme.rest, "target only")]],
+)
 def spec_outcomes(
     found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -91,15 +105,10 @@ def spec_outcomes(
         return "No run was finished, so there is nothing to compare."
     labels = [_label(outcome) for outcome in shown]
     ours, alone = [o.speculative for o in shown], [o.target_only for o in shown]
-    hidden = max(0, len(found.outcomes) - _MOST)
-    more = f" {hidden} more outcomes are in the table." if hidden else ""
-    p = "" if found.p_value is None else f"p-value {p_words(found.p_value)}."
-    words = "; ".join(f"{_label(o)} {o.speculative} and {o.target_only} times" for o in shown[:5])
     return Sheet(
         theme,
         paper,
-        subtitle=f"Outcomes too rare for the test are counted together. {p}{more}",
-        alt=f"Bars of how often short texts came out, speculative and target-only: {words}.",
+        facts={"shown": shown},
         plot_height=30 * len(shown),
         left=24 + round(7.3 * max(map(text_columns, labels))),
         right=40,
@@ -108,7 +117,6 @@ def spec_outcomes(
             _outcome_bars("speculative", shown, ours, theme.first, -0.2),
             _outcome_bars("target only", shown, alone, theme.rest, 0.2),
         ],
-        key=[key_entry(theme.first, "speculative") + key_entry(theme.rest, "target only")],
         key_offset=42,
         layout={
             "barmode": "overlay",
@@ -152,17 +160,37 @@ def normalised(weights: Sequence[float]) -> list[float]:
     return [w / total if total > 0 else 1 / len(weights) for w in weights]
 
 
-def _enumeration_caption(table: AcceptanceTable, rule: str) -> str:
-    return f"{len(table.rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn"
-
-
 @table(f"token {' '.join(TableRow._fields)} emitted")
 def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> TableRows:
     """A row for each token: how its emitted probability comes about."""
     return [(name, *row, row.emitted) for name, row in zip(names, table.rows, strict=True)]
 
 
-@figure("Emitted against the target", _enumeration_caption, spec_enumeration_data)
+@figure(
+    "Emitted against the target",
+    lambda table, rule: (
+        f"{len(table.rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn"
+    ),
+    spec_enumeration_data,
+    subtitle=lambda table: enumeration_words(table),
+    alt=lambda table, names: (
+        "Bars of what one verification emits:",
+        "; ".join(
+            f"{name} emitted with {percent(row.emitted)}, target {percent(row.target_prob)}"
+            for name, row in zip(names, table.rows, strict=True)
+        )
+        + ".",
+        enumeration_words(table),
+    ),
+    key=lambda theme: [
+        [
+            (bar_color("accepted", theme), "accepted"),
+            (bar_color("recovered", theme), "recovered"),
+            (theme.ink, "target", "<b>━</b>"),
+            (theme.second, "draft", "━"),
+        ]
+    ],
+)
 def spec_enumeration(
     table: AcceptanceTable,
     names: Sequence[str],
@@ -173,28 +201,30 @@ def spec_enumeration(
 ) -> Sheet | str:
     """Emitted probability of every token in one verification, against the target's."""
     rows = table.rows
-    accepted, recovered = bar_color("accepted", theme), bar_color("recovered", theme)
-    top = max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
+    top = 1.08 * max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
+    ticks = percent_ticks(max(top, 0.01))
     return Sheet(
         theme,
         paper,
-        subtitle=enumeration_words(table),
-        alt=_enumeration_alt(table, names),
         plot_height=210,
         left=56,
         right=20,
         below=58,
         traces=[
-            _stack("accepted", rows, [row.accepted for row in rows], accepted),
-            _stack("recovered", rows, [row.recovered for row in rows], recovered),
-            _level("target", [row.target_prob for row in rows], theme.ink, 4),
-            _level("draft", [row.draft_prob for row in rows], theme.second, 2),
-        ],
-        key=[
-            key_entry(accepted, "accepted")
-            + key_entry(recovered, "recovered")
-            + key_entry(theme.ink, "target", "<b>━</b>")
-            + key_entry(theme.second, "draft", "━")
+            _stack("accepted", rows, [row.accepted for row in rows], theme),
+            _stack("recovered", rows, [row.recovered for row in rows], theme),
+            *(
+                {
+                    **strokes(((at - 0.33, p), (at + 0.33, p)) for at, p in enumerate(values)),
+                    "name": name,
+                    "line": {"color": color, "width": width},
+                    "cliponaxis": False,
+                }
+                for name, values, color, width in (
+                    ("target", [row.target_prob for row in rows], theme.ink, 4),
+                    ("draft", [row.draft_prob for row in rows], theme.second, 2),
+                )
+            ),
         ],
         key_offset=30,
         layout={
@@ -205,12 +235,7 @@ def spec_enumeration(
                 range=[-0.5, len(rows) - 0.5],
                 tickfont={"size": 13, "color": theme.ink},
             ),
-            "yaxis": axis(
-                theme,
-                "probability",
-                range=[0, top * 1.08 or 1],
-                **percent_ticks(max(top * 1.08, 0.01)),
-            ),
+            "yaxis": axis(theme, "probability", range=[0, top or 1], **ticks),
         },
     )
 
@@ -227,7 +252,12 @@ def enumeration_words(table: AcceptanceTable) -> str:
     )
 
 
-def _stack(name: str, rows: Sequence[TableRow], values: Sequence[float], color: str) -> Properties:
+def _stack(
+    name: Literal["accepted", "recovered"],
+    rows: Sequence[TableRow],
+    values: Sequence[float],
+    theme: Theme,
+) -> Properties:
     texts = [
         f"{name} {percent(value)}<br>emitted {percent(row.emitted)}<br>"
         f"target {percent(row.target_prob)}"
@@ -239,24 +269,6 @@ def _stack(name: str, rows: Sequence[TableRow], values: Sequence[float], color: 
         "x": list(range(len(rows))),
         "y": list(values),
         "width": 0.5,
-        "marker": {"color": color, "line": {"width": 0}},
+        "marker": {"color": bar_color(name, theme), "line": {"width": 0}},
         **hover_texts(texts),
     }
-
-
-def _level(name: str, values: Sequence[float], color: str, width: int) -> Properties:
-    """A level line over each bar."""
-    return {
-        **strokes(((at - 0.33, value), (at + 0.33, value)) for at, value in enumerate(values)),
-        "name": name,
-        "line": {"color": color, "width": width},
-        "cliponaxis": False,
-    }
-
-
-def _enumeration_alt(table: AcceptanceTable, names: Sequence[str]) -> str:
-    words = "; ".join(
-        f"{name} emitted with {percent(row.emitted)}, target {percent(row.target_prob)}"
-        for name, row in zip(names, table.rows, strict=True)
-    )
-    return f"Bars of what one verification emits: {words}. {enumeration_words(table)}"

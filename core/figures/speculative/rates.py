@@ -10,7 +10,7 @@ from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
 from core.decoding.speculative.report import LengthSweep, SweepPoint
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
 from core.figures.base.marks import OUTSIDE, add_line, hover_texts
@@ -32,7 +32,24 @@ def spec_positions_data(trace: Trace) -> TableRows:
     ]
 
 
-@figure("Acceptance by position", settings_caption, spec_positions_data)
+@figure(
+    "Acceptance by position",
+    settings_caption,
+    spec_positions_data,
+    subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
+    "accepted. Of those reached it tells how hard the position itself is.",
+    alt=lambda rates: (
+        "Bars of accepted tokens for each draft position.",
+        "; ".join(
+            f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
+            for r in rates[:12]
+        )
+        + ".",
+    ),
+    key=lambda theme: [
+        [(bar_color("accepted", theme), "of drafted"), (bar_color("bonus", theme), "of reached")]
+    ],
+)
 def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """For each draft position: accepted of all drafted there, and of those that were reached."""
     rates = acceptance_by_position(trace.rounds)
@@ -40,16 +57,10 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
         return "Nothing was drafted in this run."
     drafted, reached = bar_color("accepted", theme), bar_color("bonus", theme)
     slot = (paper.width - _LEFT - 20) / max(len(rates), 4)
-    words = "; ".join(
-        f"position {nth(r.position)}: {r.accepted} of {r.drafted} drafted, {r.reached} reached"
-        for r in rates[:12]
-    )
     sheet = Sheet(
         theme,
         paper,
-        subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
-        "accepted. Of those reached it tells how hard the position itself is.",
-        alt=f"Bars of accepted tokens for each draft position. {words}.",
+        facts={"rates": rates},
         plot_height=220,
         left=_LEFT,
         right=20,
@@ -58,7 +69,6 @@ def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN)
             _bars("of drafted", rates, [rate.rate for rate in rates], drafted, -0.2),
             _bars("of reached", rates, [rate.rate_when_reached for rate in rates], reached, 0.2),
         ],
-        key=[key_entry(drafted, "of drafted") + key_entry(reached, "of reached")],
         key_offset=44,
         layout={
             "barmode": "overlay",
@@ -114,12 +124,31 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
     )
 
 
-def _sweep_caption(sweep: LengthSweep, trace: Trace, paper: Paper) -> str:
-    seeds = " · every length measured with seeds of its own" if sweep.points else ""
-    return settings_caption(trace, paper) + seeds
-
-
-@figure("Which draft length pays", _sweep_caption, spec_sweep_data)
+@figure(
+    "Which draft length pays",
+    lambda sweep, trace, paper: (
+        settings_caption(trace, paper)
+        + " · every length measured with seeds of its own" * bool(sweep.points)
+    ),
+    spec_sweep_data,
+    subtitle=lambda sweep, trace: _verdict(sweep, trace),
+    alt=lambda sweep, trace: (
+        "Speed-up over target-only decoding by draft length.",
+        "; ".join(
+            f"length {p.draft_length}: measured {p.measured:.2f}, predicted {p.predicted:.2f}"
+            for p in sweep.points
+        )
+        + ".",
+        *_verdict(sweep, trace),
+    ),
+    key=lambda theme: [
+        [
+            (theme.first, "measured", "●"),
+            (theme.second, "predicted", "◆"),
+            (theme.muted, "target only", "┄"),
+        ]
+    ],
+)
 def spec_sweep(
     sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -133,23 +162,16 @@ def spec_sweep(
     sheet = Sheet(
         theme,
         paper,
-        subtitle=_sweep_subtitle(sweep, trace),
-        alt=_sweep_alt(sweep, trace),
         plot_height=240,
         left=_LEFT,
         right=24,
         below=66,
         traces=[
             _line("measured", points, [p.measured for p in points], theme.first, "circle", "solid")
-            | _whiskers(points, theme),
+            | _whiskers(points, theme.first),
             _line(
                 "predicted", points, [p.predicted for p in points], theme.second, "diamond", "dash"
             ),
-        ],
-        key=[
-            key_entry(theme.first, "measured", "●")
-            + key_entry(theme.second, "predicted", "◆")
-            + key_entry(theme.muted, "target only", "┄")
         ],
         key_offset=44,
         layout={
@@ -195,58 +217,41 @@ def _line(
     }
 
 
-def _whiskers(points: Sequence[SweepPoint], theme: Theme) -> Properties:
+def _whiskers(points: Sequence[SweepPoint], color: str) -> Properties:
     """From the slowest to the fastest run of each length."""
-    spans = [p.spread or (p.measured, p.measured) for p in points]
-    ends = list(zip(points, spans, strict=True))
+    ends = [(p.measured, *(p.spread or (p.measured, p.measured))) for p in points]
     return {
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [max(0.0, high - p.measured) for p, (_, high) in ends],
-            "arrayminus": [max(0.0, p.measured - low) for p, (low, _) in ends],
-            "color": theme.first,
+            "array": [max(0.0, high - middle) for middle, _, high in ends],
+            "arrayminus": [max(0.0, middle - low) for middle, low, _ in ends],
+            "color": color,
             "thickness": 1.5,
             "width": 4,
         }
     }
 
 
-def _sweep_subtitle(sweep: LengthSweep, trace: Trace) -> str:
+def _verdict(sweep: LengthSweep, trace: Trace) -> Sequence[str | bool]:
+    """Sentences on what was measured, what was predicted, and how far both lie apart."""
     if sweep.alpha is None:
-        return "Nothing was drafted, so there is nothing to predict."
+        return ["Nothing was drafted, so there is nothing to predict."]
     rate = "alpha" if rule_of(trace) == "speculative" else "the mean accept_prob"
-    fastest = sweep.fastest
+    fastest, apart = sweep.fastest, [point for point in sweep.points if point.disagrees]
     runs = f", median of {fastest.runs} runs" if fastest.runs > 1 else ""
-    parts = [f"Fastest as measured: {fastest.draft_length} ({fastest.measured:.2f} times{runs})."]
-    if sweep.best is not None and sweep.best != fastest.draft_length:
-        parts.append(f"By the prediction it would be {sweep.best}.")
-    parts += _disagreement(sweep)
-    parts.append(f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here.")
-    if sweep.break_even is None:
-        parts.append("No measured length is predicted to pay.")
-    else:
-        end = ", the longest measured, or above" if sweep.pays_to_the_end else ""
-        parts.append(f"Predicted to pay up to {sweep.break_even}{end}.")
-    return " ".join(parts)
-
-
-def _disagreement(sweep: LengthSweep) -> list[str]:
-    """Sentence on the length at which prediction and measurement lie farthest apart."""
-    points = [point for point in sweep.points if point.disagrees]
-    if not points:
-        return []
-    worst = max(points, key=lambda point: abs(point.predicted / point.measured - 1))
+    worst = max(apart, key=lambda point: abs(point.predicted / point.measured - 1), default=fastest)
+    end = ", the longest measured, or above" if sweep.pays_to_the_end else ""
     return [
-        f"Prediction and measurement disagree at {len(points)} of {len(sweep.points)} lengths, "
-        f"most at {worst.draft_length}: {worst.predicted:.2f} against {worst.measured:.2f}."
+        f"Fastest as measured: {fastest.draft_length} ({fastest.measured:.2f} times{runs}).",
+        sweep.best is not None
+        and sweep.best != fastest.draft_length
+        and f"By the prediction it would be {sweep.best}.",
+        bool(apart)
+        and f"Prediction and measurement disagree at {len(apart)} of {len(sweep.points)} lengths, "
+        f"most at {worst.draft_length}: {worst.predicted:.2f} against {worst.measured:.2f}.",
+        f"Predicted from {rate} {sweep.alpha:.2f} and the costs measured here.",
+        "No measured length is predicted to pay."
+        if sweep.break_even is None
+        else f"Predicted to pay up to {sweep.break_even}{end}.",
     ]
-
-
-def _sweep_alt(sweep: LengthSweep, trace: Trace) -> str:
-    words = "; ".join(
-        f"length {p.draft_length}: measured {p.measured:.2f}, predicted {p.predicted:.2f}"
-        for p in sweep.points
-    )
-    subtitle = _sweep_subtitle(sweep, trace)
-    return f"Speed-up over target-only decoding by draft length. {words}. {subtitle}"

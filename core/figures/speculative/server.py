@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.counting import nth
-from core.figures.base.axes import axis, key_entry
+from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.marks import hover_texts
 from core.figures.base.paper import SCREEN, Paper
@@ -22,7 +22,28 @@ def server_speculation_data(found: ServerSpeculation) -> TableRows:
     return [(of, nth(at), *bar) for of, rows in parts for at, bar in enumerate(rows)]
 
 
-@figure("The server's speculation", given, server_speculation_data)
+@figure(
+    "The server's speculation",
+    given,
+    server_speculation_data,
+    subtitle=lambda found: (
+        f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
+        f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted."
+    ),
+    alt=lambda found, bars, of: (
+        f"Accepted of {found.drafted} drafted tokens of the server's own speculation.",
+        "; ".join(
+            f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
+        )
+        + ".",
+    ),
+    key=lambda theme: [
+        [
+            (kind_color("accepted", theme), "accepted"),
+            (kind_color("rejected", theme), "rejected, or behind one"),
+        ]
+    ],
+)
 def server_speculation(
     found: ServerSpeculation, caption: str, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
@@ -35,16 +56,10 @@ def server_speculation(
     if not bars:
         return "The server counted its drafts, and not where they were accepted."
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
-    rounds = "; ".join(
-        f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
-    )
     return Sheet(
         theme,
         paper,
-        subtitle=f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
-        f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted.",
-        alt=f"Accepted of {found.drafted} drafted tokens of the server's own speculation. "
-        f"{rounds}.",
+        facts={"bars": bars, "of": of},
         plot_height=220,
         left=56,
         right=20,
@@ -53,7 +68,6 @@ def server_speculation(
             _bars("accepted", bars, [bar.accepted for bar in bars], accepted, of),
             _bars("rejected", bars, [bar.drafted - bar.accepted for bar in bars], rejected, of),
         ],
-        key=[key_entry(accepted, "accepted") + key_entry(rejected, "rejected, or behind one")],
         key_offset=44,
         layout={
             "barmode": "stack",

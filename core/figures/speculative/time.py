@@ -13,7 +13,6 @@ from core.decoding.speculative.report import (
     stage_shares,
 )
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import key_entry
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, milliseconds, settings_caption
 from core.figures.base.marks import hover_texts
@@ -61,11 +60,25 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableR
         )
 
 
-def _caption(trace: Trace, comparison: Comparison | None, paper: Paper) -> str:
-    return settings_caption(comparison.speculative if comparison else trace, paper)
-
-
-@figure("Where the time goes", _caption, spec_time_data)
+@figure(
+    "Where the time goes",
+    lambda trace, comparison, paper: settings_caption(
+        comparison.speculative if comparison else trace, paper
+    ),
+    spec_time_data,
+    subtitle="Above: a token, on average. Below: each round, with what it emitted.",
+    alt=lambda shown, rows: (
+        f"Times of {len(shown.rounds)} rounds.",
+        ". ".join(
+            f"{name}: "
+            + ", ".join(f"{part} {milliseconds(seconds)}" for part, seconds in parts.items())
+            + " a token"
+            for name, parts in rows
+        )
+        + ".",
+    ),
+    key=lambda theme, rows: [[(_colors(theme)[part], part) for _, parts in rows for part in parts]],
+)
 def spec_time(
     trace: Trace,
     comparison: Comparison | None = None,
@@ -83,21 +96,20 @@ def spec_time(
     if not shown.rounds:
         return "This run made no round, so there is nothing to time."
     rows, slowest = _totals(shown, comparison), max(step.seconds.total for step in shown.rounds)
-    upper = 54 * len(rows)
-    height = upper + _GAP + _ROUNDS
-    totals = [1000 * sum(parts.values()) for _, parts in rows]
+    upper, height = 54 * len(rows), 54 * len(rows) + _GAP + _ROUNDS
+    runs: tuple[tuple[float, ...], ...] = ()
     if comparison is not None:
-        totals += [1000 * max(times) for times in _runs(comparison)]
+        runs = (comparison.speculative_token_seconds, comparison.target_token_seconds)
+    totals = [1000 * sum(parts.values()) for _, parts in rows]
+    totals += [1000 * max(times) for times in runs]
     sheet = Sheet(
         theme,
         paper,
-        subtitle="Above: a token, on average. Below: each round, with what it emitted.",
-        alt=_alt(shown, rows),
+        facts={"shown": shown, "rows": rows},
         plot_height=height,
         left=62,
         right=20,
         below=60,
-        key=[_key(theme, comparison is not None)],
         key_offset=42,
         layout={
             **total_axes(theme, f"ms{NBSP}a{NBSP}token", totals, upper / height, rows=len(rows)),
@@ -112,16 +124,9 @@ def spec_time(
             "barmode": "stack",
         },
     )
-    _add_totals(sheet, rows, comparison)
+    _add_totals(sheet, rows, runs)
     _add_rounds(sheet, shown.rounds)
     return sheet
-
-
-def _key(theme: Theme, compared: bool) -> str:
-    colors = _colors(theme)
-    return "".join([key_entry(colors[part], part) for part in _PARTS]) + (
-        key_entry(theme.rest, "target only") if compared else ""
-    )
 
 
 def _colors(theme: Theme) -> dict[str, str]:
@@ -146,17 +151,12 @@ def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict
     return rows
 
 
-def _runs(comparison: Comparison) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Seconds a token of every run, by the rows of the totals."""
-    return comparison.speculative_token_seconds, comparison.target_token_seconds
-
-
 def _add_totals(
     sheet: Sheet,
     rows: Sequence[tuple[str, dict[str, float]]],
-    comparison: Comparison | None,
+    runs: Sequence[Sequence[float]],
 ) -> None:
-    colors, runs = _colors(sheet.theme), _runs(comparison) if comparison else ()
+    colors = _colors(sheet.theme)
     for at, (name, parts) in enumerate(rows):
         for part, seconds in parts.items():
             trace = add_part(sheet, f"{name}: {part}", [at], [1000 * seconds], colors[part])
@@ -201,13 +201,3 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
         "hoverinfo": "skip",
     }
     sheet.traces.append(emitted)
-
-
-def _alt(trace: Trace, rows: Sequence[tuple[str, dict[str, float]]]) -> str:
-    words = ". ".join(
-        f"{name}: "
-        + ", ".join(f"{part} {milliseconds(seconds)}" for part, seconds in parts.items())
-        + " a token"
-        for name, parts in rows
-    )
-    return f"Times of {len(trace.rounds)} rounds. {words}."

@@ -8,12 +8,12 @@ from functools import partial
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.axes import axis, key_entry, top_axis
+from core.figures.base.axes import axis, top_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import escaped, settings_caption, table_text, visible_token
 from core.figures.base.marks import PAPER, add_note, overlaid
 from core.figures.base.paper import SCREEN, SMALL, Paper
-from core.figures.base.sheet import EDGE, Properties, Sheet
+from core.figures.base.sheet import EDGE, Properties, Sentences, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, cut_window, numbered, window_of
 from core.figures.speculative.timeline_cells import (
@@ -22,11 +22,12 @@ from core.figures.speculative.timeline_cells import (
     add_cells,
     add_marks,
     add_ring,
-    token_cells,
+    cells_of_rounds,
 )
 from core.figures.speculative.words import (
     KINDS,
     SIGNS,
+    Kind,
     emitted,
     extra_kind,
     kind_color,
@@ -34,7 +35,6 @@ from core.figures.speculative.words import (
 )
 
 COLUMNS = 40
-_SUBTITLE = "A column is a round; its last row is the target’s own token."
 _LEFT = 92
 # A phone's page shows so many.
 PHONE_COLUMNS = 5
@@ -90,7 +90,28 @@ def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = No
             )
 
 
-@figure("Rounds and their drafted tokens", settings_caption, spec_timeline_data)
+def _alt(rounds: Sequence[DraftRound], shown: ShownPart) -> Sentences:
+    drafted = [token for step in rounds for token in step.drafted]
+    return (
+        f"Timeline of rounds {nth(shown.first)} to {shown.last}: "
+        f"{sum(token.outcome == 'accepted' for token in drafted)} of {len(drafted)} drafted tokens "
+        f"accepted, {sum(step.recovered is not None for step in rounds)} recovered, "
+        f"{sum(step.bonus is not None for step in rounds)} bonus.",
+        f"Text: {visible_token(''.join(step.text for step in rounds), 300)}",
+    )
+
+
+@figure(
+    "Rounds and their drafted tokens",
+    settings_caption,
+    spec_timeline_data,
+    subtitle=lambda shown: (
+        "A column is a round; its last row is the target’s own token.",
+        not shown.whole and f"{shown.words}.",
+    ),
+    alt=_alt,
+    key=lambda theme: [[(kind_color(k, theme), kind_words(k), SIGNS[k]) for k in KINDS]],
+)
 def spec_timeline(
     trace: Trace,
     *,
@@ -103,18 +124,15 @@ def spec_timeline(
     """Rounds across, draft positions down, the target's own token in the last row.
 
     Args:
-        first: the first round drawn.
-        columns: so many rounds are drawn at most; above 40 their tokens are too small to read. A
-            narrow paper holds fewer: then the part with the selected token is drawn.
-        selected: round and place of the token to mark; the target's own has place -1.
+        columns: so many rounds from the `first` on at most; above 40 their tokens are too small to
+            read. Of more than a paper holds the part with the selected token is drawn.
+        selected: round and place of the token to mark; -1 for the target's own.
 
-    A click on a token hands over `customdata = [round, place]`. `layout.meta` says where each round
-    ends, as a share of the plotting area, and what lies around that area in px.
+    A click hands over `customdata = [round, place]`; `meta["ends"]` has the ends of the rounds.
     """
     if not trace.rounds:
         return "This run made no round, so there is nothing to show."
-    depth = _depth(trace)
-    held = rounds_for(paper.window, trace) if paper.printed else columns
+    depth, held = _depth(trace), rounds_for(paper.window, trace) if paper.printed else columns
     first, columns = cut_window(first, columns, held, selected[0] if selected else None)
     first = min(max(first, 0), len(trace.rounds) - 1)
     rounds = window_of(trace.rounds, first, columns)
@@ -122,28 +140,49 @@ def spec_timeline(
     drawn = max(min(columns, len(trace.rounds)), min(columns, 8))
     fixed = paper.printed or columns <= PHONE_COLUMNS
     width = (paper.window - _LEFT - EDGE if fixed else _WIDTH) / drawn
-    height, flat = _row_height(width, depth), depth > _TALL_ROWS
-    cells = token_cells(rounds, first, depth)
+    flat, level = depth > _TALL_ROWS, 35 if width >= LEVEL else 84 if depth <= _HIGH_ROWS else 66
+    height = 22 if flat else level
+    cells = cells_of_rounds(rounds, first, depth)
     sheet = Sheet(
         theme,
         paper,
-        subtitle=_SUBTITLE if shown.whole else f"{_SUBTITLE} {shown.words}.",
-        alt=_alt(rounds, first),
+        facts={"rounds": rounds, "shown": shown},
+        meta={"ends": [nth(at) / drawn for at in range(len(rounds))], "first": first},
         plot_height=round(height * (depth + 1 + GAP)),
         left=_LEFT,
         above=24,
         below=34,
-        key=[_key(theme)],
         key_offset=10,
-        layout={**overlaid(SMALL), "yaxis": _place_axis(depth, theme)},
+        layout=overlaid(SMALL) | _axes(shown, drawn, width, depth, theme),
     )
     add_cells(sheet, cells, width, height, flat=flat)
     add_marks(sheet, cells, width, height, flat=flat)
     add_ring(sheet, cells, selected)
-    _count_rounds(sheet, first, len(rounds), drawn, width)
-    sheet.meta |= {"ends": [nth(at) / drawn for at in range(len(rounds))], "first": first}
+    where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4, "color": theme.muted}
+    add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, **where)
     shown.tell(sheet, partial(rounds_for, trace=trace))
     return sheet
+
+
+def _axes(shown: ShownPart, drawn: int, width: float, depth: int, theme: Theme) -> Properties:
+    """Numbers of the rounds, each `width` px wide, and the positions."""
+    # A narrow column has no number.
+    every, first = 1 if width >= _NUMBER else 5, shown.first
+    ticks = [at for at in range(first, shown.last) if at == first or nth(at) % every == 0]
+    places = [at - first for at in ticks]
+    rows = [f"{'position ' if place == 0 else ''}{nth(place)} " for place in range(depth)]
+    return {
+        "xaxis": top_axis(theme, [-0.5, drawn - 0.5], places, [str(nth(at)) for at in ticks]),
+        "yaxis": axis(
+            theme,
+            range=[depth + GAP + 0.5, -0.5],
+            showgrid=False,
+            showline=False,
+            tickmode="array",
+            tickvals=[*range(depth), depth + GAP],
+            ticktext=[*rows, "target’s own "],
+        ),
+    }
 
 
 def rounds_for(width: float, trace: Trace) -> int:
@@ -157,65 +196,11 @@ def _depth(trace: Trace) -> int:
     return max([1, *(len(step.drafted) for step in trace.rounds)])
 
 
-def _key(theme: Theme) -> str:
-    return "".join(
-        key_entry(kind_color(kind, theme), kind_words(kind), SIGNS[kind]) for kind in KINDS
-    )
-
-
-def _count_rounds(sheet: Sheet, first: int, count: int, drawn: int, width: float) -> None:
-    """The rounds' numbers over their columns."""
-    theme, where = sheet.theme, {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -4}
-    every = 1 if width >= _NUMBER else 5
-    shown = [at for at in range(count) if at == 0 or nth(first + at) % every == 0]
-    sheet.layout["xaxis"] = top_axis(
-        theme, [-0.5, drawn - 0.5], shown, [str(nth(first + at)) for at in shown]
-    )
-    add_note(sheet, "round numbers", "round", 0, 1, size=SMALL, color=theme.muted, **where)
-
-
-def _place_axis(depth: int, theme: Theme) -> Properties:
-    rows = [f"{'position ' if place == 0 else ''}{nth(place)} " for place in range(depth)]
-    return axis(
-        theme,
-        range=[depth + GAP + 0.5, -0.5],
-        showgrid=False,
-        showline=False,
-        tickmode="array",
-        tickvals=[*range(depth), depth + GAP],
-        ticktext=[*rows, "target’s own "],
-    )
-
-
-def _row_height(width: float, depth: int) -> int:
-    if depth > _TALL_ROWS:
-        return 22
-    if width >= LEVEL:
-        return 35
-    return 84 if depth <= _HIGH_ROWS else 66
-
-
-def _alt(rounds: Sequence[DraftRound], first: int) -> str:
-    drafted = [token for step in rounds for token in step.drafted]
-    accepted = sum(token.outcome == "accepted" for token in drafted)
-    recovered = sum(step.recovered is not None for step in rounds)
-    bonus = sum(step.bonus is not None for step in rounds)
-    text = "".join(step.text for step in rounds)
-    return (
-        f"Timeline of rounds {nth(first)} to {first + len(rounds)}: {accepted} of {len(drafted)} "
-        f"drafted tokens accepted, {recovered} recovered, {bonus} bonus. "
-        f"Text: {visible_token(text, 300)}"
-    )
-
-
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:
     """Colour, kind and words of what is in the text, for a key beside it."""
-    words = {
+    words: dict[Kind, str] = {
         "accepted": "drafted and accepted",
         "recovered": "recovered after a rejection",
         "bonus": "bonus",
     }
-    return [
-        (kind_color(kind, theme), kind, escaped(words[kind]))
-        for kind in ("accepted", "recovered", "bonus")
-    ]
+    return [(kind_color(kind, theme), kind, escaped(text)) for kind, text in words.items()]

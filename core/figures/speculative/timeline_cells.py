@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from core.decoding.counting import nth
 from core.decoding.speculative.types import DraftRound
-from core.figures.base.labels import escaped, percent, show_token, visible_token
-from core.figures.base.marks import add_frame, cell_bars, hover_texts
+from core.figures.base.labels import escaped, lines, percent, show_token, visible_token
+from core.figures.base.marks import add_frame, token_cells
 from core.figures.base.measure import fitted
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.speculative.words import (
@@ -45,45 +45,31 @@ class TokenCell(NamedTuple):
     key: tuple[int, int]
 
 
-def token_cells(rounds: Sequence[DraftRound], first: int, depth: int) -> list[TokenCell]:
+def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> list[TokenCell]:
     """The cells of these rounds; `first` is the number of the first one."""
     cells = []
     for column, step in enumerate(rounds):
         at = first + column
         for place, token in enumerate(step.drafted):
-            hover = _draft_hover(at, place, step)
+            hover = lines(
+                f"<b>{show_token(token.text, 40)}</b>",
+                f"round {nth(at)} · position {nth(place)} · {kind_words(token.outcome)}",
+                f"target_prob {percent(token.target_prob)}",
+                f"draft_prob {percent(token.draft_prob)}",
+                f"accept_prob {number(token.accept_prob)}",
+                token.uniform is not None and f"uniform number {number(token.uniform)}",
+            )
             cells.append(TokenCell(column, place, token.outcome, token.text, hover, (at, place)))
-        if step.extra is not None:
-            extra = step.extra
-            assert extra is not None
-            hover = "<br>".join(
-                [
-                    f"<b>{show_token(extra.text, 40)}</b>",
-                    f"round {nth(at)} · {kind_words(extra_kind(step))}",
-                    f"drawn with {percent(extra.prob)}",
-                    f"target_prob {percent(extra.target_prob)}",
-                ]
+        if (extra := step.extra) is not None:
+            kind = extra_kind(step)
+            hover = lines(
+                f"<b>{show_token(extra.text, 40)}</b>",
+                f"round {nth(at)} · {kind_words(kind)}",
+                f"drawn with {percent(extra.prob)}",
+                f"target_prob {percent(extra.target_prob)}",
             )
-            cells.append(
-                TokenCell(
-                    column, depth + GAP, extra_kind(step), step.extra.text, hover, (at, EXTRA)
-                )
-            )
+            cells.append(TokenCell(column, depth + GAP, kind, extra.text, hover, (at, EXTRA)))
     return cells
-
-
-def _draft_hover(at: int, place: int, step: DraftRound) -> str:
-    token = step.drafted[place]
-    lines = [
-        f"<b>{show_token(token.text, 40)}</b>",
-        f"round {nth(at)} · position {nth(place)} · {kind_words(token.outcome)}",
-        f"target_prob {percent(token.target_prob)}",
-        f"draft_prob {percent(token.draft_prob)}",
-        f"accept_prob {number(token.accept_prob)}",
-    ]
-    if token.uniform is not None:
-        lines.append(f"uniform number {number(token.uniform)}")
-    return "<br>".join(lines)
 
 
 def add_cells(
@@ -100,43 +86,33 @@ def add_cells(
     room = height - _MARK_ROOM if narrow else width - _PADDING - 20 * flat
     longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed
     # On a page Plotly turns level texts where a phone has no room for them.
-    turned: Properties = {"textangle": -90} if narrow else {}
-    turned |= {"textangle": 0} if sheet.paper.printed and not narrow else {}
-    for kind in KINDS:
+    turned: Properties = (
+        {"textangle": -90 if narrow else 0} if narrow or sheet.paper.printed else {}
+    )
+    for kind in (kind for kind in KINDS if any(cell.kind == kind for cell in cells)):
         group = [cell for cell in cells if cell.kind == kind]
-        if not group:
-            continue
-        ground = soft_color(kind, theme)
-        marker: Properties = {"color": ground, "line": {"width": 1.5, "color": theme.paper}}
-        if kind == "not_reached":
-            marker["pattern"] = {
-                "shape": "/",
-                "fgcolor": theme.grid,
-                "bgcolor": ground,
-                "size": 7,
-                "solidity": 0.15,
-            }
+        ground, out = soft_color(kind, theme), kind == "not_reached"
+        hatch = {"shape": "/", "fgcolor": theme.grid, "bgcolor": ground, "size": 7}
         sheet.traces.append(
-            {
-                **cell_bars([(cell.column, cell.row - 0.5) for cell in group], 1),
-                "name": kind_words(kind),
-                "text": [
+            token_cells(
+                theme,
+                kind_words(kind),
+                [(cell.column, cell.row - 0.5) for cell in group],
+                [
                     ""
                     if bare
                     else escaped(fitted(visible_token(cell.text, 60), longest, size, "mono"))
                     for cell in group
                 ],
-                "insidetextanchor": "middle" if flat else "end",
+                [cell.hover for cell in group],
+                ground,
+                theme.muted if out else theme.text_on(ground),
+                size=size,
+                pattern={**hatch, "solidity": 0.15} if out else None,
+                insidetextanchor="middle" if flat else "end",
+                customdata=[list(cell.key) for cell in group],
                 **turned,
-                "textfont": {
-                    "family": theme.mono,
-                    "size": size,
-                    "color": (theme.muted if kind == "not_reached" else theme.text_on(ground)),
-                },
-                **hover_texts([cell.hover for cell in group]),
-                "customdata": [list(cell.key) for cell in group],
-                "marker": marker,
-            }
+            )
         )
 
 

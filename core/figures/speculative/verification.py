@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from core.decoding.counting import nth, span_key
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import PairCandidate
-from core.figures.base.axes import axis, key_entry, named_axis
+from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     NBSP,
+    lines,
     percent,
     percent_ticks,
     settings_caption,
@@ -21,7 +22,7 @@ from core.figures.base.labels import (
 )
 from core.figures.base.marks import token_bars
 from core.figures.base.paper import SCREEN, Paper
-from core.figures.base.sheet import Properties, Sheet, no_selection
+from core.figures.base.sheet import Properties, Sentences, Sheet, no_selection
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.position import VerifiedPosition, position_at, shown_candidates
 from core.figures.speculative.verification_strip import add_strip
@@ -32,7 +33,6 @@ from core.figures.speculative.words import (
     kind_color,
     kind_words,
     rule_of,
-    token_at,
     where_words,
 )
 
@@ -55,22 +55,16 @@ def spec_verification_data(trace: Trace, at: int, place: int) -> TableRows:
     drafted, extra, mass = verified.drafted, verified.extra, verified.residual_mass
     for c in verified.candidates:
         both = c.draft_prob is not None
-        here = drafted is not None and c.token_id == drafted.token_id
-        added = extra is not None and c.token_id == extra.token_id
-        who = (
+        yield (
             nth(at),
             nth(verified.position),
             c.token_id,
             table_text(c.text),
-            here,
-            added,
-        )
-        shared = min(c.target_prob, c.draft_prob or 0.0) if both else None
-        yield (
-            *who,
+            drafted is not None and c.token_id == drafted.token_id,
+            extra is not None and c.token_id == extra.token_id,
             c.target_prob,
             c.draft_prob,
-            shared,
+            min(c.target_prob, c.draft_prob or 0.0) if both else None,
             c.excess if both else None,
             c.excess / mass if mass > 0 else None,
             c.target_raw_prob,
@@ -78,7 +72,58 @@ def spec_verification_data(trace: Trace, at: int, place: int) -> TableRows:
         )
 
 
-@figure("The verification of a token", settings_caption, spec_verification_data)
+def _alt(verified: VerifiedPosition, shown: Sequence[PairCandidate]) -> Sentences:
+    drafted, own = verified.drafted, verified.place == EXTRA or verified.drafted is None
+    token = verified.extra if own else drafted
+    kind = extra_kind(verified.step) if own or drafted is None else drafted.outcome
+    assert token is not None
+    return (
+        f"Bars of both models' probabilities, round {nth(verified.at)}, position "
+        f"{nth(verified.position)}:",
+        ", ".join(
+            f"{visible_token(c.text, 24)} target {percent(c.target_prob)}"
+            + ("" if c.draft_prob is None else f" and draft {percent(c.draft_prob)}")
+            for c in shown[:3]
+        )
+        + ".",
+        f"{visible_token(token.text, 24)} is {kind_words(kind)}.",
+        verified.residual_mass > 0 and f"The residual is {percent(verified.residual_mass)}.",
+    )
+
+
+def _subtitle(verified: VerifiedPosition) -> str:
+    if verified.drafted is None:
+        return "The bonus comes from the target alone: the draft has no say at this position."
+    if rule_of(verified.trace) != "speculative":
+        return "Both models’ probabilities for the same position, one over the other."
+    return (
+        "What both give is min(target, draft). The target’s rest is the residual, "
+        f"{percent(verified.residual_mass)} in all: the probability that a token drafted here is "
+        "rejected."
+    )
+
+
+@figure(
+    "The verification of a token",
+    settings_caption,
+    spec_verification_data,
+    subtitle=_subtitle,
+    alt=_alt,
+    key=lambda verified, theme: [
+        [(theme.first, "target")]
+        if verified.drafted is None
+        else [
+            (theme.muted, "both", "▨"),
+            (theme.first, "target only"),
+            (theme.second, "draft only"),
+        ],
+        [
+            (kind_color(kind, theme), kind_words(kind), SIGNS[kind])
+            for kind in dict.fromkeys(map(verified.kind_of, verified.candidates))
+            if kind
+        ],
+    ],
+)
 def spec_verification(
     trace: Trace,
     at: int,
@@ -100,25 +145,24 @@ def spec_verification(
     if verified is None:
         return no_selection(paper, "token", "one in the timeline")
     shown = shown_candidates(verified, count)
+    place_key = "own-token" if place == EXTRA else span_key("position", place)
     height = _STRIP + _GAP + _ROW * len(shown)
-    labels = [_tick(verified, candidate, theme) for candidate in shown]
-    left = 24 + round(7.4 * max(text_columns(plain) for plain, _ in labels))
+    names, columns = _names(verified, shown, theme)
+    left = 24 + round(7.4 * columns)
     sheet = Sheet(
         theme,
         paper,
         title=f"Round {nth(at)}, {where_words(place)}",
-        subtitle=_subtitle(verified),
-        alt=_alt(verified, shown),
-        meta={"shown": [span_key("round", at), _place_key(place)]},
+        facts={"verified": verified, "shown": shown},
+        meta={"shown": [span_key("round", at), place_key]},
         plot_height=height,
         left=left,
         right=_RIGHT,
         above=20,
         below=70,
-        key=_key(verified, theme),
         key_offset=44,
         layout={
-            **_axes(verified, shown, [text for _, text in labels], (left, height), theme),
+            **_axes(verified, shown, names, (left, height), theme),
             "barmode": "stack",
         },
     )
@@ -129,44 +173,89 @@ def spec_verification(
     return sheet
 
 
-def _place_key(place: int) -> str:
-    """A token's place in a file's name."""
-    return "own-token" if place == EXTRA else span_key("position", place)
-
-
-def _subtitle(found: VerifiedPosition) -> str:
-    if found.drafted is None:
-        return "The bonus comes from the target alone: the draft has no say at this position."
-    if rule_of(found.trace) != "speculative":
-        return "Both models’ probabilities for the same position, one over the other."
-    missing = percent(found.residual_mass)
+def _pair(found: VerifiedPosition, candidate: PairCandidate) -> list[float]:
+    """The probabilities beside a bar: the target's, and the draft's where it has a say."""
+    alone = found.drafted is None or candidate.draft_prob is None
     return (
-        "What both give is min(target, draft). The target’s rest is the residual, "
-        f"{missing} in all: the probability that a token drafted here is rejected."
+        [candidate.target_prob] if alone else [candidate.target_prob, candidate.draft_prob or 0.0]
     )
 
 
-def _tick(found: VerifiedPosition, candidate: PairCandidate, theme: Theme) -> tuple[str, str]:
-    plain = visible_token(candidate.text, _LIMIT)
-    token, kind = show_token(candidate.text, _LIMIT), found.kind_of(candidate)
-    if kind is None:
-        return plain, f"{token}{NBSP}"
-    sign = f'<span style="color:{kind_color(kind, theme)}">{SIGNS[kind]}</span>'
-    return f"{plain}  ", f"{sign}{NBSP}<b>{token}</b>{NBSP}"
+def _names(
+    found: VerifiedPosition, shown: Sequence[PairCandidate], theme: Theme
+) -> tuple[list[str], int]:
+    """The tokens, the drafted and the added one with their signs; the columns of the widest."""
+    names, columns = [], []
+    for candidate in shown:
+        token, kind = show_token(candidate.text, _LIMIT), found.kind_of(candidate)
+        columns.append(text_columns(visible_token(candidate.text, _LIMIT)) + 2 * bool(kind))
+        if kind:
+            sign = f'<span style="color:{kind_color(kind, theme)}">{SIGNS[kind]}</span>'
+            token = f"{sign}{NBSP}<b>{token}</b>"
+        names.append(f"{token}{NBSP}")
+    return names, max(columns)
+
+
+def _axes(
+    found: VerifiedPosition,
+    shown: Sequence[PairCandidate],
+    names: Sequence[str],
+    plot: tuple[int, int],
+    theme: Theme,
+) -> Properties:
+    """The axes of a plotting area by its left margin and its height, px."""
+    two, rows = found.residual_mass > 0, _ROW * len(shown) / plot[1]
+    end = _SPLIT[0] if two else 1
+    # The numbers behind the bars, where the figure is narrow.
+    longest = max(len(" | ".join(map(percent, _pair(found, c)))) for c in shown)
+    behind = min(0.65, (longest + 2) * _DIGIT / ((_NARROW - plot[0] - _RIGHT) * end))
+    top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
+    most = max(*(c.excess / (found.residual_mass or 1.0) for c in shown), 1e-9)
+    look = {"range": [0, most * 1.08], "domain": [_SPLIT[1], 1], **percent_ticks(most, 2)}
+    return {
+        "xaxis": axis(
+            theme,
+            "probability",
+            6,
+            range=[0, top / (1 - behind)],
+            domain=[0, end],
+            **percent_ticks(top, 3),
+        ),
+        "yaxis": named_axis(theme, names, range=[len(shown) - 0.5, -0.5], domain=[0, rows]),
+        **({"xaxis2": axis(theme, "residual", 6, anchor="y", **look)} if two else {}),
+    }
 
 
 def _bars(
     found: VerifiedPosition, shown: Sequence[PairCandidate], theme: Theme
 ) -> Iterator[Properties]:
     """The bars of both models' shared and single probabilities, and of the residual."""
-    hovers = [_hover(found, candidate) for candidate in shown]
+    hovers = [
+        lines(
+            f"<b>{show_token(c.text, 40)}</b>",
+            kind and kind_words(kind),
+            f"target_prob {percent(c.target_prob)}",
+            c.draft_prob is not None and f"draft_prob {percent(c.draft_prob)}",
+            found.residual_mass > 0 and f"residual {percent(c.excess / found.residual_mass)}",
+            f"target before shaping {percent(c.target_raw_prob)}",
+            c.draft_raw_prob is not None and f"draft before shaping {percent(c.draft_raw_prob)}",
+        )
+        for c, kind in ((c, found.kind_of(c)) for c in shown)
+    ]
     shared = [min(c.target_prob, c.draft_prob or 0.0) for c in shown]
     plain = {"line": {"width": 0}}
-    lines = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
-    hatched = {**plain, "pattern": {**lines, "solidity": 0.25}}
+    hatch = {"shape": "/", "fgcolor": theme.muted, "bgcolor": theme.rest, "size": 6}
+    hatched = {**plain, "pattern": {**hatch, "solidity": 0.25}}
     target = [c.target_prob - s for c, s in zip(shown, shared, strict=True)]
     draft = [(c.draft_prob or 0.0) - s for c, s in zip(shown, shared, strict=True)]
-    texts = [_pair_text(found, candidate, theme) for candidate in shown]
+    texts = [
+        NBSP
+        + f"{NBSP}|{NBSP}".join(
+            f'<span style="color:{color}">{percent(prob)}</span>'
+            for color, prob in zip((theme.first, theme.second), _pair(found, c), strict=False)
+        )
+        for c in shown
+    ]
     look: Properties = {"width": 0.72}
     yield token_bars(theme, "both", shared, hovers, theme.rest, marker=hatched, **look)
     yield token_bars(theme, "target only", target, hovers, theme.first, marker=plain, **look)
@@ -186,110 +275,3 @@ def _bars(
             xaxis="x2",
             **look,
         )
-
-
-def _pair_text(found: VerifiedPosition, candidate: PairCandidate, theme: Theme) -> str:
-    target = f'<span style="color:{theme.first}">{percent(candidate.target_prob)}</span>'
-    if found.drafted is None or candidate.draft_prob is None:
-        return f"{NBSP}{target}"
-    draft = f'<span style="color:{theme.second}">{percent(candidate.draft_prob)}</span>'
-    return f"{NBSP}{target}{NBSP}|{NBSP}{draft}"
-
-
-def _hover(found: VerifiedPosition, candidate: PairCandidate) -> str:
-    kind = found.kind_of(candidate)
-    lines = [f"<b>{show_token(candidate.text, 40)}</b>"]
-    if kind is not None:
-        lines.append(kind_words(kind))
-    lines.append(f"target_prob {percent(candidate.target_prob)}")
-    if candidate.draft_prob is not None:
-        lines.append(f"draft_prob {percent(candidate.draft_prob)}")
-    if found.residual_mass > 0:
-        lines.append(f"residual {percent(candidate.excess / found.residual_mass)}")
-    lines.append(f"target before shaping {percent(candidate.target_raw_prob)}")
-    if candidate.draft_raw_prob is not None:
-        lines.append(f"draft before shaping {percent(candidate.draft_raw_prob)}")
-    return "<br>".join(lines)
-
-
-def _label_share(found: VerifiedPosition, shown: Sequence[PairCandidate], left: int) -> float:
-    """The share of the bars' panel that the numbers take where the figure is narrow."""
-    panel = (_NARROW - left - _RIGHT) * (_SPLIT[0] if found.residual_mass > 0 else 1)
-    longest = 0
-    for candidate in shown:
-        two = found.drafted is not None and candidate.draft_prob is not None
-        draft = f" | {percent(candidate.draft_prob or 0.0)}" if two else ""
-        longest = max(longest, len(percent(candidate.target_prob) + draft))
-    return min(0.65, (longest + 2) * _DIGIT / panel)
-
-
-def _axes(
-    found: VerifiedPosition,
-    shown: Sequence[PairCandidate],
-    labels: Sequence[str],
-    plot: tuple[int, int],
-    theme: Theme,
-) -> Properties:
-    """The axes of a plotting area by its left margin and its height, px."""
-    behind, rows = _label_share(found, shown, plot[0]), _ROW * len(shown) / plot[1]
-    top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
-    two = found.residual_mass > 0
-    axes: Properties = {
-        "xaxis": axis(
-            theme,
-            "probability",
-            6,
-            range=[0, top / (1 - behind)],
-            domain=[0, _SPLIT[0] if two else 1],
-            **percent_ticks(top, 3),
-        ),
-        "yaxis": named_axis(theme, labels, range=[len(shown) - 0.5, -0.5], domain=[0, rows]),
-    }
-    if two:
-        most = max(*(c.excess / found.residual_mass for c in shown), 1e-9)
-        axes["xaxis2"] = axis(
-            theme,
-            "residual",
-            6,
-            anchor="y",
-            range=[0, most * 1.08],
-            domain=[_SPLIT[1], 1],
-            **percent_ticks(most, 2),
-        )
-    return axes
-
-
-def _key(found: VerifiedPosition, theme: Theme) -> list[str]:
-    keys = [key_entry(theme.first, "target")]
-    if found.drafted is not None:
-        keys = [
-            key_entry(theme.muted, "both", "▨"),
-            key_entry(theme.first, "target only"),
-            key_entry(theme.second, "draft only"),
-        ]
-    kinds = [kind for kind in map(found.kind_of, found.candidates) if kind is not None]
-    return [
-        "".join(keys),
-        "".join(
-            [key_entry(kind_color(k, theme), kind_words(k), SIGNS[k]) for k in dict.fromkeys(kinds)]
-        ),
-    ]
-
-
-def _alt(found: VerifiedPosition, shown: Sequence[PairCandidate]) -> str:
-    token = token_at(found.trace, found.at, found.place)
-    assert token is not None
-    kind = (
-        found.drafted.outcome if found.drafted and found.place != EXTRA else extra_kind(found.step)
-    )
-    top = ", ".join(
-        f"{visible_token(c.text, 24)} target {percent(c.target_prob)}"
-        + ("" if c.draft_prob is None else f" and draft {percent(c.draft_prob)}")
-        for c in shown[:3]
-    )
-    residual = f" The residual is {percent(found.residual_mass)}." if found.residual_mass else ""
-    return (
-        f"Bars of both models' probabilities, round {nth(found.at)}, position "
-        f"{nth(found.position)}: {top}. "
-        f"{visible_token(token.text, 24)} is {kind_words(kind)}.{residual}"
-    )

@@ -9,7 +9,7 @@ from core.figures.base.axes import axis, bare_axis
 from core.figures.base.labels import percent, show_token
 from core.figures.base.marks import PAPER, add_line, add_note
 from core.figures.base.measure import markup_width
-from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.sheet import Sheet
 from core.figures.base.theme import Theme
 from core.figures.speculative.position import VerifiedPosition
 from core.figures.speculative.words import (
@@ -54,7 +54,12 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
         mark = None if is_greedy(found.trace) else token.uniform
         says = "greedy: nothing random" if mark is None else f"number {number(mark)}"
         if rule_of(found.trace) == "exact":
-            return [_StripPart(0, 1, theme.panel, ""), *_hit(found, theme)], mark, says
+            hit: DraftToken | ExtraToken | None = token
+            kind: Kind = "accepted"
+            if token.interval is None:
+                hit, kind = found.extra, extra_kind(found.step)
+            hits = [_hit_part(hit, kind, hit.interval, theme)] if hit and hit.interval else []
+            return [_StripPart(0, 1, theme.panel, ""), *hits], mark, says
         edge = token.accept_prob
         parts = [_StripPart(0, edge, yes, "accept"), _StripPart(edge, 1, no, "reject")]
         return parts, mark, says
@@ -66,16 +71,6 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
     if is_greedy(found.trace):
         return [*base, *hits], None, "greedy: nothing random"
     return [*base, *hits], extra.uniform, f"number {number(extra.uniform)}"
-
-
-def _hit(found: VerifiedPosition, theme: Theme) -> list[_StripPart]:
-    """Part of exact match that the target's number hit: the drafted token's or another's."""
-    drafted, extra = found.drafted, found.extra
-    if drafted is not None and drafted.interval is not None:
-        return [_hit_part(drafted, "accepted", drafted.interval, theme)]
-    if extra is None or extra.interval is None:
-        return []
-    return [_hit_part(extra, extra_kind(found.step), extra.interval, theme)]
 
 
 def _hit_part(
@@ -107,13 +102,11 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     """The strip over the bars; `bottom` is its lower edge in the plotting area, 0 to 1."""
     theme = sheet.theme
     parts, mark, says = _parts(found, theme)
-    sheet.traces += [_bar(part, mark, sheet) for part in parts]
+    for part in parts:
+        _add_part(sheet, part, mark)
     if mark is not None:
         upright = (bottom - 0.01, 1.0)
         add_line(sheet, "number", mark, upright, theme.ink, 3, xref="x3", yref="paper")
-    for part in parts:
-        if part.hit and not _fits(part, mark, sheet):
-            _label_beside(sheet, part)
     where = {**PAPER, "yanchor": "bottom", "borderpad": 0}
     title = _strip_title(found)
     add_note(sheet, "strip", title, 0, 1, size=11, color=theme.ink, xanchor="left", **where)
@@ -124,52 +117,46 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
     sheet.layout["yaxis3"] = bare_axis(theme, range=[-0.5, 0.5], anchor="x3", domain=[bottom, 1])
 
 
-def _inside(part: _StripPart, mark: float | None) -> bool:
-    return mark is not None and part.start <= mark <= part.end
-
-
-def _fits(part: _StripPart, mark: float | None, sheet: Sheet) -> bool:
-    """Return whether the words have room in the part, beside the mark where it is in it."""
-    return markup_width(part.words, 11) + 8 < ((part.end - part.start) * sheet.room) / (
-        1 + _inside(part, mark)
-    )
-
-
-def _label_beside(sheet: Sheet, part: _StripPart) -> None:
-    """Write a narrow part's words and its share on the side that has more room."""
-    right = part.start + part.end < 1
-    share = percent(part.end - part.start)
-    where = {"xref": "x3", "yref": "y3", "yanchor": "middle", "borderpad": 0}
-    where |= {"xanchor": "left" if right else "right", "xshift": 5 if right else -5}
-    x, color = part.end if right else part.start, sheet.theme.ink
-    add_note(sheet, "hit", f"{part.words} {share}", x, 0, size=11, color=color, **where)
-
-
-def _bar(part: _StripPart, mark: float | None, sheet: Sheet) -> Properties:
-    # The words are on the side of the mark where they fit.
+def _add_part(sheet: Sheet, part: _StripPart, mark: float | None) -> None:
+    """Add a part with its words, which stand beside the mark, or beside a narrow part."""
+    inside = mark is not None and part.start <= mark <= part.end
+    room = (part.end - part.start) * sheet.room / (1 + inside)
+    fits = markup_width(part.words, 11) + 8 < room
     anchor = "middle"
-    if mark is not None and _inside(part, mark):
+    if mark is not None and inside:
         anchor = "start" if mark > (part.start + part.end) / 2 else "end"
-    return {
-        "type": "bar",
-        "name": "strip",
-        "orientation": "h",
-        "xaxis": "x3",
-        "yaxis": "y3",
-        "y": [0],
-        "base": [part.start],
-        "x": [part.end - part.start],
-        "width": [1],
-        "text": [part.words if _fits(part, mark, sheet) else ""],
-        "textposition": "inside",
-        "textangle": 0,
-        "constraintext": "none",
-        "insidetextanchor": anchor,
-        "textfont": {"size": 11, "color": sheet.theme.ink},
-        "marker": {
-            "color": part.color,
-            "line": ({"width": 1.5, "color": part.hit} if part.hit else {"width": 0}),
-        },
-        "hoverinfo": "skip",
-        "cliponaxis": False,
-    }
+    sheet.traces.append(
+        {
+            "type": "bar",
+            "name": "strip",
+            "orientation": "h",
+            "xaxis": "x3",
+            "yaxis": "y3",
+            "y": [0],
+            "base": [part.start],
+            "x": [part.end - part.start],
+            "width": [1],
+            "text": [part.words if fits else ""],
+            "textposition": "inside",
+            "textangle": 0,
+            "constraintext": "none",
+            "insidetextanchor": anchor,
+            "textfont": {"size": 11, "color": sheet.theme.ink},
+            "marker": {
+                "color": part.color,
+                "line": {"width": 1.5, "color": part.hit} if part.hit else {"width": 0},
+            },
+            "hoverinfo": "skip",
+            "cliponaxis": False,
+        }
+    )
+    if part.hit and not fits:
+        # On the side that has more room.
+        right = part.start + part.end < 1
+        where = {"xref": "x3", "yref": "y3", "yanchor": "middle", "borderpad": 0}
+        where |= {"xanchor": "left" if right else "right", "xshift": 5 if right else -5}
+        text, x = (
+            f"{part.words} {percent(part.end - part.start)}",
+            part.end if right else part.start,
+        )
+        add_note(sheet, "hit", text, x, 0, size=11, color=sheet.theme.ink, **where)

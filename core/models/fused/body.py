@@ -28,8 +28,8 @@ def product(rows: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
     """rows @ matrix + bias, `[n, out]` of `[n, in]` and `[in, out]`."""
     if bias is not None:
         return add_product(bias, rows, matrix)
-    parts = _parts(rows, matrix)
-    return torch.mm(rows, matrix) if parts == 1 else _product_of_parts(rows, matrix, parts)
+    by_parts = _product_by_parts(rows, matrix)
+    return torch.mm(rows, matrix) if by_parts is None else by_parts
 
 
 def add_product(
@@ -42,33 +42,32 @@ def add_product(
     out: Tensor | None = None,
 ) -> Tensor:
     """start + alpha * rows @ matrix, as `torch.addmm`; with `beta` 0 without what start holds."""
-    parts = _parts(rows, matrix)
-    if parts == 1:
+    by_parts = _product_by_parts(rows, matrix)
+    if by_parts is None:
         return torch.addmm(start, rows, matrix, beta=beta, alpha=alpha, out=out)
-    summed = _product_of_parts(rows, matrix, parts)
     if beta == 0:
-        return torch.mul(summed, alpha, out=out)
-    return torch.add(start, summed, alpha=alpha, out=out)
+        return torch.mul(by_parts, alpha, out=out)
+    return torch.add(start, by_parts, alpha=alpha, out=out)
 
 
-def _parts(rows: Tensor, matrix: Tensor) -> int:
+def _product_by_parts(rows: Tensor, matrix: Tensor) -> Tensor | None:
+    """Return rows @ matrix by parts of the matrix; None where `torch.mm` is as quick."""
     if matrix.numel() < _LEAST_ELEMENTS or matrix.device.type != "cpu":
-        return 1
+        return None
     if not (rows.is_contiguous() and matrix.is_contiguous()):
-        return 1
-    return _parts_for(len(rows), len(matrix), torch.get_num_threads())
+        return None
+    count, width = rows.shape
+    parts = _parts_for(count, width, torch.get_num_threads())
+    if parts == 1:
+        return None
+    split = rows.view(count, parts, width // parts).transpose(0, 1)
+    return torch.bmm(split, matrix.view(parts, width // parts, -1)).sum(0)
 
 
 @lru_cache(maxsize=1024)
 def _parts_for(rows: int, width: int, threads: int) -> int:
     most = min(threads, width // (_LEAST_SHARE * rows))
     return next((parts for parts in range(most, 1, -1) if width % parts == 0), 1)
-
-
-def _product_of_parts(rows: Tensor, matrix: Tensor, parts: int) -> Tensor:
-    count, width = rows.shape
-    split = rows.view(count, parts, -1).transpose(0, 1)
-    return torch.bmm(split, matrix.view(parts, width // parts, -1)).sum(0)
 
 
 Norm = Callable[[Tensor], Tensor]
@@ -212,7 +211,7 @@ class Body:
         self._last_cap = float(getattr(config, "final_logit_softcapping", None) or 0.0)
         self._divisor = float(getattr(config, "logits_scaling", 1.0))
         sliding = "sliding_attention" in layer_types
-        self.most_length: int | None = config.sliding_window if sliding else None
+        self.most_length: float = config.sliding_window if sliding else math.inf
 
     def matrices(self) -> list[Tensor]:
         """Return the matrices of a step, `[in, out]` each, in order: the least that it can cost."""

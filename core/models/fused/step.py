@@ -80,7 +80,15 @@ class OneToken:
         torch.mul(self._eye, cos[0], out=self._inner_rotation).addcmul_(self._swap, sin[0])
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             self._product(hidden, layer.before, layer.qkv, layer.bias, self._joined)
-            add_product(hidden, self._attend(layer, cached, place), layer.out, out=hidden)
+            if layer.query_norm is not None and layer.key_norm is not None:
+                self._queries.copy_(layer.query_norm(self._queries))
+                self._keys.copy_(layer.key_norm(self._keys))
+            if layer.turns:
+                torch.mm(self._turning, self._rotation, out=self._turned)
+            queries, key = self._attending[layer.turns]
+            keys, values = cached.append(key, self._values, place)
+            mixed = F.scaled_dot_product_attention(queries, keys, values, scale=layer.scaling)
+            add_product(hidden, mixed.reshape(1, -1), layer.out, out=hidden)
             self._product(hidden, layer.mlp_before, layer.gate_up, layer.gate_up_bias, self._inner)
             inner = body.activation(self._gate).mul_(self._up)
             add_product(hidden, inner, layer.down, out=hidden)
@@ -97,18 +105,6 @@ class OneToken:
         start = out if bias is None else bias
         beta: Literal[0, 1] = 0 if bias is None else 1
         add_product(start, self._scaled, matrix, beta=beta, alpha=1 / length, out=out)
-
-    def _attend(self, layer: Layer, cached: Any, place: Tensor) -> Tensor:
-        """`[1, heads * head_dim]` of the queries, keys and values that are there."""
-        if layer.query_norm is not None and layer.key_norm is not None:
-            self._queries.copy_(layer.query_norm(self._queries))
-            self._keys.copy_(layer.key_norm(self._keys))
-        if layer.turns:
-            torch.mm(self._turning, self._rotation, out=self._turned)
-        queries, key = self._attending[layer.turns]
-        keys, values = cached.append(key, self._values, place)
-        mixed = F.scaled_dot_product_attention(queries, keys, values, scale=layer.scaling)
-        return mixed.reshape(1, -1)
 
 
 def _is_plain(layer: Layer) -> bool:
@@ -157,17 +153,15 @@ class FusedStep:
         last_normed = normed[:, -keep:]
         return self.body.logits(last_normed.flatten(0, 1)).view(rows, last_normed.shape[1], -1)
 
-    def takes(self, added: int, cache: GrowingCache) -> bool:
-        """Return True where the step can run so many tokens behind those of the cache."""
-        most = self.body.most_length
-        fits = most is None or cache.get_seq_length() + added <= most
-        return fits and added <= MOST_TOKENS
-
     def _run(self, ids: Tensor, cache: GrowingCache) -> Tensor:
         """Return the last layer's output, `[rows * n, width]`."""
         rows, added = ids.shape
         body, start = self.body, cache.get_seq_length()
-        mask = None if added == 1 else self._mask(start, added)
+        mask = None
+        if added > 1:
+            # `[n * heads that share a key head, start + n]`: the positions that each one sees.
+            seen = torch.ones(added, start + added, dtype=torch.bool, device=ids.device)
+            mask = seen.tril_(start).repeat_interleave(body.heads // body.kv_heads, dim=0)
         hidden = body.embedded(ids, start)
         for layer, cached in zip(body.layers, cache.layers, strict=True):
             turns = body.turns and layer.turns
@@ -188,12 +182,6 @@ class FusedStep:
                 inner = body.activation(inner)
             hidden = _added(after, inner, layer.down, layer.down_bias, layer.mlp_after, layer)
         return hidden
-
-    def _mask(self, start: int, added: int) -> Tensor:
-        """Return `[n * heads that share a key head, start + n]`: positions that each one sees."""
-        device = self.body.embedding.device
-        seen = torch.ones(added, start + added, dtype=torch.bool, device=device).tril_(start)
-        return seen.repeat_interleave(self.body.heads // self.body.kv_heads, dim=0)
 
     def _attend(
         self,

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from core.decoding.errors import ModelError
 from core.decoding.files import write_file
+from core.models.loading.folder import ends_of
 
 SOURCE_FILE = "gguf_source.json"
 _LAYOUT = 2  # Of what a conversion holds; another number converts anew.
@@ -44,13 +45,9 @@ def key_of(path: Path, dtype: str) -> str:
 
     It reads only the ends of the file: a digest of gigabytes would delay every load.
     """
-    digest, state = hashlib.sha256(), path.stat()
-    digest.update(f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode())
-    with path.open("rb") as file:
-        digest.update(file.read(_SAMPLED_BYTES))
-        file.seek(max(0, state.st_size - _SAMPLED_BYTES))
-        digest.update(file.read(_SAMPLED_BYTES))
-    return digest.hexdigest()[:32]
+    state = path.stat()
+    head = f"{_LAYOUT} {dtype} {state.st_size} {state.st_mtime_ns}".encode()
+    return hashlib.sha256(head + ends_of(path, _SAMPLED_BYTES)).hexdigest()[:32]
 
 
 def converted(key: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""A conversation written out by a stranger's chat template; runs in a child process."""
+"""Render a conversation with an untrusted chat template; runs in a child process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from transformers import AddedToken, PreTrainedTokenizerBase
 
 from core.decoding.errors import PromptError
 
-# The app shortens it between words; a template may raise a text of any length.
+# A template may raise a text of any length; the app shortens it further, between words.
 REASON_LENGTH = 2_000
 
 
@@ -21,13 +21,13 @@ def write_chat(
     added_tokens: list[tuple[str, bool]],
     control_tokens: list[str] | None,
 ) -> str:
-    """The conversation as text.
+    """Return the conversation as text.
 
     Args:
-        marked: put transformers' marks around the control tokens that messages spell out.
+        marked: put transformers' marks around the control tokens that messages contain.
 
     Raises:
-        PromptError: the template refuses the messages; the reason alone.
+        PromptError: the template refuses the messages; the text is the reason alone.
     """
     writer = _Writer(template, special_tokens, added_tokens, control_tokens)
     options = {"return_dict": False, "sanitize_control_tokens": True} if marked else {}
@@ -37,13 +37,13 @@ def write_chat(
         )
     except MemoryError:
         raise
-    except Exception as error:  # The template is a program of the model's: it may raise anything.
+    except Exception as error:  # The template is the model's own program: it may raise anything.
         raise PromptError(str(error)[:REASON_LENGTH]) from None
     return text
 
 
 class _Writer(PreTrainedTokenizerBase):  # type: ignore[misc]
-    """Part of a tokenizer that a chat template needs; its ids are the text itself."""
+    """Minimal tokenizer for a chat template; `input_ids` is the text itself."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Asking the process of `server` to do what strangers' files have a say in."""
+"""Client of the `server` process, which handles untrusted files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.models.reporting import current_report
 from core.models.stopping import ShouldStop, never, raise_if_stopped
 
 _ROOT = Path(__file__).resolve().parents[3]
-# Collections while it imports would take a sixth of its time.
+# Garbage collection during the imports would take a sixth of the start time.
 _START = (
     "import gc, sys; gc.disable(); sys.path.insert(0, {root!r}); "
     "from core.models.isolation.tasks import main; main({descriptor})"
@@ -44,9 +44,9 @@ class RequestLimits:
     """Limits of one request.
 
     Args:
-        cpu_seconds: of the processor.
-        seconds: by the clock, waiting included.
-        memory_bytes: above what a child has when it begins.
+        cpu_seconds: processor time.
+        seconds: wall-clock time, waiting included.
+        memory_bytes: memory that the child may add to its initial memory.
     """
 
     cpu_seconds: int
@@ -55,7 +55,7 @@ class RequestLimits:
 
 
 class LimitError(Exception):
-    """A task took more than it may, or broke; `reason` is the rest of a sentence about its file."""
+    """A task exceeded a limit or crashed; `reason` is a predicate for a sentence about its file."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -63,7 +63,7 @@ class LimitError(Exception):
 
 
 class _Server:
-    """The process, started at the first request and again where it has ended."""
+    """The server process, started at the first request and again after it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -72,7 +72,7 @@ class _Server:
         self._ready = False
 
     def open_channel(self, should_stop: ShouldStop) -> socket.socket:
-        """A socket whose other end a new child holds."""
+        """Return a socket that is connected to a new child process."""
         ours, theirs = socket.socketpair()
         with theirs:
             for _ in range(2):  # Twice: the process may have been ended from outside.
@@ -87,7 +87,7 @@ class _Server:
         raise ModelError("The process that reads models can't be started; look at free memory.")
 
     def start(self) -> socket.socket:
-        """Start the process where there is none, without waiting for it."""
+        """Start the process if it isn't running, without waiting; return its control socket."""
         with self._lock:
             if self._control is not None and self._process and self._process.poll() is None:
                 return self._control
@@ -108,7 +108,7 @@ class _Server:
             return ours
 
     def close(self) -> None:
-        """End the process and every child of it."""
+        """End the process and all its children."""
         with self._lock:
             self._drop()
 
@@ -127,7 +127,7 @@ class _Server:
         control = self.start()
         while not self._ready:
             raise_if_stopped(should_stop)
-            with self._lock:  # Of several who wait one takes the byte.
+            with self._lock:  # Only one of the waiting threads reads the byte.
                 current = control is self._control and not self._ready
                 if current and select.select([control], [], [], 0)[0]:
                     self._ready = control.recv(1) == READY
@@ -149,7 +149,7 @@ atexit.register(_SERVER.close)
 
 
 def prepare() -> None:
-    """Start the process that answers, without waiting for it."""
+    """Start the server process, without waiting for it."""
     if AVAILABLE:
         _SERVER.start()
 
@@ -157,15 +157,15 @@ def prepare() -> None:
 def ask(
     task: str, limits: RequestLimits, should_stop: ShouldStop = never, **arguments: Any
 ) -> Any:  # JSON: the caller knows the task's shape.
-    """Do a task in a child process of its own and return its result.
+    """Run a task in a new child process and return its result.
 
-    Reports of the task go to this thread's `current_report`. Where there is no fork the task runs
-    in this process, without limits.
+    Progress reports of the task go to this thread's `current_report`. On a system without fork
+    the task runs in this process, without limits.
 
     Raises:
-        DecodingError: what the task refused with.
-        LimitError: it took too much, crashed, or failed in a way of its own.
-        LoadingStoppedError: `should_stop` said so; the child is dead then.
+        DecodingError: the task refused the request; the error is the task's own.
+        LimitError: the task exceeded a limit, crashed, or failed unexpectedly.
+        LoadingStoppedError: `should_stop` returned true; the child has been killed.
     """
     if not AVAILABLE:
         from core.models.isolation.tasks import TASKS
@@ -190,7 +190,7 @@ def ask(
             raise LimitError(_TIME if late else _MEMORY) from None
         finally:
             with suppress(OSError):
-                # While its socket is open, the number of a child that hasn't ended is its own.
+                # An open socket means that the child runs: its pid is not reused.
                 if not select.select([channel], [], [], 0)[0] or channel.recv(1, socket.MSG_PEEK):
                     os.kill(pid, signal.SIGKILL)
     return _value(reply)
@@ -198,7 +198,7 @@ def ask(
 
 @contextmanager
 def _turn(task: str, should_stop: ShouldStop) -> Iterator[None]:
-    """Hold one of the few places that each task has."""
+    """Hold one of the task's `_AT_ONCE` places (semaphore) during the block."""
     places = _PLACES.setdefault(task, BoundedSemaphore(_AT_ONCE))
     while not places.acquire(timeout=_POLL_SECONDS):
         raise_if_stopped(should_stop)
@@ -220,7 +220,7 @@ def _value(reply: dict[str, Any]) -> Any:
 
 
 def _receive(channel: socket.socket, deadline: float, should_stop: ShouldStop, size: int) -> bytes:
-    """Read so many bytes, as soon as they are there."""
+    """Read exactly `size` bytes from the channel, waiting until `deadline`."""
     parts = []
     while size:
         raise_if_stopped(should_stop)

@@ -1,8 +1,8 @@
-"""The process that foreign files are parsed in: it forks one child for each request.
+"""Server process that parses untrusted files: it forks one child for each request.
 
-It imports what the tasks need once, so that a child costs a fork. A child is bounded by the kernel
-(processor seconds, memory) and is killed by the one who asked, or with this process when the app
-ends, however it ends.
+It imports the tasks' modules once, so that a child costs only a fork. The kernel limits a child's
+processor time and memory. The client kills the child; all children die with this process, which
+ends when the app ends, even after a crash.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LENGTH = struct.Struct("!I")
 
 
 def send_message(channel: socket.socket, message: object) -> None:
-    """One JSON value, its length before it."""
+    """Send one JSON value, preceded by its length."""
     raw = json.dumps(message).encode()
     channel.sendall(_LENGTH.pack(len(raw)) + raw)
 
@@ -33,11 +33,11 @@ def send_message(channel: socket.socket, message: object) -> None:
 def receive_message(
     receive: Callable[[int], bytes], most_bytes: int = 2**26
 ) -> Any:  # JSON: the reader knows its shape.
-    """One JSON value, from a function that returns so many bytes.
+    """Return one JSON value; `receive(size)` returns exactly `size` bytes.
 
     Raises:
         EOFError: the other side has closed.
-        ValueError: a message of more than `most_bytes`.
+        ValueError: the message is longer than `most_bytes`.
     """
     (length,) = _LENGTH.unpack(receive(_LENGTH.size))
     if length > most_bytes:
@@ -46,8 +46,8 @@ def receive_message(
 
 
 def serve(descriptor: int, tasks: dict[str, Callable[..., Any]]) -> None:
-    """Answer the requests that come in by this socket, until the other side closes it."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The kernel forgets children that have ended.
+    """Answer the requests that arrive on this socket, until the other side closes it."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The kernel reaps ended children.
     with socket.socket(fileno=descriptor) as control:
         control.sendall(READY)
         while True:
@@ -58,7 +58,7 @@ def serve(descriptor: int, tasks: dict[str, Callable[..., Any]]) -> None:
                 if os.fork() == 0:
                     control.close()
                     _run(channel, tasks)
-    os.killpg(0, signal.SIGKILL)  # The children too; this process leads a group of its own.
+    os.killpg(0, signal.SIGKILL)  # Kills the children too: this process leads its own group.
 
 
 def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
@@ -76,7 +76,7 @@ def _run(channel: socket.socket, tasks: dict[str, Callable[..., Any]]) -> None:
 
 
 def answer(task: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Do a task; the result, its refusal, or how it failed."""
+    """Run a task; return its result, its refusal, or its failure."""
     try:
         return {"value": task(**arguments)}
     except DecodingError as error:
@@ -97,20 +97,20 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
 
 
 def _bound(cpu_seconds: int, memory_bytes: int) -> None:
-    """Hold this process to so much processor time, and so much memory above what it has."""
+    """Limit this process's further processor time (seconds) and memory (bytes)."""
     import resource  # Windows has none.
 
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(OSError, ValueError):  # macOS takes this limit and doesn't keep to it.
+    with suppress(OSError, ValueError):  # macOS accepts this limit but ignores it.
         held = _data_bytes() + memory_bytes
         resource.setrlimit(resource.RLIMIT_DATA, (held, held))
 
 
 def _data_bytes() -> int:
-    """Private memory of this process, as RLIMIT_DATA counts it; 0 where /proc doesn't tell."""
+    """Return this process's private memory in bytes, as RLIMIT_DATA counts it; 0 if unknown."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmData:"):

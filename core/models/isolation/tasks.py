@@ -27,11 +27,11 @@ TASKS: dict[str, Callable[..., Any]] = {
 
 
 def main(descriptor: int) -> None:
-    """Serve by this socket, once a run of each task has imported what transformers imports late."""
+    """Serve on this socket, after one run of each task has triggered transformers' lazy imports."""
     with suppress(DecodingError):
         for name in list_embedded()[:1]:
             inspect(str(embedded_folder(name)), name)
     write_chat("{{ messages }}", [{"role": "user", "content": "x"}], True, True, {}, [], None)
-    gc.freeze()  # A child's collections would copy the pages that it shares with this process.
+    gc.freeze()  # Garbage collection in a child would copy the shared pages.
     gc.enable()
     serve(descriptor, TASKS)

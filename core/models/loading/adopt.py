@@ -1,4 +1,4 @@
-"""A model that was loaded with transformers, as a `TransformersModel`."""
+"""Wrap a model that transformers loaded as a `TransformersModel`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def from_transformers(
 
     The model itself is put into evaluation mode, and into float32 on a CPU, as `load_model` does;
     its weights keep their layout, so that it can still be trained and saved. Gradients are off
-    during a run only. Its own forward runs each step: those of `load_model` may be faster.
+    only during a run. Steps use the model's own forward, which may be slower than `load_model`'s.
 
     Args:
         model: a decoder-only causal language model, on its device.
-        tokenizer: its tokenizer.
-        model_id: what a trace names the model by; the name it was loaded by when left out.
+        tokenizer: the model's tokenizer.
+        model_id: the model's name in traces; by default, the name that it was loaded by.
 
     Raises:
         ModelError: an argument has another type, the model is no decoder, or its first step fails.
@@ -40,7 +40,7 @@ def from_transformers(
     with explaining(name, "first step"):
         if model.device.type == "cpu" and model.dtype is not torch.float32:
             model.float()
-        # Fused steps hold copies of weights, which go stale where the model is trained further.
+        # Fused steps copy the weights; further training would make the copies stale.
         loaded = TransformersModel(
             model,
             tokenizer,

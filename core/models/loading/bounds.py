@@ -1,4 +1,4 @@
-"""Bounds of a configuration's numbers, checked before anything is built."""
+"""Limits on a configuration's numbers, checked before anything is built."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from core.decoding.errors import ModelError
 from core.decoding.validation import brief
 from core.models.loading.folder import is_plain_name
 
-# The most of what a model is made of; several times the largest that are known. A name that isn't
-# here is bounded by what building the model on no device takes (`inspection`).
+# Upper limits, several times the largest known models. For any other name, the memory and time that
+# building the model on the meta device may take is the limit (`inspection`).
 _LAYERS = (
     *("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers"),
     "encoder_layers",
@@ -30,7 +30,7 @@ _POSITIONS = (
     "max_seq_len",
     "n_ctx",
 )
-# Recurrent models lengthen every prompt to a multiple of it; -1 is none.
+# Recurrent models pad every prompt to a multiple of it; -1 means none.
 _CHUNKS = ("chunk_size", "mamba_chunk_size")
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 MOST: dict[str, int] = {
@@ -38,23 +38,23 @@ MOST: dict[str, int] = {
     **dict.fromkeys(_HEADS, 4_096),
     **dict.fromkeys(_WIDTHS, 2**20),
     **dict.fromkeys(_POSITIONS, 2**27),
-    **dict.fromkeys(_EXPERTS, 2**20),  # Some are rows of a table; memory bounds the others.
+    **dict.fromkeys(_EXPERTS, 2**20),  # Some are rows of a table; memory limits the others.
     **dict.fromkeys(_CHUNKS, 2**14),
     "vocab_size": 2**22,
 }
-_MOST_INTEGER = 2**53  # What every reader of JSON keeps exactly.
-# Of one list or object: transformers copies and checks each entry many times.
+_MOST_INTEGER = 2**53  # Every JSON parser keeps such integers exact.
+# Entries of one list or object: transformers copies and checks each entry many times.
 _MOST_ENTRIES = 10_000
-_NAMES = ("id2label", "label2id")  # One entry a class, which a language model doesn't use.
-# Where transformers takes the name of a hub repository with code of its own.
+_NAMES = ("id2label", "label2id")  # One entry per class, unused by language models.
+# Fields in which transformers accepts a hub repository with its own code.
 _IMPLEMENTATIONS = ("attn_implementation", "experts_implementation")
 
 
 def check_config(config: dict[str, Any], name: str) -> None:
-    """See that the configuration's numbers are bounded and that it leads nowhere else.
+    """Check a configuration for numbers out of bounds and for references to other places.
 
     Raises:
-        ModelError: the field, what it says, and the most that it may say.
+        ModelError: a field is invalid; the message names the field, its value and the limit.
     """
     for key, value in _fields(config):
         if isinstance(value, int) and not isinstance(value, bool):
@@ -90,7 +90,7 @@ def check_config(config: dict[str, Any], name: str) -> None:
 
 
 def _fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every field at any depth, items of lists under the list's name."""
+    """Yield every field at any depth as (name, value); items of a list have the list's name."""
     waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
         key, item_value = waiting.pop()

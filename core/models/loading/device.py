@@ -1,4 +1,4 @@
-"""Devices and number types, by the names that a user gives."""
+"""Look up devices and number types by name."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DEVICES = ("cpu", "cuda", "mps", "xpu")
 
 
 def device_named(device: str | torch.device | None) -> torch.device:
-    """The device of a name, the CPU by default.
+    """Return the device with this name; the CPU by default.
 
     Raises:
-        ModelError: there is none on this machine.
+        ModelError: this machine has no such device.
     """
     try:
         target = torch.device("cpu" if device is None else device)
@@ -35,10 +35,10 @@ def device_named(device: str | torch.device | None) -> torch.device:
 def number_type_named(
     dtype: str | torch.dtype | None, device: torch.device
 ) -> torch.dtype | Literal["auto"]:
-    """The type of weights of a name; by default float32 on a CPU, the files' own elsewhere.
+    """Return the weights' number type; by default float32 on a CPU, elsewhere the files' type.
 
     Raises:
-        ModelError: it is none of those that models are read in.
+        ModelError: models can't be loaded in this type.
     """
     if dtype is None:
         return torch.float32 if device.type == "cpu" else "auto"

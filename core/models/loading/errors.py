@@ -1,4 +1,4 @@
-"""One sentence for everything that can be wrong with a model's files."""
+"""Convert every error in a model's files to a message of one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.decoding.validation import shortened
 
 _REASON_LENGTH = 160
 
-# What transformers says, in lower case, and what is said here instead; the first match counts.
+# Parts of transformers' messages, in lower case, and the message to show; the first match counts.
 _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("couldn't connect", "connection error", "offline", "local cache"),
@@ -70,7 +70,7 @@ _KNOWN: tuple[tuple[tuple[str, ...], str], ...] = (
 
 @contextmanager
 def explaining(model_id: str, part: str) -> Iterator[None]:
-    """Turn a library's error about a `part` of the model into one sentence; keep a ModelError."""
+    """Convert a library's error about a `part` of the model to a ModelError of one sentence."""
     try:
         yield
     except ModelError:
@@ -80,7 +80,7 @@ def explaining(model_id: str, part: str) -> Iterator[None]:
 
 
 def explain(model_id: str, part: str, error: Exception) -> ModelError:
-    """Turn a library's error about a `part` of the model into one sentence."""
+    """Return a ModelError of one sentence for a library's error about a `part` of the model."""
     message = f"{error} {type(error).__name__}".lower()
     for signs, sentence in _KNOWN:
         if any(sign in message for sign in signs):

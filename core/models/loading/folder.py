@@ -1,4 +1,4 @@
-"""The files of a model's folder, before any of them is parsed: regular, of bounded size, inside."""
+"""Check the files of a model's folder before parsing: regular, bounded in size, inside it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
 ADAPTER_FILE = "adapter_config.json"
 INDEX_FILE = "model.safetensors.index.json"
-# The most bytes of what is parsed whole, by name and else by suffix: several times what the largest
-# models have. Weights are not parsed whole.
+# Largest size of files that are parsed whole, by name or else by suffix: several times the largest
+# known files. Weights are not parsed whole.
 MOST_BYTES = {
     CONFIG_FILE: 4 * MIB,
     "generation_config.json": MIB,
@@ -40,7 +40,7 @@ _MOST_ENTRIES = 10_000
 _MOST_SHARDS = 2_000
 _WEIGHTS = ".safetensors"
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt")
-# torch's distributed checkpoints, which transformers would read by other code.
+# torch's distributed checkpoints, which transformers would read with other code.
 _DISTRIBUTED = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors")
 
 
@@ -49,8 +49,8 @@ class ModelFiles:
     """Configuration and weight files of a checked folder.
 
     Args:
-        config: `config.json`.
-        weights: the files that the weights are read from.
+        config: content of `config.json`.
+        weights: paths of the weight files.
     """
 
     config: dict[str, Any]
@@ -58,13 +58,13 @@ class ModelFiles:
 
 
 def check_folder(folder: Path, name: str) -> ModelFiles:
-    """See that the folder holds a configuration and safetensors weights, all of it regular files.
+    """Check that the folder holds a configuration and safetensors weights, all regular files.
 
     Args:
-        name: the folder in a sentence.
+        name: name of the folder in messages.
 
     Raises:
-        ModelError: what is missing or can't be read.
+        ModelError: a file is missing or can't be read; the message names it.
     """
     with _readable(name):
         entries = _entries(folder, name)
@@ -78,10 +78,10 @@ def check_folder(folder: Path, name: str) -> ModelFiles:
 
 
 def check_small_files(folder: Path, name: str) -> None:
-    """See that what is parsed whole is made of regular files of bounded size.
+    """Check that all files that are parsed whole are regular and bounded in size.
 
     Raises:
-        ModelError: there is no such folder, or a file is none of these.
+        ModelError: the folder doesn't exist, or a file fails the check.
     """
     with _readable(name):
         for entry in _entries(folder, name).values():
@@ -100,11 +100,11 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def state_of(folder: Path) -> frozenset[tuple[str | int, ...]]:
-    """Return the state of each file, which changes when a file, or the target of a link, does."""
+    """Return the name and `stat` of each file; they change if a file or a link's target changes."""
     states = set[tuple[str | int, ...]]()
     with suppress(OSError):
         for path in islice(_walk(folder), _MOST_ENTRIES):
-            with suppress(OSError):  # A link to nowhere.
+            with suppress(OSError):  # Broken link.
                 it = path.stat()
                 whole = (it.st_mode, it.st_dev, it.st_ino, it.st_size, it.st_mtime_ns)
                 states.add((path.name, *whole))
@@ -112,10 +112,10 @@ def state_of(folder: Path) -> frozenset[tuple[str | int, ...]]:
 
 
 def read_json(path: Path, name: str) -> dict[str, Any]:
-    """A file's JSON object, of at most the bytes that a file of this name may have.
+    """Return the JSON object in a file; its size is limited by the file's name.
 
     Raises:
-        ModelError: it is no such thing.
+        ModelError: the file is too large, or holds no JSON object.
     """
     raw = _read_regular(path, most_bytes(path.name) or 0, name)
     try:
@@ -134,7 +134,7 @@ def read_json(path: Path, name: str) -> dict[str, Any]:
 
 
 def is_plain_name(text: object) -> bool:
-    """Return True for the name of a file in the same folder."""
+    """Return True if the text is a file name without a folder."""
     return isinstance(text, str) and text == os.path.basename(text) and "\\" not in text
 
 
@@ -160,12 +160,12 @@ def _entries(folder: Path, name: str) -> dict[str, Path]:
 def _walk(folder: Path) -> Iterator[Path]:
     for place in (folder, folder / TEMPLATES_FOLDER):
         if place.is_dir():
-            with os.scandir(place) as entries:  # Without reading a vast folder to its end.
+            with os.scandir(place) as entries:  # Read lazily: the folder may be vast.
                 yield from (Path(entry.path) for entry in entries)
 
 
 def most_bytes(name: str) -> int | None:
-    """Return the most bytes of a file that is parsed whole; None for other files."""
+    """Return the size limit of a file that is parsed whole; None for other files."""
     return MOST_BYTES.get(name, MOST_BYTES.get(os.path.splitext(name)[1]))
 
 
@@ -184,7 +184,7 @@ def _check_entry(path: Path, name: str) -> None:
 
 
 def _read_regular(path: Path, most: int, name: str) -> bytes:
-    """A regular file's bytes; what was swapped for something else meanwhile isn't waited for."""
+    """Return a regular file's bytes; never block, even if a pipe has replaced the file."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -233,7 +233,7 @@ def _weights(folder: Path, entries: dict[str, Path], name: str) -> tuple[Path, .
 
 
 def shard_names(index: dict[str, Any], name: str) -> list[str]:
-    """The weight files that an index names, each once.
+    """Return the weight files that an index names, each once.
 
     Raises:
         ModelError: there is none, there are too many, or one lies outside the folder.
@@ -256,13 +256,17 @@ def shard_names(index: dict[str, Any], name: str) -> list[str]:
 
 
 def weights_digest(folder: Path) -> str:
-    """A short digest of each weight file's size, first and last megabyte."""
+    """Return a short digest of each weight file's size, first and last megabyte."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
-        size = path.stat().st_size
-        digest.update(f"{path.name}:{size}".encode())
-        with path.open("rb") as file:
-            digest.update(file.read(MIB))
-            file.seek(max(0, size - MIB))
-            digest.update(file.read(MIB))
+        digest.update(f"{path.name}:{path.stat().st_size}".encode())
+        digest.update(ends_of(path, MIB))
     return digest.hexdigest()[:12]
+
+
+def ends_of(path: Path, size: int) -> bytes:
+    """Return the first and the last bytes of a file, so many each; they may overlap."""
+    with path.open("rb") as file:
+        first = file.read(size)
+        file.seek(max(0, path.stat().st_size - size))
+        return first + file.read(size)

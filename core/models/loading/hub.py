@@ -1,4 +1,4 @@
-"""A model of the hub: its files on this machine, of one commit and of bounded size."""
+"""Download a model from the hub: one commit, bounded size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from core.models.loading.memory import check_disk
 
 
 def hub_answers() -> bool:
-    """Return True where the hub can be reached; its client would retry for 23 seconds."""
+    """Return True if the hub can be reached; its client would retry for 23 seconds."""
     if os.environ.get("HF_HUB_OFFLINE", "0").lower() in ("1", "true", "yes", "on"):
         return False
     if os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy"):
@@ -43,11 +43,11 @@ def hub_answers() -> bool:
 
 
 def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> str:
-    """The folder that holds the model's files of one commit; its name is the commit.
+    """Return the folder that holds the model's files of one commit; its name is the commit.
 
-    It is the commit that a revision in the id names, else the newest; without the hub, what the
-    cache knows of both. Only what a load reads is downloaded: configuration, tokenizer, and the
-    safetensors that transformers would choose. Runs in a child process, which can be ended.
+    The commit is the revision in the id, else the newest; offline, the cached commit. Only files
+    that a load reads are downloaded: configuration, tokenizer, and the safetensors that
+    transformers would choose. Runs in a child process, which can be killed.
 
     Raises:
         ModelError: there is no such model, it can't be reached, or a file is too large.
@@ -89,7 +89,7 @@ def _is_wanted(name: str) -> bool:
 
 
 def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]:
-    """The weight files that transformers chooses; none where there are no safetensors."""
+    """Return the weight files that transformers chooses; raise ModelError without safetensors."""
     if WEIGHTS_FILE in sizes:
         return [WEIGHTS_FILE]
     if INDEX_FILE in sizes:
@@ -98,7 +98,7 @@ def _weights_of(model_id: str, sizes: dict[str, int], folder: Path) -> list[str]
 
 
 def _download(repo: str, cache_dir: str, commit: Any, names: Iterable[str]) -> Path:
-    # Each name as a pattern that only it matches.
+    # Escape each name, so that the pattern matches only this name.
     patterns = [re.sub(r"([*?\[])", r"[\1]", name) for name in names]
     return Path(
         snapshot_download(repo, revision=commit, cache_dir=cache_dir, allow_patterns=patterns)

@@ -1,7 +1,7 @@
-"""Reading a model's configuration and tokenizer, and building it without memory for its weights.
+"""Read a model's configuration and tokenizer, and build it without memory for its weights.
 
-All of it is code of transformers that follows what a stranger's files say, so a foreign folder goes
-through it in a child process first (`inspect`).
+transformers does this as the untrusted files direct, so a foreign folder is read in a child process
+first (`inspect`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ AUTO: dict[Head, Any] = {
 
 
 class Inspected(TypedDict):
-    """Sizes of a model: numbers in all weights, in the largest one, and bytes of buffers."""
+    """Sizes of a model: numbers in all weights, numbers in the largest weight, bytes of buffers."""
 
     parameters: int
     largest: int
@@ -53,10 +53,10 @@ class Inspected(TypedDict):
 
 
 def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
-    """Read all of a model but its weights' numbers.
+    """Read everything of a model except its weights, and return its sizes.
 
     Raises:
-        ModelError: what is wrong with it.
+        ModelError: a file is invalid; the message names the fault.
     """
     where = Path(folder)
     config = load_config(where, model_id, head)
@@ -66,7 +66,7 @@ def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
         with explaining(model_id, "generation configuration"):
             GenerationConfig.from_pretrained(where, local_files_only=True)
     try:
-        with torch.device("meta"):  # Without memory.
+        with torch.device("meta"):  # Allocates no memory.
             model = AUTO[head].from_config(config, trust_remote_code=False)
     except MemoryError:
         raise
@@ -81,10 +81,10 @@ def inspect(folder: str, model_id: str, head: Head = "writes") -> Inspected:
 
 
 def inspect_tokenizer(folder: str, model_id: str) -> bool:
-    """Read a tokenizer alone; True.
+    """Read a tokenizer alone; return True.
 
     Raises:
-        ModelError: what is wrong with it.
+        ModelError: a file is invalid; the message names the fault.
     """
     where = Path(folder)
     _check_file_names(where, model_id)
@@ -93,10 +93,10 @@ def inspect_tokenizer(folder: str, model_id: str) -> bool:
 
 
 def load_config(folder: Path, model_id: str, head: Head = "writes") -> PreTrainedConfig:
-    """The configuration of a model with this head.
+    """Return the configuration of a model with this head.
 
     Raises:
-        ModelError: it is another one, or can't be read.
+        ModelError: the model has another head, or its configuration can't be read.
     """
     with explaining(model_id, "configuration"):
         config = AutoConfig.from_pretrained(folder, **LOCAL)
@@ -116,7 +116,7 @@ def load_config(folder: Path, model_id: str, head: Head = "writes") -> PreTraine
 
 
 def _require_scores(config: PreTrainedConfig, model_id: str) -> None:
-    """Raises ModelError unless the model gives a text one number, or one for each of two labels."""
+    """Raise ModelError unless the model gives a text one number, or one for each of two labels."""
     name = next(iter(config.architectures or ()), "")
     known = type(config) in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
     if not known or not name.endswith("ForSequenceClassification"):
@@ -132,7 +132,7 @@ def _require_scores(config: PreTrainedConfig, model_id: str) -> None:
 
 
 def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
-    """The tokenizer, after it has encoded something.
+    """Return the tokenizer, after a test encoding.
 
     Raises:
         ModelError: it can't be read, or encodes to nothing.
@@ -149,7 +149,7 @@ def load_tokenizer(folder: Path, model_id: str) -> PreTrainedTokenizerBase:
 
 
 def _check_file_names(folder: Path, model_id: str) -> None:
-    """A tokenizer's settings may name its files: of the same folder only."""
+    """Refuse tokenizer settings that name files outside the folder."""
     path = folder / "tokenizer_config.json"
     settings = read_json(path, model_id) if path.exists() else {}
     for key, value in settings.items():
@@ -161,9 +161,9 @@ def _check_file_names(folder: Path, model_id: str) -> None:
 
 
 def _check_tensors(folder: Path, model_id: str, model: PreTrainedModel) -> None:
-    """Weights must be stored in the size and as the kind of number that the model computes with.
+    """Check the shape and the kind of number of each stored weight against the model.
 
-    What goes by another name in the files, transformers checks when it reads it.
+    transformers itself checks weights that have another name in the files.
     """
     expected = dict(model.named_parameters())
     with explaining(model_id, "weights"):

@@ -1,9 +1,9 @@
-"""From a folder or a hub id to a `TransformersModel`, or to one sentence on why not.
+"""Load a `TransformersModel` from a folder or a hub id, or raise an error of one sentence.
 
-What strangers' files have a say in happens in this order: the files are looked at (`folder`), the
-configuration's numbers (`bounds`), and free memory (`memory`); a child process reads configuration
-and tokenizer and builds the model without its weights (`inspection`); then this process does it
-again, with weights of a size that is known.
+Untrusted files are handled in this order: check the files (`folder`), the configuration's numbers
+(`bounds`), and free memory (`memory`); in a child process, read configuration and tokenizer and
+build the model without its weights (`inspection`); then repeat this in this process, with weights
+of a known size.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class ModelSource:
     """Name and folder of a model.
 
     Args:
-        model_id: as the user named it.
-        folder: its files, or a GGUF file; None for a model of the hub.
-        trusted: it came with the app, or in a package that was installed for it.
+        model_id: the user's name of the model.
+        folder: the folder or the GGUF file; None for a model on the hub.
+        trusted: True if the model came with the app or with an installed package.
     """
 
     model_id: str
@@ -88,8 +88,8 @@ def load_transformers_model(
     """Load a model.
 
     Raises:
-        ModelError: for everything that can go wrong, in one sentence.
-        LoadingStoppedError: `should_stop` said so.
+        ModelError: loading failed; the message is one sentence.
+        LoadingStoppedError: `should_stop` returned true.
     """
     return _load_as("writes", _assemble, source, dtype, device, should_stop)
 
@@ -100,7 +100,7 @@ def load_scorer(
     device: str | torch.device | None,
     should_stop: Callable[[], bool] = never,
 ) -> RewardModel:
-    """Load a model that scores whole texts; raises as `load_transformers_model`."""
+    """Load a model that scores whole texts; raise the errors of `load_transformers_model`."""
     if source.trusted and source.folder is not None and is_verifier(source.folder):
         place = device_named(device)
         number_type = number_type_named(dtype, place)
@@ -147,7 +147,7 @@ def _load_as(
 def _folder_of(
     source: ModelSource, dtype: torch.dtype | Literal["auto"], should_stop: Callable[[], bool]
 ) -> tuple[Path, str]:
-    """The folder that is loaded, and what a trace names this version of the model by."""
+    """Return the folder to load, and the revision of the model for traces."""
     if source.folder is None:
         folder = fetch_model(source.model_id, should_stop)
         return folder, folder.name
@@ -161,7 +161,7 @@ def _folder_of(
 
 
 def fetch_model(model_id: str, should_stop: Callable[[], bool], *, weights: bool = True) -> Path:
-    """The folder of a hub model's files; without its weights where only its tokenizer is wanted."""
+    """Download a hub model and return its folder; without `weights`, only its small files."""
     arguments: dict[str, Any] = {
         "model_id": model_id,
         "weights": weights,
@@ -183,7 +183,7 @@ def _inspect(
     should_stop: Callable[[], bool],
     head: Head,
 ) -> int:
-    """See that the folder can be loaded safely; the bytes that its model takes."""
+    """Check that the folder can be loaded safely; return the bytes that the model needs."""
     name = _in_sentence(source)
     check_config(check_folder(folder, name).config, name)
     memory = min(_MOST_INSPECTION_BYTES, free_bytes() // 2)
@@ -198,12 +198,12 @@ def _inspect(
     except LimitError as error:
         raise ModelError(f"Reading {source.model_id} {error.reason}; use another model.") from None
     size = 2 if dtype == "auto" else dtype.itemsize
-    # One weight more: the largest is held twice while it is laid out.
+    # Plus one weight: the largest is held twice during the layout.
     return size * (sizes["parameters"] + sizes["largest"]) + sizes["buffer_bytes"]
 
 
 def _in_sentence(source: ModelSource) -> str:
-    """A folder as the user wrote it: not where `~` leads, nor where the hub's cache is."""
+    """Return the model's name for messages: the path as the user wrote it, or the hub id."""
     return source.model_id if source.folder is None else str(Path(source.model_id))
 
 
@@ -214,7 +214,7 @@ def _load_weights(
     dtype: torch.dtype | Literal["auto"],
     head: Head,
 ) -> tuple[PreTrainedModel, str]:
-    """The model, and a sentence on the tensors of its files that it has no use for."""
+    """Return the model, and a note on tensors in its files that it doesn't use."""
     with explaining(model_id, "weights"):
         model, report = AUTO[head].from_pretrained(
             folder,
@@ -239,7 +239,7 @@ def _load_weights(
 
 
 def _tensors(names: Collection[object], state: str) -> str:
-    """Say how many tensors are in this state, and the name of one."""
+    """Return a phrase with the number of tensors in this state, and one name."""
     first, *others = sorted(str(name) for name in names)
     if not others:
         return f"the tensor {first} is {state}"
@@ -254,7 +254,7 @@ def _assemble(
     revision: str,
     note: str,
 ) -> TransformersModel:
-    """The model on its device, after one token has gone through it."""
+    """Return the model on its device, after a test step with one token."""
     current_report()("Weights are read; trying a step")
     with explaining(source.model_id, "first step"):
         model = TransformersModel(
@@ -282,7 +282,7 @@ def _assemble_scorer(
     revision: str,
     note: str,
 ) -> RewardModel:
-    """The model on its device, after it has scored something."""
+    """Return the model on its device, after a test score."""
     model = RewardModel(
         hf_model.to(device).eval(), tokenizer, source.model_id, revision, not source.trusted, note
     )

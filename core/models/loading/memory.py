@@ -1,4 +1,4 @@
-"""Free memory, and reservations of it by loads."""
+"""Free memory, and its reservation for models that are being loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.decoding.errors import ModelError
 from core.models.stopping import raise_if_stopped
 
 _POLL_SECONDS = 0.1
-# Address space that the threads of a load reserve.
+# Address space that a load's threads reserve, in bytes.
 _FOR_THREADS = 2**28
 _GROUPS = Path("/sys/fs/cgroup")
 _LOCK = Lock()
@@ -22,15 +22,15 @@ _reserved: list[int] = []
 
 
 def free_bytes() -> int:
-    """Memory that can be taken without swapping, within what the process's limits allow.
+    """Return the memory (bytes) available without swapping, within the process's limits.
 
-    Where the system doesn't tell what is free it is what the machine has.
+    If the system doesn't report free memory, return the machine's total memory.
     """
     return max(min(_of_machine(), *_of_control_groups(), *_of_address_space()), 0)
 
 
 def _of_address_space() -> Iterator[int]:
-    """Half of the memory left under `ulimit -v`: beside weights their file is mapped.
+    """Yield half of the memory left under `ulimit -v`, since the weights' file is mapped too.
 
     Measured: 538 MB of weights need between 1,150 and 1,400 MB.
     """
@@ -44,9 +44,9 @@ def _of_address_space() -> Iterator[int]:
 
 
 def _of_control_groups() -> Iterator[int]:
-    """Yield the memory left of each limit; file pages that the kernel would drop count as free."""
+    """Yield the memory left under each limit; file pages that the kernel can drop count as free."""
     for folder, limit, used, dropped in _control_groups():
-        with suppress(OSError, StopIteration, ValueError):  # "max" is no number.
+        with suppress(OSError, StopIteration, ValueError):  # "max" means no limit.
             lines = (folder / "memory.stat").read_text().splitlines()
             pages = next(int(line.split()[1]) for line in lines if line.startswith(dropped + " "))
             left = int((folder / limit).read_text()) - int((folder / used).read_text())
@@ -54,7 +54,7 @@ def _of_control_groups() -> Iterator[int]:
 
 
 def _control_groups() -> Iterator[tuple[Path, str, str, str]]:
-    """The groups that the process is in: folder, and the names of its files and of a row."""
+    """Yield the process's control groups: folder, limit file, usage file, row of cached pages."""
     first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
     second = ("memory.max", "memory.current", "inactive_file")
     with suppress(OSError, ValueError):
@@ -81,7 +81,7 @@ def check_memory(model_id: str, needed: int) -> None:
     """Refuse a model that needs more bytes than are free.
 
     Raises:
-        ModelError: says both numbers.
+        ModelError: the model doesn't fit; the message states both sizes.
     """
     free = free_bytes()
     if needed > free:
@@ -92,15 +92,15 @@ def check_memory(model_id: str, needed: int) -> None:
 
 
 def check_disk(folder: Path, needed: int, subject: str, state: str = "") -> None:
-    """Refuse files that the disk of a folder can't hold.
+    """Refuse files that don't fit on the disk of a folder.
 
     Args:
-        folder: it may not be there yet.
-        subject: the sentence's beginning, to which the size is added.
-        state: what stands behind the size.
+        folder: target folder, which may not exist yet.
+        subject: beginning of the message, before the size.
+        state: text after the size.
 
     Raises:
-        ModelError: says both numbers.
+        ModelError: the files don't fit; the message states both sizes.
     """
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(existing).free
@@ -113,13 +113,13 @@ def check_disk(folder: Path, needed: int, subject: str, state: str = "") -> None
 
 @contextmanager
 def reserved(model_id: str, needed: int, should_stop: Callable[[], bool]) -> Iterator[None]:
-    """Hold so many bytes for a model that is being loaded.
+    """Reserve memory (bytes) for a model that is being loaded.
 
-    What others hold isn't there yet; who would have room without them waits for them.
+    A model that fits only without the other reservations waits until they are released.
 
     Raises:
-        ModelError: it doesn't fit; says both numbers.
-        LoadingStoppedError: it was stopped while it waited.
+        ModelError: the model doesn't fit; the message states both sizes.
+        LoadingStoppedError: loading was stopped during the wait.
     """
     while True:
         with _LOCK:
@@ -138,7 +138,7 @@ def reserved(model_id: str, needed: int, should_stop: Callable[[], bool]) -> Ite
 
 
 def in_words(count: int) -> str:
-    """Bytes as a reader takes them in."""
+    """Return a number of bytes as text in kB, MB or GB."""
     if count >= 10**9:
         return f"{count / 10**9:,.1f} GB"
     if count >= 10**6:

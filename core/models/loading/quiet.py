@@ -1,4 +1,4 @@
-"""Loading in silence: what the libraries print while a model is read is ours to tell."""
+"""Silence the libraries during loading: the app itself reports progress and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transformers.utils import logging
 
 
 class _Quiet:
-    """Count of loads that silence the libraries, and the actions that the last of them undoes."""
+    """Number of loads in progress, and the stack that restores the libraries' output at the end."""
 
     lock = Lock()
     loads = 0
@@ -21,7 +21,7 @@ class _Quiet:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps the libraries' warnings and progress bars off the terminal; errors are ours to tell."""
+    """Suppress the libraries' warnings and progress bars; errors are still raised."""
     with _Quiet.lock:
         if _Quiet.loads == 0:
             hub_logger = getLogger("huggingface_hub")

@@ -1,7 +1,7 @@
-"""Reading weights tensor by tensor: it can be stopped between two of them, and tells how far it is.
+"""Read weights tensor by tensor, with progress reports and a stop between tensors.
 
-transformers reads all of a model's files in one call that asks nobody. What it reads them through
-asks here.
+transformers reads all files of a model in one call without callbacks. The tensor objects that it
+reads through call back here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from transformers import PreTrainedModel
 from core.models.reporting import current_report
 from core.models.stopping import current, raise_if_stopped
 
-# As transformers does: a mapped file counts there as memory that is taken.
+# As in transformers: on Windows a mapped file counts as used memory.
 _OPTIONS = {"backend": "pread"} if sys.platform == "win32" else {}
 _TELLING_SECONDS = 0.1
 
 
 def read_through_here() -> None:
-    """Make transformers read weights in this way; call it once a process."""
+    """Make transformers read weights through this module; call it once per process."""
     load = PreTrainedModel._load_pretrained_model
 
     def load_stoppably(
@@ -53,11 +53,11 @@ class _Progress:
         self._told = time.monotonic()
 
     def expect(self, numbers: int) -> None:
-        """Add numbers that are to be read."""
+        """Add to the count of numbers to read."""
         self._all += numbers
 
     def advance(self, numbers: int) -> None:
-        """Count numbers that were read; a sum that two threads spoil is a report a moment late."""
+        """Add to the count of numbers read; a lost update between threads only delays a report."""
         self._read += numbers
         now = time.monotonic()
         if now - self._told > _TELLING_SECONDS:
@@ -66,7 +66,7 @@ class _Progress:
 
 
 class _Tensor:
-    """One in a file: indexing reads it."""
+    """Tensor in a file, which indexing reads."""
 
     def __init__(self, stored: Any, progress: _Progress) -> None:
         self._stored = stored

@@ -1,9 +1,9 @@
-"""Loading several models at once, though transformers changes what all threads share meanwhile.
+"""Lock for loading several models at once, since transformers changes state of all threads.
 
 While it builds a model and while it finishes one, transformers replaces functions of torch and of
-its own classes, and torch's default dtype: a second model that is built beside it comes out with
-weights that were never read. Both take milliseconds, whatever the weights' size, and happen under
-one lock here; files are read without it.
+its own classes, and torch's default dtype: a model built at the same time would get weights that
+were never read. Both take milliseconds for any size of weights, and hold one lock; files are read
+without the lock.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BUILDING = RLock()
 
 
 def hold_while_building() -> None:
-    """Make transformers hold the lock in the two places; call it once a process."""
+    """Make transformers hold the lock in the two places; call it once per process."""
     contexts = PreTrainedModel.get_init_context.__func__
     finish = PreTrainedModel._finalize_model_loading
 

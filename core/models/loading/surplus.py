@@ -1,4 +1,4 @@
-"""Tensors that a folder's weights have and its model doesn't."""
+"""Tensors in a folder's weights that its model doesn't have."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SHOWN = 160
 
 
 def surplus_of_another_model(model: PreTrainedModel, surplus: Set[str]) -> set[str]:
-    """Those of the surplus tensors without which the model would compute another function.
+    """Return the surplus tensors without which the model would compute another function.
 
-    They are a weight of one more layer, and a bias beside a weight of the model. Others (a mask or
-    rotary frequencies that were stored, a value head, a layer that predicts several tokens) are
-    left out by transformers too.
+    These are the weights of an extra layer, or a bias beside a weight of the model. transformers
+    also leaves out the others (a mask or rotary frequencies that were stored, a value head, a layer
+    that predicts several tokens).
     """
     names = set(model.state_dict())
     kinds = {_NUMBER.sub("", name) for name in names}
@@ -32,7 +32,7 @@ def surplus_of_another_model(model: PreTrainedModel, surplus: Set[str]) -> set[s
 
 
 def left_out(surplus: Set[str]) -> str:
-    """A sentence that names the tensors, those of all layers once; empty where there are none."""
+    """Return a sentence that names the tensors, each once for all layers; empty if none."""
     if not surplus:
         return ""
     kinds = ", ".join(sorted({_NUMBER.sub("*", name) for name in surplus}))

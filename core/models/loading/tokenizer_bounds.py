@@ -1,7 +1,7 @@
-"""Bound on the text that a tokenizer makes of a little: its steps are a stranger's program.
+"""Limit on how much text a tokenizer's steps, which are untrusted, may produce.
 
-Two replacements of a character by a hundred make ten thousand of it, and eight make more than any
-machine holds: by a prompt that no test of the tokenizer has seen.
+Two steps that each replace one character by a hundred turn it into ten thousand; eight such steps
+exceed any machine's memory. A test of the tokenizer can't find the prompt that triggers this.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from transformers import PreTrainedTokenizerBase
 from core.decoding.errors import ModelError
 from core.models.loading.bounds import MOST
 
-# Normalizations that are known make at most 40 of one.
+# Known normalizers produce at most 40 characters from one.
 MOST_GROWTH = 1_000.0
-# Ids that a tokenizer adds to a text; known ones add two.
+# Ids that a tokenizer may add to a text; known tokenizers add two.
 MOST_ADDED = 1_000
 MOST_TOKEN_LENGTH = 10_000
 _TEXT = "a b"
 
 
 def check_growth(tokenizer: PreTrainedTokenizerBase, model_id: str) -> None:
-    """See that the tokenizer's texts stay in proportion; for one of the library `tokenizers`.
+    """Check that a tokenizer of the `tokenizers` library can't produce huge texts.
 
     Raises:
-        ModelError: a step, a token or what is added to a text is too long, or an id is too large.
+        ModelError: a step, a token or the added text is too long, or an id is too large.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -50,7 +50,7 @@ def check_growth(tokenizer: PreTrainedTokenizerBase, model_id: str) -> None:
 
 
 def _growth(*components: Any) -> float:
-    """The most characters that components, one after the other, may make of one."""
+    """Return the most characters that a chain of components may make from one character."""
     growth = 1.0
     for component in components:
         for step in _steps(json.loads(component.__getstate__())) if component else ():
@@ -59,7 +59,7 @@ def _growth(*components: Any) -> float:
 
 
 def _steps(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Those of a sequence, at any depth."""
+    """Yield the components of a sequence, at any depth."""
     waiting = [state]
     while waiting:
         step = waiting.pop()
@@ -75,12 +75,12 @@ def _factor(step: dict[str, Any]) -> float:
         case {"type": "Replace", "content": content}:  # It may match between any two characters.
             return len(content) + 1
         case {"type": "Precompiled", "precompiled_charsmap": charsmap}:
-            # SentencePiece's table: a trie, its length first, then texts that end in a zero.
+            # SentencePiece's table: the length of a trie, the trie, then zero-terminated texts.
             table = base64.b64decode(charsmap or "")
             texts = table[4 + int.from_bytes(table[:4], "little") :]
             return max(map(len, texts.split(b"\0")))
         case {"type": "ByteLevel"}:
-            return 2  # Characters for the bytes of one that takes two; the next finds those.
+            return 2  # A character of two bytes becomes two; the next step sees both.
         case {"type": "Prepend", "prepend": text}:
             return len(text) / 10
     return 1

@@ -1,4 +1,4 @@
-"""Address of a remote model: `KIND:URL#MODEL`, as it is typed and as an operator lists it."""
+"""Parse the address of a remote model, `KIND:URL#MODEL`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from core.decoding.errors import ModelError
 
-# What each kind is called in a sentence.
+# Display name of each kind.
 KINDS = {"vllm": "vLLM", "llamacpp": "llama.cpp", "openai": "OpenAI-shaped"}
 FORMS = "vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 or openai:https://HOST#MODEL"
 _LONGEST = 1_000
@@ -17,13 +17,13 @@ _OPTIONS = ("tokenizer",)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A model on a server.
+    """Address of a model on a server.
 
     Args:
-        kind: a key of `KINDS`: how the server is spoken to.
-        url: of the server, without a path's end; `/v1/completions` follows it.
-        model: the server's name of it; empty for its only one.
-        tokenizer: a folder, a hub id or `embedded:NAME`; empty for the server's own.
+        kind: API of the server, a key of `KINDS`.
+        url: base URL of the server, without `/v1`; requests append `/v1/completions`.
+        model: name of the model on the server; empty if the server has only one.
+        tokenizer: a folder, a hub id or `embedded:NAME`; empty for the server's own tokenizer.
     """
 
     kind: str
@@ -33,12 +33,12 @@ class Address:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what a key belongs to."""
+        """Scheme, host and port; API keys are stored by origin."""
         return origin_of(self.url)
 
     @property
     def is_local(self) -> bool:
-        """True where the server is on this machine."""
+        """True if the server runs on this machine."""
         host = urlsplit(self.url).hostname or ""
         try:
             return ip_address(host).is_loopback
@@ -47,16 +47,16 @@ class Address:
 
 
 def is_remote(where: str) -> bool:
-    """Return True for the address of a model on a server."""
+    """Return True if `where` is the address of a model on a server."""
     kind, colon, url = where.partition(":")
     return bool(colon) and kind in KINDS and url.lower().startswith(("http:", "https:"))
 
 
 def read_address(where: str) -> Address:
-    """The parts of an address.
+    """Parse an address.
 
     Raises:
-        ModelError: it is none, or holds a password.
+        ModelError: the text is no address, or holds a password.
     """
     kind, _, text = where.partition(":")
     try:
@@ -83,10 +83,10 @@ def read_address(where: str) -> Address:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of a URL, as a key names them.
+    """Return the scheme, host and port of a URL; API keys are stored by this text.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the URL lacks a scheme or a host.
     """
     parts = urlsplit(url.strip())
     scheme, host, port = parts.scheme.lower(), parts.hostname, parts.port

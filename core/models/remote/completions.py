@@ -1,4 +1,4 @@
-"""Servers that speak OpenAI's completions with token ids: vLLM, and others of that shape."""
+"""Client for OpenAI's completions API with token ids: vLLM and compatible servers."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from core.models.remote.rows import Said, in_order, part_of
 from core.models.remote.sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
-# What vLLM's settings do to probabilities that are taken after them, switched off.
+# Switch off vLLM's sampling settings, which change log-probabilities taken after them.
 _NEUTRAL = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
-# Candidates that are tried where the whole vocabulary isn't given: vLLM's standard, OpenAI's.
+# Counts of candidates to try if the server doesn't give all: vLLM's limit, OpenAI's limit.
 _TRIED = (1_000, 100, 20, 5)
 _BYTES_OF_ENTRY = 96
 
 
 class CompletionsEngine(Engine):
-    """`/v1/completions` with prompts of token ids."""
+    """Client of `/v1/completions`, with prompts of token ids."""
 
     def __init__(self, address: Address, client: Client) -> None:
         super().__init__(address, client)
         self._settings = _NEUTRAL if address.kind == "vllm" else {}
 
     def connect(self) -> Facts:
-        """The model's row in the list of models, and how many candidates there are.
+        """Return the facts about the model, from the server's list of models and a test request.
 
         Raises:
             ModelError: the server has no such model, or gives no log-probabilities by token id.
@@ -53,7 +53,7 @@ class CompletionsEngine(Engine):
         return Facts(KINDS["vllm"], version, most, vocab_size, window)
 
     def _most_candidates(self) -> tuple[int | None, int | None]:
-        """Count the candidates that it gives (None: all), and the tokens that there are then."""
+        """Return the largest number of candidates (None: all) and the vocabulary size, if all."""
         try:
             answer = self.next_tokens([[1]], -1)[0]
             if set(answer.ids) == set(range(len(answer.ids))):
@@ -90,7 +90,7 @@ class CompletionsEngine(Engine):
         return in_order(part_of(answer, "choices"), len(prompts), self.label)
 
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
-        """The likeliest tokens after each prompt; a count of -1 asks for all."""
+        """Return the likeliest tokens after each prompt; all tokens for a count of -1."""
         more = {"logit_bias": {str(key): value for key, value in bias.items()}} if bias else {}
         choices = self._complete(prompts, count, logprobs=count, **more)
         tops = [part_of(choice, "logprobs", "top_logprobs", 0) for choice in choices]
@@ -110,7 +110,7 @@ class CompletionsEngine(Engine):
     def sampled(
         self, ids: Sequence[int], config: ByEngine, limit: int, count: int
     ) -> Iterator[Said]:
-        """Stream a run by one request; its last event may tell of speculation."""
+        """Stream a run with one request; the last event may report speculative decoding."""
         bias, budget = dict(config.shaping.logit_bias), config.thinking_token_budget
         body = {
             "model": self._address.model,
@@ -137,7 +137,7 @@ class CompletionsEngine(Engine):
             yield from self._emitted(part_of(event, "choices", 0, "logprobs"))
 
     def _emitted(self, logprobs: Any) -> Iterator[Said]:
-        """Each token of an event with its candidates, itself first."""
+        """Yield each token of an event with its candidates, the token itself first."""
         if logprobs is None:
             return
         parts = [part_of(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
@@ -149,18 +149,18 @@ class CompletionsEngine(Engine):
             yield self._by_id({name: value, **candidates} if isinstance(name, str) else {})
 
     def forced(self, token_id: int, count: int) -> Forced:
-        """Emit a token by a large bias."""
+        """Emit a token with a large logit bias, and return its effect."""
         choice = self._complete([[1]], count, logit_bias={str(token_id): 100.0})[0]
         text = part_of(choice, "text")
         ends = part_of(choice, "finish_reason") == "stop"
         return Forced(text if isinstance(text, str) else "", ends)
 
     def encode(self, text: str) -> list[int]:
-        """Encode a text by `/tokenize`."""
+        """Encode a text with `/tokenize`."""
         return self._ids({"prompt": text})
 
     def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """Encode a conversation by `/tokenize`, which writes the template."""
+        """Encode a conversation with `/tokenize`, which renders the chat template."""
         return self._ids({"messages": list(messages), "add_generation_prompt": opened})
 
     def _ids(self, body: dict[str, Any]) -> list[int]:
@@ -168,14 +168,14 @@ class CompletionsEngine(Engine):
         return ids_of(part_of(answer, "tokens"), self.label)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Decode ids by `/detokenize`."""
+        """Decode ids with `/detokenize`."""
         body = {"model": self._address.model, "tokens": list(ids)}
         return self._text("/detokenize", body, "prompt", "turn tokens into text")
 
     def vocabulary(self, count: int) -> list[bytes | None]:
-        """Every token's text, which a prompt's log-probabilities carry (vLLM).
+        """Return each token's bytes, from the log-probabilities of a prompt (vLLM).
 
-        Part of a character is no text.
+        A token that is only part of a character has no text: None.
         """
         choice = self._complete([[1, 1]], -1, prompt_logprobs=-1)[0]
         tokens = part_of(choice, "prompt_logprobs", 1)
@@ -190,10 +190,10 @@ class CompletionsEngine(Engine):
 
 
 def ids_of(ids: Any, label: str) -> list[int]:
-    """A list of token ids in an answer.
+    """Validate a list of token ids from an answer, and return it.
 
     Raises:
-        LostModelError: it is none.
+        LostModelError: the value is no list of token ids.
     """
     if not isinstance(ids, list) or not all(type(part) is int and part >= 0 for part in ids):
         raise LostModelError(f"The server of {label} turns text into something else than tokens.")

@@ -1,4 +1,4 @@
-"""Connecting to a server: what it is, what it gives, and whether tokenizer and numbers fit."""
+"""Connect to a server and test its tokenizer and its log-probabilities."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from core.models.remote.tokens import SAMPLES, LocalTokens, ServerTokens, Tokens
 from core.models.reporting import current_report
 from core.models.stopping import raise_if_stopped, stoppable
 
-# The beginnings of so long a text that are compared, by so many of their likeliest tokens; OpenAI's
+# Longest test text (tokens), step between its prefixes, and likeliest tokens compared; OpenAI's
 # completions name 5.
 _LONGEST, _EVERY, _COMPARED = 48, 4, 5
-# By how much, a unit of log-probability, answers to requests of different shape may differ where a
-# server computes in a type: a third of what proofs allow it (`checks.model_checks`).
+# Largest difference between answers to requests of different batch shape, per unit of
+# log-probability, for each number type: a third of the tolerance in `checks.model_checks`.
 _APART = {"float32": 4e-6, "float16": 2.6e-3}
-# Of bfloat16 logits many are equal; of float32 ones hardly any.
+# Many bfloat16 logits are equal; hardly any float32 logits are.
 _DISTINCT = 0.7
-# What is faint differs more, relative to itself.
+# Very small probabilities have a larger relative difference.
 _FAINT_NATS = -20.0
 _ADVICE = {
     "llamacpp": "start llama.cpp without speculation, which makes it report 0",
@@ -40,11 +40,11 @@ _ADVICE = {
 def connect(
     where: str, should_stop: Callable[[], bool], patience: Patience = PATIENCE
 ) -> RemoteModel:
-    """The model at an address such as `vllm:http://localhost:8000#model`.
+    """Return the model at an address such as `vllm:http://localhost:8000#model`.
 
     Raises:
-        ModelError: the address is none, the server can't be reached or lacks something; says what.
-        LoadingStoppedError: `should_stop` said so.
+        ModelError: the address is invalid, or the server can't be reached or lacks a feature.
+        LoadingStoppedError: `should_stop` returned true.
     """
     address, tell = read_address(where), current_report()
     client = Client(address, where, patience)
@@ -64,7 +64,7 @@ def connect(
 def _tokens(
     address: Address, engine: Engine, facts: Facts, should_stop: Callable[[], bool]
 ) -> tuple[Tokens, int]:
-    """The tokenizer, and how many tokens there are."""
+    """Return the tokenizer and the vocabulary size."""
     if address.tokenizer:
         tokens = LocalTokens(address.tokenizer, should_stop)
         vocab_size = facts.vocab_size or len(tokens.tokenizer)
@@ -80,17 +80,17 @@ def _tokens(
 
 
 def _compare(tokens: LocalTokens, engine: Engine, vocab_size: int, name: str) -> None:
-    """See that the local tokenizer reads the samples as the server does.
+    """Check that the local tokenizer encodes the samples as the server does.
 
     Raises:
-        ModelError: it doesn't, or knows tokens that the model lacks.
+        ModelError: the encodings differ, or the tokenizer has more tokens than the model.
     """
     pairs = []
     for text in SAMPLES:
         try:
             pairs.append((text, tokens.encode(text), engine.encode(text)))
         except LostModelError:
-            break  # It has no tokenizer that can be asked.
+            break  # The server has no tokenizer endpoint.
     for text, local, remote in pairs:
         if local != remote:
             raise ModelError(
@@ -112,11 +112,11 @@ def _tried(
     facts: Facts,
     vocab_size: int,
 ) -> RemoteModel:
-    """The model, after its numbers were looked at."""
+    """Return the model, after test requests have determined the kind of its numbers."""
     ids = tokens.encode(SAMPLES[0])[:8]
     alone = _row(engine, [ids], facts, vocab_size)[0]
     longest = tokens.encode(" ".join(SAMPLES))[:_LONGEST]
-    # vLLM's `--logprobs-mode raw_logits`: many numbers, which add up to no probability.
+    # vLLM's `--logprobs-mode raw_logits`: the sum of probabilities isn't 1; most numbers differ.
     improbable = abs(float(alone.double().logsumexp(-1))) > 10 * SUM_TOLERANCE
     many = improbable and _distinct(alone) > len(alone) // 10
     model = RemoteModel(
@@ -147,19 +147,19 @@ def _distinct(row: Tensor) -> int:
 
 
 def _is_processed(engine: Engine, ids: list[int], row: Tensor, facts: Facts) -> bool:
-    """Return True where a bias shows in the numbers (vLLM's `--logprobs-mode processed_...`)."""
+    """Return True if a bias changes the numbers (vLLM's `--logprobs-mode processed_...`)."""
     top = int(row.nan_to_num(nan=-math.inf).argmax())
     try:
         biased = _row(engine, [ids], facts, len(row), {top: -20.0})[0]
     except RefusedError:
-        return False  # vLLM takes no bias while it speculates; its standard is raw.
-    return not abs(float(biased[top] - row[top])) <= 1.0  # It may not be named any more.
+        return False  # vLLM takes no bias while it speculates; its default is raw.
+    return not abs(float(biased[top] - row[top])) <= 1.0  # The biased token may be missing (NaN).
 
 
 def _twice(engine: Engine, ids: list[int], vocab_size: int) -> tuple[Tensor, Tensor]:
-    """The likeliest tokens after several beginnings, `[n, vocab]`, NaN for others.
+    """Return the likeliest tokens after several prefixes as two tensors `[n, vocab]`, else NaN.
 
-    First each is asked for by itself, then all in one request, which is computed in another shape.
+    The first tensor is from separate requests, the second from one request in another batch shape.
     """
     prompts = [ids[:n] for n in range(_EVERY, len(ids), _EVERY)] or [ids]
     apart = [engine.next_tokens([ids], _COMPARED)[0] for ids in reversed(prompts)][::-1]
@@ -169,9 +169,9 @@ def _twice(engine: Engine, ids: list[int], vocab_size: int) -> tuple[Tensor, Ten
 
 
 def _dtype(row: Tensor, apart: Tensor, together: Tensor) -> str:
-    """Guess the number type from how many numbers are equal and how far two answers differ.
+    """Guess the number type from the share of equal numbers and the difference of two answers.
 
-    A server may compute in float32 and hold what it computed in halves (llama.cpp's cache).
+    A server may compute in float32 and store the results in float16 (llama.cpp's cache).
     """
     named = row[~row.isnan()]
     if _distinct(named) / len(named) < _DISTINCT:

@@ -1,4 +1,4 @@
-"""Base class of the kinds of servers, `completions` and `llamacpp`."""
+"""Base class of the clients in `completions` and `llamacpp`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Bias = Mapping[int, float] | None
 
 
 class Facts(NamedTuple):
-    """Facts that a server gives about itself.
+    """Properties of a server and its model.
 
     Args:
-        software: its name.
-        version: of the software; empty where it doesn't say.
-        most: how many candidates a token it gives at most; None for its whole vocabulary.
-        vocab_size: how many tokens there are; None where only some are given.
-        window: tokens that fit; None where it doesn't say.
-        slots: requests that it works on at once; None where it doesn't say.
+        software: name of the server software.
+        version: version of the software; empty if unknown.
+        most: largest number of candidates for each token; None for the whole vocabulary.
+        vocab_size: number of tokens; None if the server gives only some candidates.
+        window: context window, in tokens; None if unknown.
+        slots: number of requests that the server handles at once; None if unknown.
     """
 
     software: str
@@ -37,7 +37,7 @@ class Facts(NamedTuple):
 
 
 class Forced(NamedTuple):
-    """Effect of a token that the server was made to emit: its text, and whether it ends the run."""
+    """Text of a token that the server was made to emit, and whether the token ends the run."""
 
     text: str
     ends: bool
@@ -53,59 +53,62 @@ class Engine(ABC):
 
     @property
     def label(self) -> str:
-        """Name of the model in sentences."""
+        """Name of the model in messages."""
         return self._client.label
 
     @abstractmethod
     def connect(self) -> Facts:
-        """See whether the model is there, and what is known of it."""
+        """Check that the server has the model, and return its properties."""
 
     @abstractmethod
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
-        """After each prompt of ids the `count` likeliest tokens with their log-probabilities.
+        """Return the `count` likeliest tokens after each prompt, with their log-probabilities.
 
         Args:
-            bias: added to the logits of tokens before one is picked.
+            bias: numbers that are added to the tokens' logits before a token is picked.
         """
 
     @abstractmethod
     def sampled(
         self, ids: Sequence[int], config: ByEngine, limit: int, count: int
     ) -> Iterator[Said]:
-        """The tokens of a run that the server makes, each with `count` candidates, itself first.
+        """Yield the tokens of a run by the server, each with `count` candidates, the token first.
 
         Raises:
-            ConfigError: the server has no such setting.
+            ConfigError: the server lacks a setting.
         """
 
     @abstractmethod
     def forced(self, token_id: int, count: int) -> Forced:
-        """Make the server emit a token: no endpoint tells which tokens are special or end a run."""
+        """Make the server emit a token, and return its effect.
+
+        No endpoint of a server tells which tokens are special or end a run.
+        """
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text, by the server's tokenizer."""
+        """Return the token ids of a text, from the server's tokenizer."""
 
     @abstractmethod
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, special tokens included."""
+        """Return the text of the ids, special tokens included."""
 
     @abstractmethod
     def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """Ids of a conversation by the server's template."""
+        """Return the token ids of a conversation, from the server's chat template."""
 
     @abstractmethod
     def vocabulary(self, count: int) -> list[bytes | None]:
-        """The bytes of every token; None where the server doesn't tell, empty of special ones."""
+        """Return each token's bytes: None if unknown, empty for special tokens."""
 
     def _listed(self) -> tuple[list[Any], str]:
-        """Rows of the server's list of models, and their names for a sentence."""
+        """Return the rows of the server's list of models, and their names for a message."""
         listed = list_in(self._client.ask("/v1/models"), "data")
         rows = [row for row in listed if isinstance(part_of(row, "id"), str)]
         return rows, ", ".join(row["id"][:60] for row in rows[:5]) or "none"
 
     def _text(self, path: str, body: object, field: str, act: str) -> str:
-        """The text in an answer; raises LostModelError where there is none."""
+        """Return the text in an answer; raise LostModelError if there is none."""
         text = part_of(self._client.ask(path, body), field)
         if not isinstance(text, str):
             raise LostModelError(f"The server of {self.label} can't {act}.")

@@ -1,6 +1,6 @@
-"""Asking a server for JSON: bounded in time and bytes, patient where it is busy, never redirected.
+"""JSON client with limits on time and bytes and with retries; it follows no redirects.
 
-A key travels in one header and nowhere else: not in an error, not in an address.
+An API key appears in one header only, never in an error message or an address.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _REFUSING_SECONDS = 30.0
 
 
 class RefusedError(LostModelError):
-    """The server answered that it won't."""
+    """The server refused the request."""
 
 
 class _BusyError(LostModelError):
-    """The server gave no answer, and may give one when it is asked again."""
+    """The server gave no answer; a retry may succeed."""
 
     def __init__(self, sentence: str, wait: float | None = None) -> None:
         super().__init__(sentence)
@@ -43,14 +43,14 @@ class _BusyError(LostModelError):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Waiting times for a server, in seconds.
+    """Timeouts and retry delays for a server, in seconds.
 
     Args:
-        connect: until it takes the connection.
-        silence: between two pieces of an answer.
-        answer: until the answer is whole.
-        pauses: before each time that a busy server is asked again.
-        longest_pause: that a server may ask for.
+        connect: timeout for the connection.
+        silence: timeout between two pieces of an answer.
+        answer: timeout for the whole answer.
+        pauses: delay before each retry.
+        longest_pause: upper limit of a delay that the server requests.
     """
 
     connect: float = 5.0
@@ -64,11 +64,11 @@ PATIENCE = Patience()
 
 
 class Client:
-    """One server.
+    """HTTP client of one server.
 
     Args:
-        address: where it is.
-        label: what a sentence names it by.
+        address: address of the server.
+        label: name of the model in messages.
     """
 
     def __init__(self, address: Address, label: str, patience: Patience = PATIENCE) -> None:
@@ -82,11 +82,11 @@ class Client:
         )
 
     def ask(self, path: str, body: object = None, *, most_bytes: int = 4 * MIB) -> Any:
-        """The server's answer to a GET, or to a POST of `body`.
+        """Return the server's answer to a GET, or to a POST of `body`.
 
         Raises:
-            LostModelError: it can't be reached, is too slow, or its answer is none.
-            RefusedError: it answered with another status than 200.
+            LostModelError: the server can't be reached, is too slow, or its answer is no JSON.
+            RefusedError: the status of the answer is an error.
             LoadingStoppedError: this thread's work was stopped while the server was busy.
         """
         pauses = iter(self.patience.pauses)
@@ -108,14 +108,14 @@ class Client:
         return content
 
     def text(self, path: str) -> str:
-        """Return the answer to a GET as text; raises as `ask`, and doesn't ask again."""
+        """Return the answer to a GET as text; raise as `ask` does, but without retries."""
         return self._content(path, None, 4 * MIB).decode("utf-8", "replace")
 
     def events(self, path: str, body: object, *, most_bytes: int) -> Iterator[Any]:
-        """The JSON of each server-sent event, as it comes; the request is made once.
+        """Yield the JSON of each server-sent event as it arrives; the request is not retried.
 
         Raises:
-            as `ask`.
+            the same errors as `ask`.
         """
         unfinished = b""
         with self._answer(path, body) as response:
@@ -162,7 +162,7 @@ class Client:
     def _pieces(
         self, response: httpx2.Response, most_bytes: int, ends: float = math.inf
     ) -> Iterator[bytes]:
-        """Yield the content as it comes, bounded in bytes and time."""
+        """Yield the content as it arrives, within the limits on bytes and time."""
         size = 0
         for piece in response.iter_bytes():
             size += len(piece)
@@ -194,10 +194,10 @@ class Client:
 
 
 def _rest(seconds: float, should_stop: Callable[[], bool]) -> None:
-    """Wait, unless the work is stopped.
+    """Sleep for some seconds, unless the work is stopped.
 
     Raises:
-        LoadingStoppedError: it was.
+        LoadingStoppedError: the work was stopped.
     """
     ends = time.monotonic() + seconds
     while (left := ends - time.monotonic()) > 0:
@@ -207,7 +207,7 @@ def _rest(seconds: float, should_stop: Callable[[], bool]) -> None:
 
 
 def _wait(response: httpx2.Response) -> float | None:
-    """Seconds of `Retry-After`; None where there is none that is a number."""
+    """Return the seconds of `Retry-After`; None if the header is missing or no number."""
     try:
         seconds = float(response.headers.get("retry-after", ""))
     except ValueError:
@@ -216,7 +216,7 @@ def _wait(response: httpx2.Response) -> float | None:
 
 
 def _message(content: bytes) -> str:
-    """Return the message of an error's body, on one line."""
+    """Return the error message of an answer's body, on one line."""
     try:
         body = json.loads(content[:MIB])
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Keys of servers, by the server's origin: a key is sent to no other one."""
+"""API keys by the server's origin: a key is sent to its own server only."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from core.decoding.errors import ConfigError
 from core.models.remote.address import origin_of
 
 VARIABLE = "DECODING_EXPLORER_MODEL_KEYS"
-_KEY = re.compile(r"[!-+\--~]{1,500}")  # Printable ASCII but for the comma between two.
+_KEY = re.compile(r"[!-+\--~]{1,500}")  # Printable ASCII except the comma, the separator.
 _LOCK = Lock()
 _GIVEN: dict[str, str] = {}
 
 
 def keys_in(text: str) -> Mapping[str, str]:
-    """Keys by origin from `ORIGIN=KEY`, with commas between them.
+    """Return the keys by origin, from a list `ORIGIN=KEY,ORIGIN=KEY`.
 
     Raises:
-        ConfigError: it isn't that; says no key.
+        ConfigError: the text has another form; the message contains no key.
     """
     keys = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -39,10 +39,10 @@ def keys_in(text: str) -> Mapping[str, str]:
 
 
 def give_key(origin: str, key: str) -> None:
-    """Take a key for as long as this process runs; an empty one is taken back.
+    """Store a key for the lifetime of this process; an empty key deletes the stored key.
 
     Raises:
-        ConfigError: it can be no key.
+        ConfigError: the text can't be a key.
     """
     if key and not _KEY.fullmatch(key):
         raise ConfigError("A key is a word of ASCII letters, digits and signs; copy it again.")
@@ -54,5 +54,5 @@ def give_key(origin: str, key: str) -> None:
 
 
 def key_for(origin: str) -> str:
-    """The server's key; empty where there is none."""
+    """Return the server's key; empty if there is none."""
     return _GIVEN.get(origin) or keys_in(os.environ.get(VARIABLE, "")).get(origin, "")

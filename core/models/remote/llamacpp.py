@@ -1,4 +1,4 @@
-"""llama.cpp's server: its own `/completion`, which names candidates by id and bytes."""
+"""Client for llama.cpp's own `/completion`, which names candidates by id and bytes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_SLOTS = 2**10
 
 
 class LlamaCppEngine(Engine):
-    """`/completion` with prompts of token ids."""
+    """Client of `/completion`, with prompts of token ids."""
 
     def connect(self) -> Facts:
-        """The model's row in the list of models; every token's log-probability can be had.
+        """Return the facts about the model; llama.cpp gives the log-probability of every token.
 
         Raises:
             ModelError: the server has no such model.
@@ -60,7 +60,7 @@ class LlamaCppEngine(Engine):
         return in_order(answers, len(prompts), self.label)
 
     def next_tokens(self, prompts: Prompts, count: int, bias: Bias = None) -> list[Said]:
-        """The likeliest tokens after each prompt."""
+        """Return the likeliest tokens after each prompt."""
         more = {"logit_bias": [list(pair) for pair in bias.items()]} if bias else {}
         return [_said(self._tops(answer)) for answer in self._complete(prompts, count, **more)]
 
@@ -73,7 +73,7 @@ class LlamaCppEngine(Engine):
     def sampled(
         self, ids: Sequence[int], config: ByEngine, limit: int, count: int
     ) -> Iterator[Said]:
-        """Stream a run by one request; stop strings are watched for here."""
+        """Stream a run with one request; the client, not the server, looks for stop strings."""
         body = {
             "prompt": list(ids),
             "n_predict": limit,
@@ -94,13 +94,13 @@ class LlamaCppEngine(Engine):
                 yield _said([token, *(top for top in tops if part_of(top, "id") != token_id)])
 
     def forced(self, token_id: int, count: int) -> Forced:  # noqa: ARG002 - none are asked for
-        """Emit a token by a large bias."""
+        """Emit a token with a large logit bias, and return its effect."""
         answer = self._complete([[1]], 0, logit_bias=[[token_id, 100.0]])[0]
         text = part_of(answer, "content")
         return Forced(text if isinstance(text, str) else "", answer.get("stop_type") == "eos")
 
     def encode(self, text: str) -> list[int]:
-        """Encode a text by `/tokenize`; a special token that is spelled out is one."""
+        """Encode a text with `/tokenize`; the text of a special token becomes that token."""
         return self._ids(text, add_special=True)
 
     def _ids(self, text: str, *, add_special: bool) -> list[int]:
@@ -108,18 +108,18 @@ class LlamaCppEngine(Engine):
         return ids_of(part_of(self._client.ask("/tokenize", body), "tokens"), self.label)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Decode ids by `/detokenize`."""
+        """Decode ids with `/detokenize`."""
         body = {"tokens": list(ids)}
         return self._text("/detokenize", body, "content", "turn tokens into text")
 
     def encode_chat(self, messages: Sequence[dict[str, str]], opened: bool) -> list[int]:
-        """Encode a conversation that `/apply-template` writes."""
+        """Encode a conversation that `/apply-template` renders."""
         body = {"messages": list(messages), "add_generation_prompt": opened}
         text = self._text("/apply-template", body, "prompt", "write a conversation")
         return self._ids(text, add_special=False)
 
     def vocabulary(self, count: int) -> list[bytes | None]:
-        """The bytes that come with a candidate; control tokens have none."""
+        """Return each token's bytes, from a list of all candidates; empty for control tokens."""
         tops = self._tops(self._complete([[1]], count)[0])
         try:
             tokens = {part_of(top, "id"): part_of(top, "bytes") for top in tops}

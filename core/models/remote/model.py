@@ -1,4 +1,4 @@
-"""A model on a server, as a `LanguageModel`: every step asks for the next token's numbers."""
+"""A model on a server, as a `LanguageModel`: each step requests the next token's numbers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from core.models.remote.tokens import Tokens
 from core.models.running.contexts import InputLimits, UncachedContext
 from core.models.text.tokenizing import TokenNames
 
-# A value in Prometheus' text format.
+# A number in Prometheus' text format.
 COUNT = r"(\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?)"
-# vLLM's count of requests that wait for their turn, for each of its engines.
+# vLLM's number of queued requests, for each of its engines.
 _WAITING = re.compile(rf"^vllm:num_requests_waiting(?:\{{[^}}]{{0,500}}\}})? {COUNT}$", re.M)
-# Prompts in one request, and entries that its answer may hold (about 40 bytes each).
+# Largest number of prompts in one request, and of entries in its answer (about 40 bytes each).
 _MOST_ROWS = 32
 _MOST_ENTRIES = 2**21
 _CPU = torch.device("cpu")
@@ -34,16 +34,16 @@ _CPU = torch.device("cpu")
 class RemoteModel:
     """A model on a server.
 
-    Its context is the ids of each row: `extend` asks for what follows them, and the server's prefix
-    cache makes that cheap. Log-probabilities stand for logits, which differ from them by one number
-    for all tokens.
+    Its context holds only token ids: `extend` requests the numbers of the next token, and the
+    server's prefix cache makes this cheap. Log-probabilities replace logits, from which they differ
+    by the same constant for all tokens.
 
     Args:
-        facts: what the server said of itself at connecting.
-        gives_logits: its numbers are logits already.
-        processed: its settings act on the numbers before they are taken.
-        dtype: of the model's numbers, as they look.
-        advice: what is to be done where probabilities don't add up to 1.
+        facts: properties of the server, from `connect`.
+        gives_logits: the server's numbers are logits, not log-probabilities.
+        processed: the server's own sampling settings change its numbers.
+        dtype: guessed number type of the model.
+        advice: advice for the user if the probabilities don't add up to 1.
     """
 
     revision = ""
@@ -66,10 +66,10 @@ class RemoteModel:
         self.vocab_size = vocab_size
         self.context_window = facts.window
         self.gives_logits, self.processed = gives_logits, processed
-        if offers(tokens, Decodes):  # A tokenizer on this machine.
+        if offers(tokens, Decodes):  # The tokenizer is on this machine.
             self.decode = tokens.decode
         self.dtype = dtype
-        # How many tokens of each step it names; None where all.
+        # Number of tokens that the server names for each step; None for all.
         self.known = facts.most
         self._advice = advice
         self._limits = InputLimits(vocab_size, facts.window)
@@ -77,7 +77,7 @@ class RemoteModel:
 
     @property
     def model_id(self) -> str:
-        """Name of the model in a trace and in every sentence."""
+        """Name of the model in traces and messages."""
         return self._client.label
 
     @model_id.setter
@@ -86,34 +86,34 @@ class RemoteModel:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Version of the server's software, by name, for a trace."""
+        """Version of the server's software, by its name, for a trace."""
         return {self.facts.software: self.facts.version or "unknown version"}
 
     @property
     def vocabulary(self) -> TokenNames:
-        """The tokens, without the server."""
+        """Token texts and bytes, usable without the server."""
         return TokenNames(
             self.model_id, self.revision, self.dtype, self.vocab_size, self._tokens.texts
         )
 
     @property
     def has_chat_template(self) -> bool:
-        """True where `encode_chat` can be used."""
+        """True if `encode_chat` can be used."""
         return self._tokens.has_chat_template
 
     @property
     def think_marks(self) -> ThinkMarks:
-        """Marks of the model's thinking, and the source that they are known from."""
+        """Marks of the model's thinking, and their source."""
         return self._tokens.think_marks
 
     @property
     def unknown_tokens(self) -> frozenset[int]:
-        """Tokens whose bytes nobody tells: parts of characters."""
+        """Ids of the tokens whose bytes are unknown: parts of characters."""
         return self._tokens.unknown
 
     @property
     def described(self) -> str:
-        """Describe the server's numbers in a sentence."""
+        """Description of the server's numbers, as a sentence."""
         numbers = "logits" if self.gives_logits else "log-probabilities"
         of = f"all {self.vocab_size:,}"
         if self.known:
@@ -127,21 +127,21 @@ class RemoteModel:
         )
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself."""
+        """Return the token ids of a prompt, with the special tokens that the tokenizer adds."""
         return self._tokens.encode(text)
 
     def encode_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
     ) -> list[int]:
-        """The conversation's token ids."""
+        """Return the conversation's token ids."""
         return self._tokens.encode_chat(messages, add_generation_prompt)
 
     def token_text(self, token_id: int) -> str:
-        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
+        """Return the display text of one token; bytes of a partial character appear as `<E2>`."""
         return self._tokens.texts.text_of(token_id)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """The bytes that a token adds to the text; empty for special and unknown tokens."""
+        """Return the bytes that a token adds to the text; empty for special and unknown tokens."""
         return self._tokens.texts.bytes_of(token_id)
 
     def start(
@@ -151,11 +151,11 @@ class RemoteModel:
         use_cache: bool = True,  # noqa: ARG002 - the cache is the server's
         on_logits: OnLogits | None = None,
     ) -> UncachedContext:
-        """A context of one row that holds the prompt; with `on_logits` each position is asked for.
+        """Return a context of one row with the prompt; `on_logits` gets each position's numbers.
 
         Raises:
             PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
-            LostModelError: the server gives no answer, or none that can be used.
+            LostModelError: the server gives no answer, or no usable answer.
         """
         ids = self._limits.as_rows(prompt_ids, 1, 0)[0]
         context = UncachedContext(self._forward, self._limits, _CPU)
@@ -173,11 +173,11 @@ class RemoteModel:
     def sample(
         self, prompt_ids: Sequence[int], config: ByEngine, limit: int
     ) -> Iterator[ServerToken]:
-        """Let the server make a run, in one request.
+        """Yield the tokens of a run that the server samples, in one request.
 
         Raises:
-            ConfigError: it has no such setting.
-            LostModelError: it gives no answer, or none that can be used.
+            ConfigError: the server lacks a setting.
+            LostModelError: the server gives no answer, or no usable answer.
         """
         count = config.known_by(self.known) or 1
         answers = self._engine.sampled(prompt_ids, config, limit, count)
@@ -185,21 +185,21 @@ class RemoteModel:
 
     @property
     def last_speculation(self) -> object:
-        """The server's report on speculation in its last run, unchanged."""
+        """The server's report on speculative decoding in its last run, unchanged."""
         return self._engine.last_speculation
 
     @property
     def slots(self) -> int | None:
-        """Requests that the server works on at once; None where it doesn't say."""
+        """Number of requests that the server handles at once; None if unknown."""
         return self.facts.slots
 
     def waiting(self) -> int | None:
-        """Requests in the server's queue now; None where it doesn't say."""
+        """Return the number of requests in the server's queue; None if unknown."""
         counts = _WAITING.findall(self.counters())
         return int(sum(map(float, counts))) if counts else None
 
     def counters(self) -> str:
-        """The server's /metrics, in Prometheus' format; empty where it has none."""
+        """Return the server's /metrics, in Prometheus' format; empty if there are none."""
         try:
             return self._client.text("/metrics")
         except LostModelError:
@@ -212,12 +212,12 @@ class RemoteModel:
         keep: int,
         hidden: list[Tensor] | None = None,
     ) -> Tensor:
-        """Numbers `[rows, keep, vocab]` after the last `keep` beginnings of ids `[rows, n]`.
+        """Return numbers `[rows, keep, vocab]` after the last `keep` prefixes of ids `[rows, n]`.
 
-        They are NaN for tokens that the server doesn't name.
+        The numbers are NaN for tokens that the server doesn't name.
 
         Raises:
-            ModelError: hidden states are asked for, or the server fails.
+            ModelError: hidden states are requested, or the server fails.
         """
         if hidden is not None:
             raise ModelError(

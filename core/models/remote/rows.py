@@ -1,4 +1,4 @@
-"""Readers of a server's numbers for the next token: nothing is taken on trust."""
+"""Validate a server's numbers for the next token and convert them to tensors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from torch import Tensor
 
 from core.decoding.errors import LostModelError
 
-# A server writes these where a float can't be -inf.
+# Servers write numbers below this in place of -inf.
 _NONE_BELOW = -9_000.0
-# Probabilities of float32 log-probabilities, over the whole vocabulary, add up to 1 within this.
+# Tolerance for the sum of all probabilities, computed from float32 log-probabilities.
 SUM_TOLERANCE = 1e-3
 
 
@@ -25,10 +25,10 @@ class Said(NamedTuple):
 
 
 def full_row(answer: Said, vocab_size: int, label: str) -> Tensor:
-    """`[vocab]` numbers of every token, float32; -inf where the server rules one out.
+    """Return the numbers of all tokens, `[vocab]` float32; -inf for tokens ruled out.
 
     Raises:
-        LostModelError: a token misses, comes twice or doesn't exist; a number is none.
+        LostModelError: a token is missing, repeated or unknown; a number is invalid.
     """
     require_numbers(answer, label)
     count = len(answer.ids)
@@ -44,12 +44,12 @@ def full_row(answer: Said, vocab_size: int, label: str) -> Tensor:
 
 
 def known_row(answer: Said, vocab_size: int, label: str) -> Tensor:
-    """`[vocab]` log-probabilities of the tokens that are named, float32; NaN for all others.
+    """Return the named tokens' log-probabilities, `[vocab]` float32; NaN for all others.
 
-    Whatever takes it for a whole distribution finds that it is none.
+    The NaN values prevent use of the row as a complete distribution.
 
     Raises:
-        LostModelError: as `named_row`, or they have more than all probability.
+        LostModelError: as `named_row`, or the probabilities add up to more than 1.
     """
     row = named_row(answer, vocab_size, label)
     total = float(row.double().exp().nansum())
@@ -62,10 +62,10 @@ def known_row(answer: Said, vocab_size: int, label: str) -> Tensor:
 
 
 def named_row(answer: Said, vocab_size: int, label: str) -> Tensor:
-    """`[vocab]` numbers of the tokens that are named, float32; NaN for all others.
+    """Return the numbers of the named tokens, `[vocab]` float32; NaN for all others.
 
     Raises:
-        LostModelError: a token comes twice or doesn't exist; a number is none.
+        LostModelError: a token is repeated or unknown; a number is invalid.
     """
     require_numbers(answer, label)
     if len(set(answer.ids)) != len(answer.ids) or not _within(answer.ids, vocab_size):
@@ -79,12 +79,12 @@ def named_row(answer: Said, vocab_size: int, label: str) -> Tensor:
 
 
 def require_numbers(answer: Said, label: str) -> None:
-    """Raises LostModelError where an id or a number isn't one, or is NaN or infinite."""
+    """Raise LostModelError if an id or a number has the wrong type, or is NaN or infinite."""
     sound = (
         len(answer.ids) == len(answer.values) > 0
         and all(type(token_id) is int for token_id in answer.ids)
         and all(type(value) in (float, int) for value in answer.values)
-        and all(value < math.inf for value in answer.values)  # NaN is not, either.
+        and all(value < math.inf for value in answer.values)  # False for NaN too.
     )
     if not sound:
         raise LostModelError(
@@ -93,10 +93,10 @@ def require_numbers(answer: Said, label: str) -> None:
 
 
 def require_sum(rows: Tensor, label: str, advice: str) -> None:
-    """See that the probabilities of each of `[n, vocab]` rows add up to 1.
+    """Check that the probabilities of each row of `[n, vocab]` add up to 1.
 
     Raises:
-        LostModelError: says to how much.
+        LostModelError: a sum differs from 1; the message contains the sum.
     """
     totals = rows.double().exp().sum(dim=-1)
     worst = float(totals[(totals - 1).abs().argmax()])
@@ -112,7 +112,7 @@ def _within(ids: Sequence[int], vocab_size: int) -> bool:
 
 
 def part_of(answer: Any, *path: str | int) -> Any:
-    """A part of a JSON answer; None where it hasn't that form."""
+    """Return the value at a path in a JSON answer; None if the path doesn't exist."""
     for step in path:
         fits = isinstance(answer, dict if isinstance(step, str) else list)
         if not fits or (isinstance(step, int) and not -len(answer) <= step < len(answer)):
@@ -122,13 +122,13 @@ def part_of(answer: Any, *path: str | int) -> Any:
 
 
 def list_in(answer: Any, *path: str | int) -> list[Any]:
-    """A list in a JSON answer; empty where there is none."""
+    """Return the list at a path in a JSON answer; empty if there is none."""
     part = part_of(answer, *path)
     return part if isinstance(part, list) else []
 
 
 def in_order(answers: Any, count: int, label: str) -> list[Any]:
-    """Answers to `count` prompts by their `index`; raises LostModelError where one misses."""
+    """Return the answers to `count` prompts by `index`; raise LostModelError if one is missing."""
     places = [part_of(answer, "index") for answer in answers] if isinstance(answers, list) else []
     if len(places) != count or not all(at in places for at in range(count)):
         raise LostModelError(

@@ -1,4 +1,4 @@
-"""Requests to a server that draws by itself, and readers of its answers."""
+"""Requests for runs that the server samples, and readers of its answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.decoding.shaping.config import SETTINGS
 from core.models.remote.address import KINDS
 from core.models.remote.rows import Said, require_numbers
 
-# Our settings by the names of each kind of server; it has no others.
+# The app's settings with their names on each kind of server; the server has no others.
 _OPENAI = {"temperature": "temperature", "top_p": "top_p"}
 _VLLM = {name: name for name in ("top_k", "min_p", "repetition_penalty")} | _OPENAI
 _LLAMACPP = {name: name for name in ("top_k", "min_p", "typical_p", "top_n_sigma")} | _OPENAI
@@ -21,18 +21,18 @@ _SETTINGS = {
     "vllm": _VLLM,
     "llamacpp": _LLAMACPP | {"repetition_penalty": "repeat_penalty"},
 }
-# Bytes of an event around its candidates.
+# Bytes of an event without its candidates.
 _BYTES_OF_EVENT = 2_048
 
 
 def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
-    """The request's settings, all of them said, so that none is the server's own default.
+    """Return all settings of the request, so that none falls back to the server's default.
 
     Args:
         kind: a key of `KINDS`.
 
     Raises:
-        ConfigError: a setting that such a server doesn't have.
+        ConfigError: the server lacks a setting.
     """
     names, shaping = _SETTINGS[kind], config.shaping
     stray = [name for name in shaping.active(SETTINGS) if name not in {*names, "logit_bias"}]
@@ -53,15 +53,15 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
 
 
 def most_bytes(limit: int, count: int, of_entry: int) -> int:
-    """Bound the bytes of so many events with so many candidates."""
+    """Return the byte limit for `limit` events with `count` candidates of `of_entry` bytes each."""
     return 2**20 + limit * (_BYTES_OF_EVENT + (count + 1) * of_entry)
 
 
 def tokens_of(answers: Iterator[Said], vocab_size: int, label: str) -> Iterator[ServerToken]:
-    """Read emitted tokens; the first entry of each is the token itself.
+    """Yield the emitted tokens; the first entry of each answer is the token itself.
 
     Raises:
-        LostModelError: a number is none, or a token doesn't exist.
+        LostModelError: a number is invalid, or a token is unknown.
     """
     for answer in answers:
         require_numbers(answer, label)

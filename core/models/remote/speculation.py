@@ -1,4 +1,4 @@
-"""The server's speculation in one run of its own: from its answer, and from its counters."""
+"""Measure the server's speculative decoding in one run, from its answer and its counters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.decoding.errors import ModelError
 from core.models.remote.model import COUNT, RemoteModel
 from core.models.remote.rows import part_of
 
-# A line of /metrics, in Prometheus' text format; llama.cpp has names of its own prefix.
+# A line of /metrics, in Prometheus' text format, with vLLM's or llama.cpp's prefix.
 _COUNTER = re.compile(
     r"^(?:vllm|llamacpp):spec_decode_num_(drafts|draft_tokens|accepted_tokens(?:_per_pos)?)(?:_total)?"
     rf"(?:\{{([^}}]{{0,500}})\}})? {COUNT}$",
@@ -34,11 +34,11 @@ def speculation_in_a_run(
     config: ByEngine,
     should_stop: Callable[[], bool] | None = None,
 ) -> ServerSpeculation | None:
-    """Let the server make a run, and read what it tells of speculation; None where it was stopped.
+    """Let the server make a run, and return its speculation statistics; None if stopped.
 
     Raises:
-        ModelError: the model is on no server, or its server doesn't speculate, or had no draft.
-        ConfigError: the server has no such setting.
+        ModelError: the model is local, or its server doesn't speculate or drafted nothing.
+        ConfigError: the server lacks a setting.
     """
     if not isinstance(model, RemoteModel):
         raise ModelError(f"{model.model_id} is on no server: choose a model that is.")
@@ -72,7 +72,7 @@ def speculation_in_a_run(
 
 
 def _counters(model: RemoteModel) -> Counter[str]:
-    """Read counters by name and by draft position; none where the server has no /metrics."""
+    """Return the counters by name and by draft position; empty if the server has no /metrics."""
     counts: Counter[str] = Counter()
     for name, labels, value in _COUNTER.findall(model.counters()):
         position = _POSITION.search(labels)

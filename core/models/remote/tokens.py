@@ -1,4 +1,4 @@
-"""The tokenizer of a remote model: a local one of the same vocabulary, or the server's own."""
+"""The tokenizer of a remote model: a local one with the same vocabulary, or the server's own."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ from core.models.text.tokenizing import Texts, Tokenizing, no_text
 # English, code, digits, an accent, CJK, a symbol outside the basic plane.
 SAMPLES = ("Once upon a time, 3 cats", "def f(x): return x + 12", " Ünï 猫が好き。\n", "🙂 ok")
 _INSPECTING = RequestLimits(cpu_seconds=30, seconds=120.0, memory_bytes=3 * 2**29)
-# Tokens that may be special are tried one by one, the likely ends first; others count as special.
+# Possible special tokens are tested one by one, the likely ends first; beyond this number, they
+# count as special.
 _MOST_TRIED = 64
 _LIKELY_ENDS = ("end", "eo", "</s>", "stop")
-# What stands for the bytes of a part of a character where the server doesn't tell them.
+# Replaces the unknown bytes of a partial character.
 _UNKNOWN = "\ufffd".encode()
 _CHAT = ({"role": "user", "content": "a"},)
 
 
 class LocalTokens(Tokenizing):
-    """A tokenizer of transformers, on this machine."""
+    """A transformers tokenizer on this machine."""
 
     caveat, unknown = "", frozenset[int]()
 
     def __init__(self, where: str, should_stop: Callable[[], bool]) -> None:
-        """Load it from `embedded:NAME`, a folder or a hub id.
+        """Load the tokenizer from `embedded:NAME`, a folder or a hub id.
 
         Raises:
-            ModelError: there is none, or it can't be read.
+            ModelError: the tokenizer doesn't exist or can't be read.
         """
         folder, trusted = _folder_of(where, should_stop)
         with quiet():
@@ -52,7 +53,7 @@ class LocalTokens(Tokenizing):
                 ask("inspect_tokenizer", _INSPECTING, should_stop, **arguments)
             tokenizer = load_tokenizer(folder, where)
         super().__init__(tokenizer, where, isolate_templates=not trusted)
-        # The model's files may name several; a tokenizer knows one.
+        # The model's files may name several end-of-sequence tokens; a tokenizer has one.
         ends = [self.tokenizer.eos_token_id]
         for name in ("generation_config.json", "config.json"):
             with suppress(OSError, ModelError):
@@ -62,12 +63,12 @@ class LocalTokens(Tokenizing):
 
     @property
     def texts(self) -> Texts:
-        """Bytes and display text of every token."""
+        """Bytes and display text of each token."""
         return self._texts
 
 
 def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]:
-    """The tokenizer's folder, and whether it came with the app."""
+    """Return the tokenizer's folder, and True if it came with the app."""
     name = where.removeprefix(EMBEDDED_PREFIX)
     if where.startswith(EMBEDDED_PREFIX) and name in list_embedded():
         return embedded_folder(name), True
@@ -78,11 +79,10 @@ def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]
 
 
 class ServerTokens:
-    """The server's own tokenizer, asked over HTTP; every token's bytes are read at connecting.
+    """The server's own tokenizer, used over HTTP; connecting reads the bytes of all tokens.
 
     Raises:
-        ModelError: the server doesn't tell what its tokens are, or tells it so that a text can't
-            be made of them.
+        ModelError: the server doesn't name its tokens, or their bytes don't make up a text.
     """
 
     def __init__(self, engine: Engine, vocab_size: int) -> None:
@@ -108,7 +108,7 @@ class ServerTokens:
                 )
 
     def _maybe_special(self) -> list[int]:
-        """Tokens that are written as special ones are, or as nothing; likely ends first."""
+        """Return the ids of tokens in brackets or without bytes; likely ends first."""
         ids = []
         for token_id, raw in enumerate(self._bytes):
             text = raw.decode("utf-8", "replace")
@@ -120,12 +120,12 @@ class ServerTokens:
 
     @property
     def texts(self) -> Texts:
-        """Itself: it has read every token."""
+        """This object: it holds the bytes of every token."""
         return self
 
     @property
     def caveat(self) -> str:
-        """Say in a sentence which tokens the server doesn't tell; empty where it tells all."""
+        """Warning about the number of tokens with unknown bytes; empty if there are none."""
         if not self.unknown:
             return ""
         return (
@@ -138,7 +138,7 @@ class ServerTokens:
         return self._bytes[token_id] if 0 <= token_id < len(self._bytes) else b""
 
     def text_of(self, token_id: int) -> str:
-        """Display text; bytes of an incomplete character as `<E2><98>`."""
+        """Return the display text; bytes of an incomplete character appear as `<E2><98>`."""
         if token_id in self._names:
             return self._names[token_id] or f"<unused {token_id}>"
         if token_id in self.unknown:
@@ -147,17 +147,17 @@ class ServerTokens:
         return display_text(raw) if raw else f"<unused {token_id}>"
 
     def encode(self, text: str) -> list[int]:
-        """Encode a text by the server.
+        """Encode a text with the server's tokenizer.
 
         Raises:
-            PromptError: it is no Unicode text.
+            PromptError: the text is no valid Unicode.
         """
         require_unicode(text)
         return self._engine.encode(text)
 
     @cached_property
     def has_chat_template(self) -> bool:
-        """True where the server writes a conversation."""
+        """True if the server can render a conversation."""
         try:
             return bool(self._engine.encode_chat(_CHAT, True))
         except ModelError:
@@ -166,11 +166,11 @@ class ServerTokens:
     def encode_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
     ) -> list[int]:
-        """The conversation's ids, by the server's template.
+        """Return the conversation's token ids, from the server's chat template.
 
         Raises:
-            ModelError: the server has none.
-            PromptError: a message spells out a special token, which the server would read as one.
+            ModelError: the server has no chat template.
+            PromptError: a message contains a special token, which the server would encode as one.
         """
         for message in messages:
             content = message.get("content", "")
@@ -185,7 +185,7 @@ class ServerTokens:
 
     @cached_property
     def think_marks(self) -> ThinkMarks:
-        """Marks that are tokens of their own; where there are none, the prompt tells the model."""
+        """Thinking marks that are tokens; without them, marks that the prompt asks for."""
         names = {display_text(raw) for raw in self._bytes} | set(self._names.values())
         for start, end in KNOWN_MARKS:
             if start in names and end in names:
@@ -193,12 +193,12 @@ class ServerTokens:
         return BY_PROMPT
 
 
-# A remote model's tokenizer.
+# Tokenizer of a remote model.
 Tokens: TypeAlias = LocalTokens | ServerTokens
 
 
 def require_unicode(text: str) -> None:
-    """Raises PromptError for half a surrogate pair, which is no character."""
+    """Raise PromptError for half a surrogate pair, which is no character."""
     try:
         text.encode()
     except UnicodeError:

@@ -36,15 +36,17 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         """Append `[rows, heads, n, head_dim]` and return all keys and values."""
         start, added = self.length, key_states.shape[-2]
         self.length = start + added
-        if not self.is_initialized:
-            capacity = self.length + HEADROOM
-            self._key_buffer = _grown(key_states, 0, capacity)
-            self._value_buffer = _grown(value_states, 0, capacity)
+        if not self.is_initialized or self.length > self._key_buffer.shape[-2]:
+            capacity, held = self.length + HEADROOM, (key_states, value_states)
+            if self.is_initialized:
+                capacity, held = capacity + self.length, (self._key_buffer, self._value_buffer)
+            self._key_buffer, self._value_buffer = (
+                buffer.new_empty((*buffer.shape[:-2], capacity, buffer.shape[-1]))
+                for buffer in held
+            )
+            self._key_buffer.narrow(-2, 0, start).copy_(held[0].narrow(-2, 0, start))
+            self._value_buffer.narrow(-2, 0, start).copy_(held[1].narrow(-2, 0, start))
             self.is_initialized = True
-        elif self.length > self._key_buffer.shape[-2]:
-            capacity = 2 * self.length + HEADROOM
-            self._key_buffer = _grown(self._key_buffer, start, capacity)
-            self._value_buffer = _grown(self._value_buffer, start, capacity)
         self._key_buffer.narrow(-2, start, added).copy_(key_states)
         self._value_buffer.narrow(-2, start, added).copy_(value_states)
         self.keys = self._key_buffer.narrow(-2, 0, self.length)
@@ -98,13 +100,6 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
                 tail = buffer.narrow(-2, self.shared, self.length - self.shared)
                 # The sources are gathered before any target is written.
                 tail.index_copy_(0, to, tail.index_select(0, by))
-
-
-def _grown(buffer: torch.Tensor, length: int, capacity: int) -> torch.Tensor:
-    """A longer buffer with the first `length` positions of this one."""
-    grown = buffer.new_empty((*buffer.shape[:-2], capacity, buffer.shape[-1]))
-    grown.narrow(-2, 0, length).copy_(buffer.narrow(-2, 0, length))
-    return grown
 
 
 def _select_into(buffer: torch.Tensor, rows: torch.Tensor, length: int) -> torch.Tensor:

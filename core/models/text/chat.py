@@ -1,7 +1,7 @@
-"""Conversations, written out by the tokenizer's own chat template.
+"""Render conversations with the tokenizer's chat template.
 
-A template is a program. One that came with the app runs here; any other runs in a child process,
-which is ended where it takes too long or too much memory.
+A template is a program. A template that came with the app runs in this process; any other runs in
+a child process, which is killed when it exceeds its time or memory limit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def render_chat(
     *,
     isolated: bool = False,
 ) -> str:
-    """The conversation as text; `open_answer` ends it where the model is to answer.
+    """Return the conversation as text, ready for the model's answer if `open_answer`.
 
     Args:
         isolated: run the template in a child process.
@@ -37,7 +37,7 @@ def render_chat(
     Raises:
         ModelError: the tokenizer has no chat template.
         PromptError: the template refuses the messages, or doesn't end.
-        LoadingStoppedError: the work that asks was stopped (`stoppable`), where it is isolated.
+        LoadingStoppedError: the calling task was stopped (`stoppable`); only if `isolated`.
     """
     _check(tokenizer, messages, model_id)
     if isolated:
@@ -53,7 +53,7 @@ def encode_chat(
     *,
     isolated: bool = False,
 ) -> list[int]:
-    """The conversation's ids; a control token that a message spells out stays ordinary text.
+    """Return the conversation's token ids; control tokens in a message are encoded as plain text.
 
     Args:
         isolated: run the template in a child process.
@@ -61,7 +61,7 @@ def encode_chat(
     Raises:
         ModelError: the tokenizer has no chat template.
         PromptError: the template refuses the messages, or doesn't end.
-        LoadingStoppedError: the work that asks was stopped (`stoppable`), where it is isolated.
+        LoadingStoppedError: the calling task was stopped (`stoppable`); only if `isolated`.
     """
     _check(tokenizer, messages, model_id)
     options = {"sanitize_control_tokens": True}
@@ -82,7 +82,7 @@ def encode_chat(
 
 
 def template_fault(tokenizer: PreTrainedTokenizerBase, model_id: str) -> str:
-    """A sentence on templates that all have names of their own; empty where there are none such."""
+    """Return an error message if the tokenizer has only named templates, no default; else ""."""
     template = tokenizer.chat_template
     if not isinstance(template, dict) or "default" in template:
         return ""
@@ -149,7 +149,7 @@ def _apply(
         return tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=open_answer, **options
         )
-    except Exception as error:  # The template is a program of the model's: it may raise anything.
+    except Exception as error:  # The template is the model's own program: it may raise anything.
         raise _refused(model_id, error) from None
 
 

@@ -1,4 +1,4 @@
-"""Marks of a model's thinking, read from its tokenizer and its chat template."""
+"""Find the marks of a model's thinking in its tokenizer and its chat template."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from transformers import PreTrainedTokenizerBase
 
 from core.decoding.reasoning.types import ThinkMarks
 
-# Of Qwen3, DeepSeek-R1 and the embedded models; Magistral; Sky-T1; Exaone; Seed; others.
+# Used by Qwen3, DeepSeek-R1 and the embedded models; Magistral; Sky-T1; Exaone; Seed; others.
 KNOWN_MARKS = (
     ("<think>", "</think>"),
     ("[THINK]", "[/THINK]"),
@@ -24,9 +24,9 @@ BY_PROMPT = ThinkMarks("", "\nFinal answer:", "prompt", INSTRUCTION)
 
 
 def think_marks(tokenizer: PreTrainedTokenizerBase) -> ThinkMarks:
-    """The marks that are tokens of their own, else those that the chat template writes.
+    """Return the thinking marks that are special tokens, else those in the chat template.
 
-    Where there are neither, the model is told by its prompt how to think.
+    Without either, return marks that an instruction in the prompt asks the model to write.
     """
     tokens = set(tokenizer.get_added_vocab()) | set(tokenizer.all_special_tokens)
     for start, end in KNOWN_MARKS:

@@ -1,4 +1,4 @@
-"""Bytes and display texts of a tokenizer's tokens, and its panics as errors."""
+"""Compute bytes and display texts of tokens, and convert the tokenizer's panics to errors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>\Z")
-# The token before and after the one whose text is asked for.
+# Ordinary token before or after the token whose text is computed.
 _OTHER = "a"
 _MOST_TRIED = 5_000
 
 
 def display_text(raw: bytes) -> str:
-    """Bytes as text; those that are no whole character as `<E2><98>`."""
+    """Return the bytes as text; bytes that form no whole character appear as `<E2><98>`."""
     text = raw.decode("utf-8", errors="surrogateescape")
     return "".join(
         f"<{ord(char) - 0xDC00:02X}>" if "\udc80" <= char <= "\udcff" else char for char in text
@@ -32,7 +32,7 @@ def display_text(raw: bytes) -> str:
 
 @cache
 def unicode_to_byte() -> dict[str, int]:
-    """The inverse of GPT-2's map from bytes to printable characters (`bytes_to_unicode`)."""
+    """Return the inverse of GPT-2's map from bytes to printable characters (`bytes_to_unicode`)."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {
@@ -41,7 +41,7 @@ def unicode_to_byte() -> dict[str, int]:
 
 
 def _decoder_types(decoder: Any) -> set[str]:
-    """Names of the steps of a decoder of the library `tokenizers`."""
+    """Return the names of the steps of a decoder from the `tokenizers` library."""
     if decoder is None:
         return set()
     state: dict[str, Any] = json.loads(decoder.__getstate__())
@@ -50,10 +50,10 @@ def _decoder_types(decoder: Any) -> set[str]:
 
 
 class TokenTexts:
-    """Bytes and display text of every token of one tokenizer, each worked out once.
+    """Cache of the bytes and the display text of each token of one tokenizer.
 
-    A token's bytes are what the tokenizer's own decoder adds for it behind another token, so that
-    the space before a word belongs to the word, and a text's first word may begin with one.
+    A token's bytes are those that the tokenizer's decoder adds for it after another token. So the
+    space before a word belongs to the word, and the first word of a text may begin with a space.
     Special tokens add no bytes and show their name; an id without a token shows `<unused 4097>`.
     """
 
@@ -81,7 +81,7 @@ class TokenTexts:
         return self._bytes[token_id]
 
     def text_of(self, token_id: int) -> str:
-        """Display text; bytes of an incomplete character as `<E2><98>`."""
+        """Return the display text; bytes of an incomplete character appear as `<E2><98>`."""
         if token_id not in self._texts:
             piece = self._piece(token_id)
             if piece is None:
@@ -114,7 +114,7 @@ class TokenTexts:
 
     @cached_property
     def _marks_ends(self) -> bool:
-        """True where pieces mark the end of a word (`e</w>`, `wor@@`), not its beginning."""
+        """True if pieces mark the end of a word (`e</w>`, `wor@@`) instead of its beginning."""
         if self._decoder is not None or self._joins_by_spaces:
             return "BPEDecoder" in self._steps
         after = self._join([_OTHER, _OTHER]).removeprefix(self._join([_OTHER]))
@@ -122,7 +122,7 @@ class TokenTexts:
         return any(self._join([piece, _OTHER]) != self._join([piece]) + after for piece in pieces)
 
     def _join(self, pieces: list[str]) -> str:
-        """The text of some pieces by the tokenizer's own rule."""
+        """Return the token pieces joined to text as the tokenizer joins them."""
         text: str
         if self._decoder is not None:
             text = self._decoder.decode(pieces)
@@ -135,10 +135,10 @@ class TokenTexts:
         return text
 
     def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
-        """The text that tokens add behind others, by the library's own decoding of both.
+        """Return the text that `token_ids` add after the tokens `before`.
 
-        Special tokens are left out. Where the tokens before have no text, or end within a
-        character, an ordinary token takes their place.
+        The library decodes both together, without special tokens. If `before` has no text, or ends
+        within a character, an ordinary token replaces it.
         """
         head = self._decode(before)
         if not head or head.endswith("\ufffd"):
@@ -149,13 +149,13 @@ class TokenTexts:
 
     @cached_property
     def _ordinary(self) -> list[int]:
-        """A token that is a word or a part of one; none where there is no such token."""
+        """One token id of a word or a part of one, as a list; empty if there is none."""
         words = (at for at in range(len(self._tokenizer)) if self.bytes_of(at).strip().isalnum())
         return list(islice(words, 1))
 
     def _decode(self, token_ids: Sequence[int]) -> str:
         ids, text = list(token_ids), ""
-        if self._marks_ends:  # The last word's end is dropped, but for one that follows.
+        if self._marks_ends:  # The decoder drops the end mark of the last word.
             pieces = self._tokenizer.convert_ids_to_tokens(ids, skip_special_tokens=True)
             text = self._join([*pieces, _OTHER])[: -len(_OTHER)]
         else:
@@ -167,10 +167,10 @@ class TokenTexts:
 
 @contextmanager
 def panics_told(model_id: str) -> Iterator[None]:
-    """Turn a panic of the tokenizer, such as at an expression that takes too long, into a sentence.
+    """Convert a panic of the tokenizer, such as a regular expression timeout, to a `PromptError`.
 
     Raises:
-        PromptError: it did. What the library in Rust raises is no `Exception`.
+        PromptError: the tokenizer panicked; a panic of the Rust library is no `Exception`.
     """
     try:
         yield

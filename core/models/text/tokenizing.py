@@ -1,4 +1,4 @@
-"""Tokenizer part of a model, wherever the forwards run."""
+"""Tokenizer part of a model, for local and remote forwards."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ class TokenNames:
     texts: Texts
 
     def token_text(self, token_id: int) -> str:
-        """Display text of one token, as the model gives it."""
+        """Return the display text of one token, as the model does."""
         return self.texts.text_of(token_id)
 
     def token_bytes(self, token_id: int) -> bytes:
-        """Bytes of one token, as the model gives them."""
+        """Return the bytes of one token, as the model does."""
         return self.texts.bytes_of(token_id)
 
 
 class Tokenizing:
-    """The part of a model that its tokenizer makes.
+    """Methods of a model that need only its tokenizer.
 
     Args:
-        tokenizer: the model's.
-        model_id: what a trace names the model by.
-        revision: a hub commit or a digest of the weights; empty when there is none.
-        isolate_templates: run the chat template in a child process: it is a stranger's program.
+        tokenizer: the model's tokenizer.
+        model_id: the model's name in traces.
+        revision: a hub commit or a digest of the weights; empty if there is none.
+        isolate_templates: run the chat template, an untrusted program, in a child process.
     """
 
     def __init__(
@@ -69,11 +69,11 @@ class Tokenizing:
         self.token_bytes = self._texts.bytes_of
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself.
+        """Return the token ids of a prompt, with the special tokens that the tokenizer adds.
 
         Raises:
             PromptError: the text holds half a surrogate pair, which is no character, or one of the
-                tokenizer's expressions takes too long on it.
+                tokenizer's regular expressions takes too long on it.
         """
         try:
             with panics_told(self.model_id):
@@ -85,28 +85,28 @@ class Tokenizing:
         return ids
 
     def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
-        """The text that tokens add behind others, by the library's own decoding."""
+        """Return the text that `token_ids` add after `before`, decoded by the library."""
         return self._texts.decode(token_ids, before)
 
     @property
     def has_chat_template(self) -> bool:
-        """True where `render_chat` and `encode_chat` can be used."""
+        """True if `render_chat` and `encode_chat` can be used."""
         return self.tokenizer.chat_template is not None and not self.template_fault
 
     @property
     def template_fault(self) -> str:
-        """Why the model's chat templates can't be used, in a sentence; empty where they can."""
+        """Error message if the model's chat templates can't be used; empty if they can."""
         return template_fault(self.tokenizer, self.model_id)
 
     @cached_property
     def think_marks(self) -> ThinkMarks:
-        """Marks of the model's thinking, and the source that they are known from."""
+        """Marks of the model's thinking, and their source."""
         return think_marks(self.tokenizer)
 
     def render_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
     ) -> str:
-        """The conversation as the model's template writes it, to be shown.
+        """Return the conversation as text, rendered by the model's template, for display.
 
         Raises:
             ModelError: the model has no chat template.
@@ -123,7 +123,7 @@ class Tokenizing:
     def encode_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
     ) -> list[int]:
-        """The conversation's token ids; control tokens in a message stay ordinary text.
+        """Return the conversation's token ids; control tokens in a message are plain text.
 
         Raises:
             ModelError: the model has no chat template.

@@ -1,1 +1,1 @@
-"""The OpenAI-compatible endpoint: requests in, runs of the engine, answers and events out."""
+"""OpenAI-compatible endpoint: it reads requests, runs the engine, and writes answers and events."""

@@ -1,4 +1,4 @@
-"""Endpoints that decode, a row each."""
+"""Table of the endpoints that decode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-# Path that OpenAI's API lies below.
+# Path prefix of OpenAI's API.
 V1 = "/v1"
 Endpoint: TypeAlias = Literal["responses", "chat", "completions"]
 
@@ -17,11 +17,11 @@ class EndpointRow:
     """Names of one endpoint.
 
     Args:
-        label: as people say it.
-        path: below `V1`.
-        prompt: the parameter that holds the text or the conversation.
-        limits: the parameters that bound the new tokens, OpenAI's newest name first.
-        id_prefix: beginning of an answer's id.
+        label: display name.
+        path: path below `V1`.
+        prompt: the parameter with the text or the conversation.
+        limits: the parameters that limit new tokens, OpenAI's newest name first.
+        id_prefix: prefix of an answer's id.
     """
 
     label: str
@@ -32,7 +32,7 @@ class EndpointRow:
 
     @property
     def create(self) -> str:
-        """The official client's call."""
+        """The method of OpenAI's official client."""
         return f"client{self.path.replace('/', '.')}.create"
 
 

@@ -1,4 +1,4 @@
-"""Errors in OpenAI's shape, each naming the parameter that it is about."""
+"""Errors in OpenAI's format, with the name of the wrong parameter."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ UNEXPECTED = "Something went wrong in the server; its log has the details."
 
 
 class ApiError(DecodingError):
-    """A request that gets an error for an answer.
+    """A request whose answer is an error.
 
     Args:
-        status: of HTTP.
-        param: the parameter that it is about.
-        code: a word for programs.
-        retry_after: seconds, where trying again later helps.
+        status: HTTP status code.
+        param: the wrong parameter.
+        code: error code for programs.
+        retry_after: delay in seconds, if a retry can succeed.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ApiError(DecodingError):
         self.retry_after = retry_after
 
     def body(self) -> dict[str, Any]:
-        """Return the answer's body."""
+        """Return the body of the HTTP answer."""
         types = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
         fault = "server_error" if self.status >= 500 else "invalid_request_error"
         return {
@@ -53,11 +53,11 @@ class ApiError(DecodingError):
 
 
 def as_api_error(error: Exception, param: str | None = None) -> ApiError:
-    """Return the error that an answer tells; one that nobody expected keeps its details."""
+    """Return the error for the answer; the details of an unexpected error are not sent."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, ContextLengthError):
-        # Clients look for these words and this code.
+        # Clients check for these words and this code.
         return ApiError(
             f"This model's maximum context length is {error.window} tokens. {error}",
             param=param,
@@ -79,10 +79,10 @@ def as_api_error(error: Exception, param: str | None = None) -> ApiError:
 
 
 def stopped() -> ApiError:
-    """Return the error of a run that its operator, a page or the end of the server stopped."""
+    """Return the error of a run that the operator, a page or the server's shutdown stopped."""
     return ApiError("The run was stopped on the server.", status=503, code="stopped")
 
 
 def unsupported(name: str, why: str) -> ApiError:
-    """Return the error for a parameter, or a value of one, that only OpenAI's server has."""
+    """Return the error for a parameter, or a value, that only OpenAI's server supports."""
     return ApiError(f"Unsupported: {name}. {why}", param=name, code="unsupported_parameter")

@@ -1,4 +1,4 @@
-"""History of the requests: a bounded list in memory for each key."""
+"""History of requests: a bounded list in memory for each key."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from core.traces.data_path.types import DataPath
 
 MOST_RECORDS = 100
-# Of all keys together: each has an equal part.
+# Limit for all keys together; each key gets an equal part.
 MOST_BYTES = 128 * 2**20
-# What a record takes without its run, a row of a step's numbers, a call of the data path: measured.
+# Measured bytes of a record without its run, of a row of a step, and of a call in the data path.
 _RECORD_BYTES, _ROW_BYTES, _CALL_BYTES = 4_000, 400, 600
 
 
 @dataclass(eq=False, kw_only=True)
 class Record(RequestJob):
-    """Job of one request; pages read it while it goes on.
+    """Job of one request; pages can read it while it runs.
 
     Args:
-        owner: who made it: an id of the key, empty where none is needed.
-        body: the request's JSON, as it came.
-        request_id: of its HTTP request, which its answer carries; empty of one from the pages.
-        configs: the settings of each choice as they were normalised.
-        traces: of the choices that are complete.
-        number: counts the owner's requests from 1.
-        gaps: seconds from each emission of a run to its next.
-        watched: whether its data path is recorded.
-        path: the functions that it went through: those that read it, and once its run has ended
-            those of the run.
+        owner: id of the key that made the request; empty if no key is needed.
+        body: JSON of the request, unchanged.
+        request_id: id of the HTTP request, also in its answer; empty for a request from the pages.
+        configs: normalised settings of each choice.
+        traces: traces of the complete choices.
+        number: running number of the owner's requests, from 1.
+        gaps: seconds between consecutive emissions of a run, in the process that computes.
+        watched: True if its data path is recorded.
+        path: recorded function calls: of reading the request, and after its run has ended also
+            of the run.
     """
 
     id: str
@@ -80,26 +80,30 @@ class Record(RequestJob):
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Speed of the tokens behind the first."""
+        """Tokens per second after the first token."""
         if self.first_token is None or self.last_token is None or self.tokens < 2:
             return None
         took = self.last_token - self.first_token
         return (self.tokens - 1) / took if took > 0 else None
 
     def begin_run(self) -> None:
-        """Forget the steps and the last emission of the run before."""
+        """Reset the steps and the last emission of the previous run."""
         self.steps, self._emitted = [], None
 
-    def count(self, tokens: int) -> None:
-        """Note that tokens came out now."""
+    def count(self, tokens: int, made: float) -> None:
+        """Count tokens of a step.
+
+        Args:
+            made: time of the step by the clock of the process that computes.
+        """
         if not tokens:
             return
         now = time.perf_counter()
         if self.first_token is None:
             self.first_token = now
         if self._emitted is not None:
-            self.gaps.append(now - self._emitted)
-        self.last_token = self._emitted = now
+            self.gaps.append(made - self._emitted)
+        self.last_token, self._emitted = now, made
         self.tokens += tokens
 
     def end(self, state: JobState, error: str = "") -> None:
@@ -129,11 +133,11 @@ def _rows(step: Step) -> int:
 
 
 class RequestHistory:
-    """Last requests of each owner, which are shown to nobody else.
+    """Latest requests of each owner, visible to this owner only.
 
     Args:
-        most_records, most_bytes: bounds of one owner's requests; the oldest that have ended go
-            first.
+        most_records, most_bytes: limits for one owner; the oldest finished requests are
+            dropped first.
     """
 
     def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
@@ -143,7 +147,7 @@ class RequestHistory:
         self._lock = Lock()
 
     def add(self, record: Record) -> None:
-        """Hold a request that begins."""
+        """Add a request that starts."""
         with self._lock:
             self._made[record.owner] += 1
             record.number = self._made[record.owner]
@@ -156,7 +160,7 @@ class RequestHistory:
             return [record for record in reversed(self._records) if record.owner == owner]
 
     def find(self, owner: str, record_id: str) -> Record | None:
-        """Return one of an owner's requests."""
+        """Return the owner's request with this id; None if there is none."""
         return next((record for record in self.of(owner) if record.id == record_id), None)
 
     def bytes_of(self, owner: str) -> int:
@@ -164,14 +168,14 @@ class RequestHistory:
         return sum(record.bytes for record in self.of(owner))
 
     def clear(self, owner: str) -> None:
-        """Forget an owner's requests that have ended."""
+        """Drop an owner's finished requests."""
         with self._lock:
             self._records = deque(
                 record for record in self._records if record.owner != owner or record.active
             )
 
     def trim(self, owner: str) -> None:
-        """Forget an owner's oldest that have ended, until the rest is within its bounds."""
+        """Drop an owner's oldest finished requests until the rest is within the limits."""
         with self._lock:
             sizes = {record: record.bytes for record in self._records if record.owner == owner}
             for record in [record for record in sizes if not record.active]:

@@ -1,4 +1,4 @@
-"""Bodies in and answers out: bounded, watched for a client that hangs up or reads too slowly."""
+"""Read bodies and send answers, with limits, and detect clients that disconnect or stall."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from core.server.api.submit import Submission
 
 MAX_BODY = 2**20
-# Lists and objects of a body.
+# Limit on lists and objects in a body.
 MAX_VALUES = 50_000
 BODY_SECONDS = 30.0
-# A client that takes nothing for so long is gone.
+# A client that receives nothing for this long counts as gone.
 SEND_SECONDS = 60.0
 _CHUNK = 2**16
-# An answer with more log-probabilities a token is written beside the loop, which serves the pages.
+# Answers with more log-probabilities per token are written in a thread, not in the event loop.
 _MANY = 100
 
 
@@ -59,10 +59,10 @@ async def read_body(request: Request) -> bytes:
 
 
 def json_object(raw: bytes) -> dict[str, Any]:
-    """Return the object that a body holds.
+    """Return the JSON object in a body.
 
     Raises:
-        ApiError: it holds none.
+        ApiError: the body is no JSON object.
     """
     require_sparse(raw, "body", ApiError, MAX_VALUES)
     try:
@@ -85,7 +85,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def error_response(error: ApiError) -> Response:
-    """Return an error as OpenAI's API says it."""
+    """Return the response for an error, in OpenAI's format."""
     headers = {} if error.retry_after is None else {"retry-after": str(error.retry_after)}
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
@@ -93,10 +93,10 @@ def error_response(error: ApiError) -> Response:
 
 
 class Reply:
-    """Answers one request from the parts of its run; an ASGI application.
+    """ASGI application that answers one request from the parts of its run.
 
     Args:
-        keep: takes the whole answer before the client has all of it.
+        keep: called with the complete answer, before it is sent completely.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Reply:
         try:
             await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            # After a whole answer this changes nothing.
+            # No effect after a complete answer.
             self._record.stop()
             for task in (answering, gone):
                 task.cancel()
@@ -142,7 +142,7 @@ class Reply:
         headers = [
             (b"content-type", b"text/event-stream; charset=utf-8"),
             (b"cache-control", b"no-store"),
-            # nginx would hold events back.
+            # nginx would buffer events.
             (b"x-accel-buffering", b"no"),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -176,7 +176,7 @@ class Reply:
 
 
 def _patient(send: Send) -> Send:
-    """Return a `send` that gives up on a client which takes nothing."""
+    """Return a `send` with a timeout for clients that receive nothing."""
 
     async def bounded(message: AsgiMessage) -> None:
         async with asyncio.timeout(SEND_SECONDS):
@@ -194,6 +194,6 @@ async def _send_text(send: Callable[[AsgiMessage], Awaitable[None]], text: str, 
 
 
 async def hang_up(receive: Receive) -> None:
-    """Wait until the client goes."""
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""Job of a request, whose failure is an error of the API."""
+"""Job of a request; its failure becomes an API error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RequestJob(ModelJob):
     """Job of a request.
 
     Args:
-        refusal: the error that its answer is, once it has failed.
+        refusal: the error to send, after the job has failed.
     """
 
     refusal: ApiError | None = None
@@ -29,5 +29,5 @@ class RequestJob(ModelJob):
 
     @property
     def last_part(self) -> AllEnded | Failed:
-        """The part that ends its answer."""
+        """The last part of its answer."""
         return AllEnded() if self.state == "finished" else Failed(self.refusal or stopped())

@@ -1,4 +1,4 @@
-"""Models for a server without pages: those that are offered, the last two kept."""
+"""Cache of models for a server without pages; keeps the last two."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_LOADED = 2
 
 
 class LocalModels:
-    """Models that are offered, each loaded by the first request for it.
+    """Offered models, each loaded at the first request for it.
 
     Args:
         others: folder or hub id of each offered name.
@@ -27,14 +27,14 @@ class LocalModels:
         self._store = ModelStore(self._load, MOST_LOADED)
 
     def names(self) -> list[str]:
-        """Return the names that are offered, the target first."""
+        """Return the offered names, the target first."""
         if self._only:
             return list(self._only)
         embedded = sorted(list_embedded(), key=lambda name: (name != "target", name))
         return [*(EMBEDDED_PREFIX + name for name in embedded), *self._others]
 
     def load(self, where: str, should_stop: Callable[[], bool] = lambda: False) -> Any:
-        """Return the model; a request for a model that is being loaded waits.
+        """Return the model; concurrent requests wait for the same load.
 
         Raises:
             ModelError: it can't be loaded.

@@ -1,6 +1,6 @@
 """Counters of the endpoint, in Prometheus' format.
 
-What vLLM counts in the same way has its name: latency between tokens, speculation.
+Metrics that vLLM also has use vLLM's names: inter-token latency, speculative decoding.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Metrics:
         return Counter(f"vllm:spec_decode_{name}", text, labelnames, registry=self._registry)
 
     def ended(self, record: Record) -> None:
-        """Count a request that has ended, whatever its outcome."""
+        """Count a finished request, with any outcome."""
         model = record.model
         self.requests.labels(record.endpoint, model, record.state).inc()
         self.prompt_tokens.labels(model).inc(record.prompt_tokens)
@@ -80,5 +80,5 @@ class Metrics:
                     self._per_position.labels(model, str(position)).inc()
 
     def text(self) -> bytes:
-        """Return all of it, in Prometheus' format."""
+        """Return all counters in Prometheus' format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""The models that are offered, and their tokenizers."""
+"""Requests about the offered models and their tokenizers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OWNER = "decoding-explorer"
 
 
 def require_offered(name: str, offered: Collection[str], param: str = "model") -> None:
-    """Raises ApiError for a model that isn't offered."""
+    """Raise ApiError for a model that isn't offered."""
     if name not in offered:
         raise ApiError(
             f"There is no model {name[:100]!r} here; there are {', '.join(offered)}.",
@@ -29,13 +29,13 @@ def require_offered(name: str, offered: Collection[str], param: str = "model") -
 
 
 def model_body(name: str, created: int) -> dict[str, Any]:
-    """Return a model as the list has it."""
+    """Return a model's entry in the list of models."""
     model = Model(id=name, object="model", created=created, owned_by=OWNER)
     return model.model_dump(mode="json", exclude_unset=True)
 
 
 class TokenizerQuestion(NamedTuple):
-    """A question to a tokenizer: its model (empty for the first), and the function that answers."""
+    """A tokenizer request: the model's name (empty for the first), and the answering function."""
 
     model: str
     answer: Callable[[LanguageModel], dict[str, Any]]
@@ -45,7 +45,7 @@ def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
     """Read a request for token ids (vLLM's `/tokenize`).
 
     Raises:
-        ApiError: a parameter that is wrong or not supported.
+        ApiError: a parameter is wrong or not supported.
     """
     fields = Fields(body)
     name, with_texts = fields.text("model") or "", fields.flag("return_token_strs")
@@ -74,7 +74,7 @@ def read_tokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
 
 
 def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
-    """Read a request for the text of token ids; raises ApiError as `read_tokenize`."""
+    """Read a request for the text of token ids; raise ApiError as `read_tokenize` does."""
     fields = Fields(body)
     name, ids = fields.text("model") or "", fields.token_ids("tokens")
     fields.finish(())
@@ -89,9 +89,9 @@ def read_detokenize(body: Mapping[str, Any]) -> TokenizerQuestion:
 
 
 def tokenizer_info(model: LanguageModel) -> dict[str, Any]:
-    """Return the special tokens and the chat template of a model, as its tokenizer's file has them.
+    """Return a model's special tokens and chat template, as in its tokenizer's file.
 
-    A tokenizer that only a server has gives its end of sequence.
+    For a tokenizer that only a server has, return the end-of-sequence token.
     """
     tokenizer = getattr(model, "tokenizer", None)
     info: dict[str, Any] = {}

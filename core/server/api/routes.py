@@ -1,4 +1,4 @@
-"""The routes of the endpoint."""
+"""Routes of the endpoint."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from core.server.api.submit import Submission
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Any]]
-# Longer bodies are read beside the loop, which serves the pages; a thread's start takes longer than
-# to read a shorter one.
+# Longer bodies are read in a thread, since the event loop serves the pages; for a shorter body, the
+# thread's start takes longer than reading.
 _LONG = 2**14
 _EVERY = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
 def routes(service: Service, origins: Sequence[str] = ()) -> list[BaseRoute]:
-    """Return the routes of the endpoint: `/v1/...`, and those that vLLM has beside it.
+    """Return the routes of the endpoint: `/v1/...`, and vLLM's routes beside it.
 
     Args:
-        origins: whose pages may ask what lies below `/v1` from a browser.
+        origins: origins whose pages may call the routes below `/v1` from a browser (CORS).
     """
     api = Routes(service)
 
@@ -75,20 +75,20 @@ async def healthy(_: Request) -> Response:
 
 
 class Routes:
-    """Handlers of the routes; `request.state.owner` says who asks."""
+    """Handlers of the routes; `request.state.owner` is the owner of the key."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self._imported = False
 
     async def _import(self) -> None:
-        """Import what reads requests beside the loop: the first time takes seconds."""
+        """Import the request readers in a thread, since the first import takes seconds."""
         if not self._imported:
             await asyncio.to_thread(import_module, "core.server.api.submit")
             self._imported = True
 
     def guarded(self, handler: Handler) -> Handler:
-        """Return a handler behind the key; its errors in OpenAI's shape."""
+        """Return the handler with a check of the key, and with errors in OpenAI's format."""
 
         async def guarded(request: Request) -> Any:
             try:
@@ -131,7 +131,7 @@ class Routes:
         return JSONResponse(model_body(name, self._service.created))
 
     async def stored(self, request: Request) -> Response:
-        """Return or delete a response that was made before."""
+        """Return or delete a stored response."""
         owner, response_id = request.state.owner, request.path_params["id"]
         if request.method == "DELETE":
             self._service.responses.remove(owner, response_id)
@@ -160,7 +160,7 @@ class Routes:
         return await self._answered(request, lambda: read_detokenize(json_object(body)))
 
     async def tokenizer_info(self, request: Request) -> Response:
-        """Return the special tokens and the chat template of the first model, or of `?model=`."""
+        """Return special tokens and chat template of the first model, or of `?model=`."""
         await self._import()
         from core.server.api.models import TokenizerQuestion, tokenizer_info
 
@@ -170,7 +170,7 @@ class Routes:
     async def _answered(
         self, request: Request, question: Callable[[], TokenizerQuestion]
     ) -> Response:
-        """Answer in a job, which a model that takes long to load may hold."""
+        """Answer in a job, since the model may take long to load."""
         from core.server.api.models import require_offered
 
         service, job, feed = self._service, RequestJob(), Feed()
@@ -205,7 +205,7 @@ class Routes:
         return JSONResponse(job.result)
 
     async def generate(self, kind: Endpoint, request: Request) -> ASGIApp:
-        """Decode; the answer comes as its parts do."""
+        """Start a run and return the reply that sends its parts as they arrive."""
         await self._import()
         from core.server.api.submit import recorded
 
@@ -219,7 +219,7 @@ class Routes:
         return Reply(submission, feed, slot, partial(submission.keep, self._service))
 
     def read(self, kind: Endpoint, body: bytes, owner: str) -> Submission:
-        """Read what a body asks for; the data path of a request begins here."""
+        """Return the submission for a body; the data path of a request starts here."""
         from core.server.api.submit import submit
 
         return submit(self._service, kind, json_object(body), owner)
@@ -227,7 +227,7 @@ class Routes:
 
 # Load balancers and monitors have no key.
 _KEYLESS = ("/health", "/ping")
-# Beside `V1`, as vLLM has them: the method and the handler of each path.
+# vLLM's routes beside `V1`: method and handler of each path.
 _BESIDE: Mapping[str, tuple[str, Callable[[Routes, Request], Awaitable[Any]]]] = {
     "/version": ("GET", Routes.version),
     "/tokenize": ("POST", Routes.tokenize),
@@ -235,5 +235,5 @@ _BESIDE: Mapping[str, tuple[str, Callable[[Routes, Request], Awaitable[Any]]]] =
     "/tokenizer_info": ("GET", Routes.tokenizer_info),
     "/metrics": ("GET", Routes.metrics),
 }
-# Each is the endpoint's, and so is all that lies below it.
+# Paths of the endpoint, including all paths below them.
 PATHS = (V1, *_KEYLESS, *_BESIDE)

@@ -1,4 +1,4 @@
-"""The endpoint alone, without the pages."""
+"""Server of the endpoint without the pages."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from core.server.settings import Settings
 
 
 class AddressError(DecodingError):
-    """Nothing can listen on an address and port."""
+    """The server can't listen on an address and port."""
 
 
 def endpoint(address: str, settings: Settings, only: Sequence[str] = ()) -> Starlette:
-    """Return the application, behind the guard of hosts and origins.
+    """Return the application, with checks of host and origin.
 
     Args:
-        only: the models that are offered, loaded at once; empty for all there are.
+        only: the offered models, loaded at once; empty for all.
 
     Raises:
-        ConfigError: others could reach it without a key.
+        ConfigError: other machines could reach it without a key.
         ModelError: a model can't be loaded.
     """
     shared = hosts.is_shared(address, settings.hosts)
@@ -57,11 +57,11 @@ def endpoint(address: str, settings: Settings, only: Sequence[str] = ()) -> Star
 
 
 def serve(address: str, port: int, settings: Settings, only: Sequence[str] = ()) -> None:
-    """Answer until Ctrl+C.
+    """Serve until Ctrl+C.
 
     Raises:
         ConfigError, ModelError: as `endpoint`.
-        AddressError: the address or port can't be had.
+        AddressError: the address or port is not available.
     """
     app = endpoint(address, settings, only)
     listening = _listen(address, port)
@@ -73,7 +73,7 @@ def serve(address: str, port: int, settings: Settings, only: Sequence[str] = ())
 
 
 def _listen(address: str, port: int) -> Sequence[socket.socket]:
-    """Return a socket for each address of a name; an empty one means all of the machine's."""
+    """Return a socket for each address of a name; an empty name means all addresses."""
     sockets: dict[tuple[object, ...], socket.socket] = {}
     try:
         for family, *_, at in socket.getaddrinfo(
@@ -86,7 +86,7 @@ def _listen(address: str, port: int) -> Sequence[socket.socket]:
             listening.close()
         where = f"{brief(address)}, port {port}" if address else f"port {port}"
         why = getattr(error, "strerror", None) or "this is no name of a machine"
-        # Python repeats the address behind the system's words.
+        # Python repeats the address after the system's message.
         why = why.partition(" (while")[0]
         raise AddressError(f"Nothing can listen on {where}: {why}.") from None
     return list(sockets.values())

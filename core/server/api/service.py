@@ -1,4 +1,4 @@
-"""State of the endpoint: keys, requests under way, and those that were made."""
+"""State of the endpoint: keys, running requests, and finished requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.server.api.request.plan import Plan
     from core.server.api.run.runner import Load
 
-# Requests under way at once; each may wait for its turn.
+# Limit on unfinished requests; each may wait for its turn.
 MOST_REQUESTS = 64
 RETRY_SECONDS = 2
 NO_KEY = (
@@ -35,30 +35,30 @@ NO_KEY = (
 
 
 class Feed:
-    """Parts from the thread of a run to the loop that answers; made in the loop."""
+    """Queue of parts from a run's thread to the event loop; must be created in the loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._parts: asyncio.Queue[AnswerPart] = asyncio.Queue()
 
     def put(self, part: AnswerPart) -> None:
-        """Called from any thread; what comes after the server's end is dropped."""
+        """Add a part, from any thread; after the server's end it is dropped."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._parts.put_nowait, part)
 
     async def get(self) -> AnswerPart:
-        """The next part."""
+        """Wait for the next part and return it."""
         return await self._parts.get()
 
 
 class RequestPlace:
-    """A request's place among those under way: free once its run and its answer have ended."""
+    """A request's place among the unfinished ones; free after its run and its answer have ended."""
 
     def __init__(self, free: Callable[[], None]) -> None:
         self._free, self._left, self._lock = free, 2, Lock()
 
     def leave(self) -> None:
-        """Called once by the run and once by whoever answers."""
+        """Leave the place: the run and the reply each call this once."""
         with self._lock:
             self._left -= 1
             last = self._left == 0
@@ -70,10 +70,10 @@ class Service:
     """State behind the routes; pages read its history.
 
     Args:
-        load: gives a model by its name.
-        offered: the names of the models that may be asked for.
-        keys: one of these must come with each request; none are needed without any.
-        closed: why nothing is answered; empty where the endpoint is open.
+        load: loads a model by name.
+        offered: returns the names of the offered models.
+        keys: accepted API keys; without any, no key is needed.
+        closed: reason why the endpoint is closed; empty if it is open.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Service:
     ) -> None:
         self._load, self.offered, self.queue, self.closed = load, offered, queue, closed
         self._workers = workers
-        # An owner's id tells who made what, and nothing of the key.
+        # An owner's id reveals nothing of the key.
         self._keys = {
             hashlib.sha256(b"owner " + _digest(key)).hexdigest()[:16]: _digest(key) for key in keys
         }
@@ -106,7 +106,7 @@ class Service:
         self.metrics.waiting.set_function(lambda: queue.waiting + len(workers.sessions))
 
     def load(self, where: str, should_stop: Callable[[], bool]) -> Any:
-        """Return the model of that name; one that can't be loaded is no fault of the request."""
+        """Return the model with this name; a load failure is a server error (503)."""
         try:
             return self._load(where, should_stop)
         except (LoadingStoppedError, LostModelError):
@@ -119,15 +119,15 @@ class Service:
         return bool(self._keys)
 
     def owner_of(self, key: str) -> str:
-        """Return the id of a key's holder; empty where no key is needed.
+        """Return the id of a key's owner; empty if no key is needed.
 
         Raises:
-            ApiError: it is none of the keys.
+            ApiError: the key is unknown.
         """
         if not self._keys:
             return ""
         digest = _digest(key)
-        # Every one is compared, so that the time says nothing.
+        # Compare with every key, against timing attacks.
         matches = [
             owner for owner, known in self._keys.items() if hmac.compare_digest(known, digest)
         ]
@@ -140,18 +140,18 @@ class Service:
         return matches[0]
 
     def watch(self, owner: str, on: bool) -> None:
-        """Record the data path of this owner's next requests, or no longer."""
+        """Switch the recording of the data path of this owner's next requests on or off."""
         (self._watching.add if on else self._watching.discard)(owner)
 
     def watches(self, owner: str) -> bool:
-        """Return whether the data path of this owner's requests is recorded."""
+        """Return True if the data path of this owner's requests is recorded."""
         return owner in self._watching
 
     def enter(self, owner: str) -> RequestPlace:
         """Return a place for a request.
 
         Raises:
-            ApiError: too many are under way, of everybody or of this key.
+            ApiError: too many requests are unfinished, in total or with this key.
         """
         most = max(1, MOST_REQUESTS // max(1, len(self._keys)))
         with self._lock:
@@ -173,7 +173,7 @@ class Service:
     def start(
         self, plan: Plan, record: Record, put: Callable[[AnswerPart], None], slot: RequestPlace
     ) -> None:
-        """Begin a run in a thread of its own."""
+        """Start a run in a new thread."""
         self.history.add(record)
         self._runs[record] = put
         if self._ending:
@@ -199,13 +199,13 @@ class Service:
         try:
             record.start(work, then)
         except Exception as error:
-            # Neither the run nor its answer leaves.
+            # Neither the run nor its reply calls `leave` then.
             leave()
             slot.leave()
             raise as_api_error(error) from error
 
     def end(self) -> None:
-        """Stop all runs, and those that begin now, and say so to whoever waits: the server ends."""
+        """Stop all current and later runs at shutdown, and send the error to their clients."""
         self._ending = True
         for record, put in list(self._runs.items()):
             _stop(record, put)

@@ -1,4 +1,4 @@
-"""Store of responses that can be gone on from: a bounded memory for each key."""
+"""Store of responses that requests can continue: bounded memory for each key."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.server.api.errors import ApiError
 from core.server.api.request.messages import Message
 
 MOST_RESPONSES = 500
-# Of all keys together: each has an equal part.
+# Limit for all keys together; each key gets an equal part.
 MOST_BYTES = 32 * 2**20
 
 
 class Stored(NamedTuple):
-    """A response and the conversation that it ends."""
+    """A response and its conversation."""
 
     body: Mapping[str, Any]
     messages: tuple[Message, ...]
@@ -25,10 +25,10 @@ class Stored(NamedTuple):
 
 
 class ResponseStore:
-    """Last responses of each owner; the owner's oldest are forgotten first.
+    """Latest responses of each owner; the owner's oldest ones are dropped first.
 
     Args:
-        most, most_bytes: bounds of one owner's responses.
+        most, most_bytes: limits for one owner.
     """
 
     def __init__(self, most: int = MOST_RESPONSES, most_bytes: int = MOST_BYTES) -> None:
@@ -37,7 +37,7 @@ class ResponseStore:
         self._lock = Lock()
 
     def add(self, owner: str, body: Mapping[str, Any], messages: tuple[Message, ...]) -> None:
-        """Hold a response; one that takes more than all may isn't held."""
+        """Store a response; a response above the byte limit is not stored."""
         size = len(json.dumps(body)) + sum(len(message["content"]) for message in messages)
         with self._lock:
             responses = self._held[owner]
@@ -50,7 +50,7 @@ class ResponseStore:
         """Return a response of this owner.
 
         Raises:
-            ApiError: there is none of this id, or it was forgotten.
+            ApiError: no response has this id, or it was dropped.
         """
         with self._lock:
             response = self._held[owner].get(response_id)
@@ -65,7 +65,7 @@ class ResponseStore:
         return response
 
     def remove(self, owner: str, response_id: str) -> None:
-        """Forget a response; raises ApiError as `find`."""
+        """Delete a response; raise ApiError as `find` does."""
         self.find(owner, response_id)
         with self._lock:
             self._held[owner].pop(response_id, None)

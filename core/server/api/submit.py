@@ -1,4 +1,4 @@
-"""Submission: from a request's body to its run, from a client over HTTP or from a page."""
+"""Read a request's body and start its run, for HTTP clients and for pages."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _WRITERS: Mapping[Endpoint, type[AnswerWriter]] = {
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A request that was read.
+    """A request after reading.
 
     Args:
-        record: its job, which the history holds.
+        record: the request's job, which the history keeps.
     """
 
     plan: Plan
@@ -41,17 +41,17 @@ class Submission:
     record: Record
 
     def start(self, service: Service, put: Callable[[AnswerPart], None]) -> RequestPlace:
-        """Begin its run; `put` gets the parts of the answer, from another thread.
+        """Start the run; `put` receives the parts of the answer, in another thread.
 
         Raises:
-            ApiError: too many requests are under way.
+            ApiError: too many requests are unfinished.
         """
         slot = service.enter(self.record.owner)
         service.start(self.plan, self.record, put, slot)
         return slot
 
     def keep(self, service: Service) -> None:
-        """Hold the whole response for requests that go on from it."""
+        """Store the whole response for requests that continue it."""
         options = self.plan.response
         if options and options.store:
             text = self.writer.answer.choices[0].text("answer")
@@ -60,10 +60,10 @@ class Submission:
 
 
 def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner: str) -> Submission:
-    """Read a request; nothing is started yet.
+    """Read a request and return it, without starting it.
 
     Raises:
-        ApiError: what is wrong with it.
+        ApiError: the request is invalid.
     """
     if endpoint == "responses":
         stored = service.responses
@@ -87,7 +87,7 @@ def submit(service: Service, endpoint: Endpoint, body: Mapping[str, Any], owner:
 
 
 def recorded(service: Service, owner: str, read: Callable[[], Submission]) -> Submission:
-    """Read a request; where its owner watches, its data path begins with the reading."""
+    """Read a request; record its data path if the owner has switched this on."""
     if not service.watches(owner):
         return read()
     from core.traces.data_path.recorder import record  # It imports torch.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import socket
 import subprocess
@@ -20,7 +19,6 @@ from core.decoding.errors import DecodingError
 from core.models.stopping import ShouldStop
 from core.server.worker.codec import FindModel, dump, load
 from core.server.worker.process import CallRequest
-from core.server.worker.reference import ModelReference
 
 _ROOT = Path(__file__).resolve().parents[3]
 _START = (
@@ -52,6 +50,8 @@ class LostWorkerError(DecodingError):
 class Worker:
     """A worker process; it is started at the first call, and again after it has ended.
 
+    It ends with this process, however that ends, since their connection closes.
+
     Args:
         find_model: returns this process's model for a reference in a result.
     """
@@ -62,17 +62,11 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._calls: dict[int, _Call] = {}
-        atexit.register(self.close)
 
     @property
     def sessions(self) -> list[Hashable]:
         """Session of each call under way."""
         return [call.session for call in list(self._calls.values())]
-
-    @property
-    def pid(self) -> int | None:
-        """Process id; None before the first call."""
-        return self._process.pid if self._process else None
 
     def call(
         self,
@@ -129,11 +123,6 @@ class Worker:
             if not stopped and should_stop():
                 stopped = True
                 self._stop(number)
-
-    def warm_up(self, reference: ModelReference) -> None:
-        """Start the process, and let it load a model."""
-        with self._lock:
-            self._connected().send((-1, reference))
 
     def close(self) -> None:
         """End the process."""

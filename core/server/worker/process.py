@@ -17,15 +17,18 @@ from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
 from core.decoding.errors import DecodingError, LoadingStoppedError, ModelError
+from core.models.importing import without_collections
+from core.models.registry import load_model, load_reward_model
 from core.models.reporting import Report
-from core.models.stopping import ShouldStop, never
+from core.models.stopping import ShouldStop
 from core.models.store import ModelStore
 from core.server.queue import FairQueue
 from core.server.worker.codec import NotShareableError, dump, load
 from core.server.worker.reference import ModelReference, share
 
-# Callbacks wait so long for others, the first one aside.
+# Callbacks wait so long for others; the first ones don't: the turn, the prompt, the first token.
 _BATCH_SECONDS = 0.03
+_AT_ONCE = 3
 
 
 class CallRequest(NamedTuple):
@@ -84,9 +87,7 @@ class WorkerProcess:
                 number, request = self._connection.recv()
             except (EOFError, OSError):
                 os._exit(0)  # Threads may still compute.
-            if isinstance(request, ModelReference):
-                Thread(target=self._model, args=(request,), daemon=True).start()
-            elif request is not None:
+            if request is not None:
                 self._calls[number] = call = _Call(request)
                 Thread(target=self._run, args=(number, call), daemon=True).start()
             elif number in self._calls:
@@ -99,8 +100,6 @@ class WorkerProcess:
         content: Any
         try:
             kind, content = "result", dump(self._result(call))
-        except NotShareableError as error:
-            content = RuntimeError(str(error))
         except DecodingError as error:
             content = _sendable(error)
         except Exception as error:
@@ -125,7 +124,7 @@ class WorkerProcess:
                 named["should_stop"] = turn.should_stop
             return resolve_name(request.function)(*args, **named)
 
-    def _model(self, reference: ModelReference, should_stop: ShouldStop = never) -> Any:
+    def _model(self, reference: ModelReference, should_stop: ShouldStop) -> Any:
         key = "\n".join((reference.place, reference.name, reference.kind))
         model = self._models.get(key, should_stop)
         if reference.revision in ("", model.revision):
@@ -137,6 +136,7 @@ class WorkerProcess:
         return model
 
     def _send_callbacks(self, number: int, call: _Call) -> None:
+        sent = 0
         while not call.ended.is_set() or call.waiting:
             call.news.wait()
             call.news.clear()
@@ -144,7 +144,9 @@ class WorkerProcess:
             callbacks = [call.waiting.popleft() for _ in range(len(call.waiting))]
             if callbacks:
                 self._send(number, "callbacks", callbacks)
-            call.ended.wait(_BATCH_SECONDS)
+            sent += len(callbacks)
+            if sent >= _AT_ONCE:
+                call.ended.wait(_BATCH_SECONDS)
 
     def _send(self, number: int, kind: str, content: Any) -> None:
         with self._sending:
@@ -161,8 +163,8 @@ def _sendable(error: DecodingError) -> DecodingError:
 
 
 def _load_model(key: str, should_stop: ShouldStop, report: Report) -> Any:
-    from core.models.registry import load_model, load_reward_model
-    from core.models.threads import leave_a_processor
+    with without_collections():  # It imports torch.
+        from core.models.threads import leave_a_processor
 
     reference = ModelReference(*key.split("\n"))  # type: ignore[arg-type]
     leave_a_processor()

@@ -7,11 +7,12 @@ from collections.abc import Callable, Hashable
 from inspect import signature
 from typing import Any, TypeVar
 
+from core.models.stopping import never
 from core.server.job import ModelJob
 from core.server.queue import FairQueue
 from core.server.worker.client import Worker
 from core.server.worker.codec import FindModel, NotShareableError
-from core.server.worker.reference import ModelReference
+from core.server.worker.reference import ModelReference, UnloadedModel, receive
 
 Result = TypeVar("Result")
 
@@ -33,15 +34,23 @@ class Workers:
         """Session of each call that waits for a process or is at work in one."""
         return [session for worker in self._workers for session in worker.sessions]
 
-    def warm_up(self, reference: ModelReference) -> None:
-        """Start the processes, and let each load a model."""
-        for worker in self._workers:
-            worker.warm_up(reference)
+    @property
+    def count(self) -> int:
+        """Number of processes."""
+        return len(self._workers)
 
-    def close(self) -> None:
-        """End the processes."""
+    def warm_up(self, reference: ModelReference) -> None:
+        """Start one process after the other, and wait until it has loaded a model.
+
+        Raises:
+            LostWorkerError, DecodingError: as `compute`.
+        """
+        model = UnloadedModel(reference, _never)
+        callbacks = {"on_turn": lambda: None}
         for worker in self._workers:
-            worker.close()
+            worker.call(
+                receive, [model], {}, callbacks, stops=False, session=None, should_stop=never
+            )
 
     def compute(
         self,

@@ -1,4 +1,4 @@
-"""A run and a forward made again while their calls are recorded."""
+"""Repeat a run or a forward and record its function calls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RecordedForward(NamedTuple):
     """The forwards around a step.
 
     Args:
-        prompt: of the whole prompt.
-        one: of one token: the one before the step, or the first one behind the prompt; None where
-            there is none.
-        path: the calls of the forward that made the step, through the model's modules.
-        logits: of the step, `[vocab]`.
+        prompt: forward of the whole prompt.
+        one: forward of one token: of the token before the step, or for step 0 of the first
+            token after the prompt; None if there is no such token.
+        path: calls of the forward that made the step, with the model's modules.
+        logits: logits of the step, `[vocab]`.
     """
 
     prompt: Forward
@@ -48,8 +48,8 @@ def record_path(
     """Return the data path of a run, and its trace.
 
     Args:
-        prompt: text, token ids, or messages, which the chat template writes out.
-        most_calls: as of `record`.
+        prompt: text, token ids, or messages for the chat template.
+        most_calls: limit on recorded calls, as in `record`.
         on_step: called after each step; isn't recorded.
     """
     with record(most_calls) as recorder:
@@ -59,7 +59,7 @@ def record_path(
                 on_step(step)
 
         is_chat = not isinstance(prompt, str) and prompt and isinstance(prompt[0], Mapping)
-        config = replace(config)  # The settings are checked again, as at a request.
+        config = replace(config)  # Check the settings again, as for a request.
         read: Any = model.encode_chat(prompt) if is_chat else prompt
         trace = collect(model, read, config, on_step=on_each, should_stop=should_stop)
     return recorder.path, trace
@@ -77,8 +77,8 @@ def record_forward(
     """Run the forwards around step `index` of a run again.
 
     Args:
-        token_ids: of the whole run.
-        most_calls: as of `record`.
+        token_ids: ids of all tokens of the run.
+        most_calls: limit on recorded calls, as in `record`.
     """
     before, read = [*prompt_ids, *token_ids[:index]], len(prompt_ids)
     prompt, logits = watch_forward(model, [], prompt_ids, use_cache=use_cache)

@@ -1,4 +1,4 @@
-"""A data path for other programs: JSON of our own, OpenTelemetry spans, a Chrome trace."""
+"""Export a data path as JSON, as OpenTelemetry spans, or as a Chrome trace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _IDS = ("traceId", "spanId", "parentSpanId")
 
 
 def as_json(path: DataPath) -> dict[str, Any]:
-    """Nested calls as plain values, ready for `json.dump`."""
+    """Return nested calls as plain values, ready for `json.dump`."""
     return {
         "schema": SCHEMA,
         "version": VERSION,
@@ -36,7 +36,7 @@ def _call(call: FunctionCall) -> dict[str, Any]:
 
 
 def as_chrome(path: DataPath) -> dict[str, Any]:
-    """The Trace Event Format, which Perfetto and chrome://tracing open; times in microseconds."""
+    """Return Trace Event Format for Perfetto and chrome://tracing; times in microseconds."""
     events = [
         {
             "name": call.function,
@@ -54,7 +54,7 @@ def as_chrome(path: DataPath) -> dict[str, Any]:
 
 
 def attributes(call: FunctionCall) -> dict[str, str | int]:
-    """Return a call's attributes beside its name and times, under OpenTelemetry's names."""
+    """Return a call's attributes except its name and times, under OpenTelemetry's names."""
     values: dict[str, str | int] = {
         "code.function.name": call.function,
         "code.file.path": call.file,
@@ -66,7 +66,7 @@ def attributes(call: FunctionCall) -> dict[str, str | int]:
 
 
 def as_otlp(path: DataPath) -> dict[str, Any]:
-    """Spans of one trace as OTLP/JSON, which Jaeger and OpenTelemetry's collectors read."""
+    """Return OTLP/JSON spans of one trace, for Jaeger and OpenTelemetry collectors."""
     from google.protobuf.json_format import MessageToDict
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 

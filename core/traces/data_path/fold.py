@@ -1,4 +1,4 @@
-"""Calls as rows to read: what repeats is one row that opens."""
+"""Fold repeated calls into rows that can be expanded."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import NamedTuple, TypeAlias
 
 from core.traces.data_path.types import FunctionCall
 
-# So many calls at most are one round of a loop.
+# Largest number of calls in one round of a loop.
 _LONGEST_ROUND = 8
 _Function: TypeAlias = tuple[str, int, str, bool]
 
 
 class FoldedRow(NamedTuple):
-    """A call, or a loop: rounds of the same functions that follow each other.
+    """A call, or a loop: consecutive rounds of the same functions.
 
     Args:
-        rounds: at least one, each of as many calls; a generator's first part is another function
-            than what goes on.
+        rounds: at least one, each with the same number of calls; the start of a generator and its
+            resumption count as different functions.
     """
 
     rounds: tuple[tuple[FunctionCall, ...], ...]
 
     @property
     def first(self) -> FunctionCall:
-        """The one whose values stand for all."""
+        """First call, whose values represent all rounds."""
         return self.rounds[0][0]
 
     @property
@@ -34,16 +34,16 @@ class FoldedRow(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Total of all rounds."""
+        """Total time of all rounds, in seconds."""
         return sum(call.seconds for calls in self.rounds for call in calls)
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The names of a round's functions."""
+        """Names of the functions in a round."""
         return tuple(call.function for call in self.rounds[0])
 
     def inside(self, at: int = 0) -> list[FoldedRow]:
-        """The rows inside a round: those inside its call, or its calls where it has several."""
+        """Return the rows inside a round: inside its call, or its calls if there are several."""
         calls = self.rounds[at]
         return (
             fold(calls[0].calls) if len(calls) == 1 else [FoldedRow(((call,),)) for call in calls]
@@ -51,7 +51,7 @@ class FoldedRow(NamedTuple):
 
 
 def fold(calls: Sequence[FunctionCall]) -> list[FoldedRow]:
-    """Return repetitions as one row each, by the longest stretch that one round makes."""
+    """Return the calls as rows, one row for each loop; prefer the loop that covers most calls."""
     names = [(call.file, call.line, call.function, call.resumed) for call in calls]
     rows: list[FoldedRow] = []
     at = 0
@@ -64,12 +64,12 @@ def fold(calls: Sequence[FunctionCall]) -> list[FoldedRow]:
 
 
 def _rounds(names: Sequence[_Function], at: int) -> tuple[int, int]:
-    """Return the calls in a round that begins here, and the number of rounds."""
+    """Return the number of calls in a round that starts here, and the number of rounds."""
     best = (1, 1)
     for size in range(1, _LONGEST_ROUND + 1):
         first, times = names[at : at + size], 1
         if len(set(first)) == 1 < size:
-            continue  # A round of one, twice.
+            continue  # This is a round of one call, repeated.
         while names[at + size * times : at + size * (times + 1)] == first:
             times += 1
         if times > 1 and size * times > best[0] * best[1]:

@@ -1,4 +1,4 @@
-"""Reading a data path that anyone may have written, as `export.as_json` writes it."""
+"""Read an untrusted data path in the format of `export.as_json`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from core.decoding.errors import TraceError
 from core.traces.data_path.export import SCHEMA, VERSION
 from core.traces.data_path.types import PHASES, DataPath, FunctionCall, ShownValue
 
-# Calls within calls; the deepest recording, with a model's modules, has 30.
+# Limit on nested calls; the deepest recording, with a model's modules, has 30.
 _DEEPEST = 100
 _TEXTS = ("function", "file", "phase", "result")
 
 
 def path_of(data: Any) -> DataPath:
-    """The data path of a file that was parsed.
+    """Return the data path in a parsed file.
 
     Raises:
-        TraceError: another schema or version, or a field that is missing or can't be.
+        TraceError: wrong schema or version, or a field is missing or invalid.
     """
     if not isinstance(data, dict) or (data.get("schema"), data.get("version")) != (SCHEMA, VERSION):
         raise TraceError(f"This is no data path of Decoding Explorer in version {VERSION}.")

@@ -1,7 +1,7 @@
-"""Watching a run's functions from outside: the engine knows nothing of it; off, it costs nothing.
+"""Record a run's function calls from outside the engine; without a recording this costs nothing.
 
-Python calls a profile function at every call and return of the thread that it is set in
-(`sys.setprofile`); what isn't of this project is passed over.
+Python calls a profile function at every call and return in the thread that set it
+(`sys.setprofile`); functions outside this project are ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 _OWN = f"{ROOT / 'core'}/"
-# The recorder itself, the job and its queue, where a run only waits, and the readers of keys.
+# Excluded files: the recorder, the job and its queue, in which a run only waits, and API keys.
 _UNSEEN = (
     f"{Path(__file__).parent}/",
     *(
@@ -52,7 +52,7 @@ class _Function(NamedTuple):
     byte_code: bytes
 
     def goes_on(self, frame: FrameType) -> bool:
-        """Return whether a generator continues after a `yield`, by its RESUME instruction."""
+        """Return True if a generator resumes after a `yield`, by its RESUME instruction."""
         at = frame.f_lasti
         code = self.byte_code
         return bool(code) and at >= 0 and code[at] == _RESUME and code[at + 1] & 3 != 0
@@ -79,10 +79,10 @@ class _Open:
 
 
 class Recorder:
-    """The calls so far; `path` is whole once the recording has ended.
+    """The calls recorded so far; `path` is complete after the recording has ended.
 
     Args:
-        most_calls: so many are kept, and the rest counted.
+        most_calls: number of calls to keep; further calls are only counted.
     """
 
     def __init__(self, most_calls: int = MOST_CALLS) -> None:
@@ -100,7 +100,7 @@ class Recorder:
         return DataPath(tuple(self._open[0].calls), self._seconds, self._left_out, self._began)
 
     def profile(self, frame: FrameType, event: str, given: object) -> None:
-        """Handle an event of `sys.setprofile`, of functions of libraries and of C too."""
+        """Handle an event of `sys.setprofile`, which also reports library and C functions."""
         if event == "call":
             code = frame.f_code
             function = self._known.get(code, _MISSING)
@@ -121,13 +121,13 @@ class Recorder:
             self.leave(short(given))
 
     def enter(self, opened: _Open, phase: PathPhase | None = None) -> None:
-        """A call begins."""
+        """Record the start of a call."""
         opened.phase = phase or self._open[-1].phase
         self._open.append(opened)
         opened.start = time.perf_counter() - self._clock_began
 
     def leave(self, result: str) -> None:
-        """The innermost call ends."""
+        """Record the end of the innermost call."""
         opened = self._open.pop()
         seconds = time.perf_counter() - self._clock_began - opened.start
         if self._kept < self._most:
@@ -137,9 +137,9 @@ class Recorder:
             self._left_out += 1
 
     def watch(self, model: TransformersModel) -> None:
-        """Record the forwards of a model's modules too, those of this thread.
+        """Record the forwards of a model's modules too, in this thread.
 
-        The project's fused step has no modules and is left out meanwhile.
+        The project's fused step has no modules and is disabled meanwhile.
         """
         self.watched.enter_context(model.plain_forwards())
         for name, module in model.hf_model.named_modules():
@@ -151,7 +151,7 @@ class Recorder:
                 self.watched.callback(handle.remove)
 
     def short(self, value: object) -> str:
-        """A value in short; what is asked of it for that isn't recorded."""
+        """Return a value's short text, without recording the calls that this makes."""
         sys.setprofile(None)
         try:
             return short(value)
@@ -160,7 +160,7 @@ class Recorder:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Nothing is recorded meanwhile, and the clock stands still."""
+        """Stop the recording and its clock during the block."""
         sys.setprofile(None)
         began = time.perf_counter()
         try:
@@ -170,14 +170,14 @@ class Recorder:
             sys.setprofile(self.profile)
 
     def end(self) -> None:
-        """Close what an error left open."""
+        """Close the calls that an error left open."""
         self._seconds = time.perf_counter() - self._clock_began
         while len(self._open) > 1:
             self.leave("")
 
 
 class _Hooks:
-    """Records one module's forwards."""
+    """Hooks that record one module's forwards."""
 
     def __init__(self, recorder: Recorder, name: str, module: nn.Module) -> None:
         self._recorder = recorder
@@ -186,7 +186,7 @@ class _Hooks:
         self._file, self._line = place_of(type(module).forward)
 
     def before(self, _: nn.Module, positional: Sequence[object], named: dict[str, object]) -> None:
-        """The forward begins."""
+        """Record the start of the forward."""
         if get_ident() != self._thread:
             return
         opened = _Open(None, self._label, self._file, self._line)
@@ -199,7 +199,7 @@ class _Hooks:
         self._recorder.enter(opened)
 
     def after(self, _: nn.Module, _given: object, _named: object, out: object) -> None:
-        """The forward ends."""
+        """Record the end of the forward."""
         if get_ident() == self._thread:
             self._recorder.leave(self._recorder.short(out))
 
@@ -208,9 +208,9 @@ _MISSING: Any = object()
 
 
 def _function_of(code: CodeType) -> _Function | None:
-    """Return a function's record; None for a library's, a comprehension, a lambda or a class.
+    """Return a function's record; None for a library, comprehension, lambda or class.
 
-    A class statement's body runs once, as its module is imported, and is no function.
+    A class body runs once, when its module is imported, and is no function.
     """
     file = code.co_filename
     is_function = code.co_flags & CO_NEWLOCALS and not code.co_name.startswith("<")
@@ -230,10 +230,10 @@ def _function_of(code: CodeType) -> _Function | None:
 def record(most_calls: int = MOST_CALLS) -> Iterator[Recorder]:
     """Record every call of this project's functions in this thread, until the block ends.
 
-    A debugger's or a profiler's own function in this thread is set aside meanwhile.
+    The profile function of a debugger or profiler in this thread is disabled meanwhile.
 
     Args:
-        most_calls: so many are kept, and the rest counted.
+        most_calls: number of calls to keep; further calls are only counted.
     """
     recorder = Recorder(most_calls)
     before = sys.getprofile()
@@ -247,7 +247,7 @@ def record(most_calls: int = MOST_CALLS) -> Iterator[Recorder]:
 
 
 def place_of(function: Callable[..., Any]) -> tuple[str, int]:
-    """The file of a function, relative to the project or to where libraries are, and its line."""
+    """Return a function's line, and its file relative to the project or to site-packages."""
     code = unwrap(function).__code__
     path = Path(code.co_filename)
     if path.is_relative_to(ROOT) and "site-packages" not in path.parts:

@@ -1,4 +1,4 @@
-"""A value in short: its type and shape, a number as it is, a text cut at 80 characters."""
+"""Short text of a value: its type and shape, a number, or a text cut at 80 characters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import torch
 
 LONGEST = 80
 _FEW = 5
-# What is shown of a record's fields and of a sequence's items.
+# Types of record fields and of sequence items that are shown.
 _SHOWN = (int, float, str, torch.Tensor)
 _WRITERS: dict[type[Any], Callable[[Any], str]] = {}
 
 
 def short(value: Any) -> str:
-    """One line of at most `LONGEST` characters, two quotation marks around a text aside."""
+    """Return one line of at most `LONGEST` characters, plus two quotation marks for a text."""
     kind = type(value)
     write = _WRITERS.get(kind)
     if write is None:
@@ -26,7 +26,7 @@ def short(value: Any) -> str:
 
 
 def _writer(kind: type[Any]) -> Callable[[Any], str]:
-    """Return the writer of a type's values: cached, for a run has thousands of values."""
+    """Return the formatter of a type; cached, since a run has thousands of values."""
     plain: dict[type, Callable[[Any], str]] = {
         bool: repr,
         int: lambda value: _cut(repr(value)),
@@ -73,8 +73,8 @@ def _tensor(value: torch.Tensor) -> str:
 
 
 def _record(value: object, defaults: Mapping[str, object]) -> str:
-    """A record's class with the first of its fields that are numbers or texts, or records of
-    settings; a field that is as it is by default is left out."""
+    """Return a record's class and its first few numbers, texts, tensors and settings records;
+    fields with default values are left out."""
     shown: list[str] = []
     for name, default in defaults.items():
         field_value = getattr(value, name, None)
@@ -89,7 +89,7 @@ def _record(value: object, defaults: Mapping[str, object]) -> str:
 
 
 def _many(value: Sequence[object] | Set[object]) -> str:
-    """Return the length, and the first items where they are numbers or texts."""
+    """Return the length of a collection, with its first items if they are numbers or texts."""
     name, count = type(value).__name__, len(value)
     first = list(islice(value, _FEW))
     if not first or not isinstance(first[0], _SHOWN):

@@ -1,4 +1,4 @@
-"""The source of a recorded function, read from its own file."""
+"""Read the source code of a recorded function from its file."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from inspect import getblock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-# Of libraries, only the one whose modules are recorded.
+# Libraries whose modules are recorded.
 _LIBRARIES = ("transformers", "torch")
 LONGEST = 400
 
 
 @lru_cache(maxsize=256)
 def source_of(file: str, line: int) -> str:
-    """The lines of a function by the file and the line that a `FunctionCall` names.
+    """Return the source lines of a function, by the file and line of its `FunctionCall`.
 
-    At most `LONGEST` lines; empty where the file isn't this project's or a model library's, or
-    doesn't hold the line.
+    Return at most `LONGEST` lines; empty if the file isn't this project's or a model library's, or
+    doesn't have the line.
     """
     path = _path_of(file)
     lines = linecache.getlines(str(path)) if path is not None else []
@@ -34,7 +34,7 @@ def source_of(file: str, line: int) -> str:
 
 
 def _path_of(file: str) -> Path | None:
-    """A Python file below `core` or in a library; None for any other."""
+    """Return the path of a Python file below `core` or in a library; None for any other."""
     name = Path(file)
     if name.suffix != ".py" or name.is_absolute() or ".." in name.parts:
         return None

@@ -1,4 +1,4 @@
-"""Steps of a run in its data path, and the acts of their calls."""
+"""Find a run's steps in its data path, and classify their calls by act."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from typing import Literal, TypeAlias
 
 from core.traces.data_path.types import DataPath, FunctionCall, PathPhase
 
-# What a step does: the boxes of a picture of it.
+# Parts of a step, the boxes in its diagram.
 Act: TypeAlias = Literal["forward", "shaping", "draw", "record", "text"]
 
-# The function that makes the steps, and where older recordings have it.
+# The function that makes the steps, and its location in older recordings.
 _STEPS = (
+    ("core/decoding/loop/run.py", "_timed"),
     ("core/decoding/loop/record_run.py", "_timed"),
     ("core/decoding/decode.py", "_timed"),
 )
-# A call belongs to the act whose folder or file it runs first.
+# Files and folders of each act; the first match counts.
 _ACTS: tuple[tuple[str, Act], ...] = (
     ("core/decoding/shaping/draws.py", "draw"),
     ("core/decoding/shaping/stages.py", "shaping"),
     ("core/decoding/shaping/filters.py", "shaping"),
     ("core/decoding/loop/recording.py", "record"),
     ("core/decoding/loop/text.py", "text"),
-    ("core/decoding/loop/ending.py", "text"),  # In older recordings.
+    ("core/decoding/loop/ending.py", "text"),  # Used in older recordings.
 )
 
-# The pick of a method that draws nothing, and where older recordings have it.
+# The argmax of a method that draws nothing, and its location in older recordings.
 _GREEDY = (
     ("core/decoding/shaping/step.py", "_argmax"),
     ("core/decoding/autoregressive/engine.py", "_argmax"),
@@ -43,12 +44,12 @@ def part_of(call: FunctionCall) -> str | None:
 
 
 def prompt_call(path: DataPath) -> FunctionCall | None:
-    """The call that processed the prompt."""
+    """Return the call that processed the prompt."""
     return next(_parts(path), None)
 
 
 def step_call(path: DataPath, index: int) -> FunctionCall | None:
-    """The call that made the step at this index; None where it isn't recorded."""
+    """Return the call that made the step at this index; None if it isn't recorded."""
     for at, call in enumerate(_parts(path), start=-1):
         if at == index:
             return call
@@ -61,17 +62,17 @@ def steps_in(path: DataPath) -> int:
 
 
 def starts_step(call: FunctionCall) -> bool:
-    """Return whether a call begins a step of a run; the first one makes the prompt's."""
+    """Return True if a call starts a step of a run; the first such call is the prompt's."""
     return (call.file, call.function) in _STEPS and call.resumed
 
 
 def _parts(path: DataPath) -> Iterator[FunctionCall]:
-    """The calls that made a step each, the prompt's first."""
+    """Yield the calls that each made a step; the first processed the prompt."""
     return (call for call in path.walk() if (call.file, call.function) in _STEPS)
 
 
 def act_of(call: FunctionCall) -> Act | None:
-    """Return a call's act in a step; None for one that calls others for it."""
+    """Return the act of a call in a step; None for a call outside the listed files."""
     if call.file in _FORWARDS and call.function.endswith(_FORWARD_NAMES):
         return "forward"
     if (call.file, call.function) in _GREEDY:
@@ -80,7 +81,7 @@ def act_of(call: FunctionCall) -> Act | None:
 
 
 def calls_of(call: FunctionCall, act: Act) -> list[FunctionCall]:
-    """The calls inside that begin an act."""
+    """Return the outermost calls of an act inside this call."""
     this_act = act_of(call)
     if this_act is not None:
         return [call] if this_act == act else []
@@ -88,7 +89,7 @@ def calls_of(call: FunctionCall, act: Act) -> list[FunctionCall]:
 
 
 def calls_in(calls: Iterable[FunctionCall], phase: PathPhase) -> list[FunctionCall]:
-    """The calls that begin a part of the run."""
+    """Return the outermost calls of a phase of the run."""
     matches: list[FunctionCall] = []
     for call in calls:
         matches += [call] if call.phase == phase else calls_in(call.calls, phase)

@@ -1,4 +1,4 @@
-"""A data path as indented text: what went in, what came out, where it stands."""
+"""Format a data path as indented text: arguments, results, files and lines."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from core.traces.data_path.types import PHASES, DataPath, FunctionCall, PathPhas
 _INDENT = "  "
 
 
-# Parts before the run itself; each is one line where a depth is given.
+# Phases before the run; each is one line if a depth is given.
 _BRIEF: tuple[PathPhase, ...] = ("request", "load")
 
 
 def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
-    """A line for each function that ran, one for what went in and one for what came out.
+    """Yield a line for each function call, one for its arguments and one for its result.
 
     Args:
-        depth: of the calls within calls that are shown, counted from the function that begins a
-            part of the run; what comes before the run is one line then. None shows all.
+        depth: number of nested calls to show, counted from the function that starts a phase of the
+            run; phases before the run then take one line. None shows all.
     """
     yield from _lines(fold(path.calls), 0, 0, depth, None)
     if path.left_out:
@@ -32,17 +32,17 @@ def as_lines(path: DataPath, depth: int | None = None) -> Iterator[str]:
 def _lines(
     rows: list[FoldedRow], at: int, level: int, depth: int | None, around: PathPhase | None
 ) -> Iterator[str]:
-    """The rows inside a call, with titles where a part of the run begins.
+    """Yield the lines of rows inside a call, with a title at the start of each phase.
 
     Args:
         at: the indentation.
-        level: calls since the part of the run began.
-        around: the part that the caller belongs to.
+        level: number of nested calls since the phase started.
+        around: the phase of the caller.
     """
     before = around
     for row in rows:
-        # Of a run's steps the second stands for all: its forward is its own. Of two steps the last
-        # only ends the run.
+        # The second step represents all: it is the first with its own forward. If there are only
+        # two, the last one just ends the run.
         shown_round = int(row.times > 2 and any(map(starts_step, row.rounds[0])))
         call = row.rounds[shown_round][0]
         place = call.file, call.function

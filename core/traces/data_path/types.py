@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 PathPhase: TypeAlias = Literal["load", "request", "chat", "ids", "loop", "finish", "answer"]
 
-# In the order of a run, with their titles.
+# Titles, in the order of a run.
 PHASES: dict[PathPhase, str] = {
     "load": "Model and tokenizer are loaded",
     "request": "The request becomes settings",
@@ -20,7 +20,7 @@ PHASES: dict[PathPhase, str] = {
 
 
 class ShownValue(NamedTuple):
-    """An argument by its name, in short."""
+    """Name of an argument and short text of its value."""
 
     name: str
     text: str
@@ -30,15 +30,15 @@ class FunctionCall(NamedTuple):
     """One call of a function of this project, or of a module of the model.
 
     Args:
-        function: as in `Picker.pick`; a module's as in `LlamaMLP model.layers.0.mlp`.
-        file: relative to the project, with slashes; a library's as it is installed there.
-        line: of the definition.
-        arguments: what went in, without `self`.
-        result: what came out, or was yielded; empty where an error ended the call.
-        resumed: a generator that goes on after its last `yield`.
+        function: qualified name such as `Picker.pick`; for a module `LlamaMLP model.layers.0.mlp`.
+        file: path relative to the project, or to site-packages, with slashes.
+        line: line of the definition.
+        arguments: arguments without `self`.
+        result: returned or yielded value; empty if an error ended the call.
+        resumed: True for a generator that resumes after a `yield`.
         start: seconds since the recording began.
-        seconds: the calls inside it included.
-        calls: those that it made, in their order.
+        seconds: duration, inner calls included.
+        calls: inner calls, in order.
     """
 
     function: str
@@ -53,13 +53,13 @@ class FunctionCall(NamedTuple):
     calls: tuple[FunctionCall, ...] = ()
 
     def walk(self) -> Iterator[FunctionCall]:
-        """This call and all inside it, in the order of their beginnings."""
+        """Yield this call and all inner calls, in order of their start."""
         yield self
         for call in self.calls:
             yield from call.walk()
 
     def later(self, seconds: float) -> FunctionCall:
-        """The same call, begun later."""
+        """Return the call with all start times moved by some seconds."""
         calls = tuple(call.later(seconds) for call in self.calls)
         return self._replace(start=self.start + seconds, calls=calls)
 
@@ -68,7 +68,7 @@ class DataPath(NamedTuple):
     """The calls of a recording.
 
     Args:
-        left_out: calls beyond the most that a recording keeps.
+        left_out: number of calls beyond the limit, which were not kept.
         began: wall-clock time, nanoseconds since 1970.
     """
 
@@ -78,12 +78,12 @@ class DataPath(NamedTuple):
     began: int
 
     def walk(self) -> Iterator[FunctionCall]:
-        """Every call, in the order of their beginnings."""
+        """Yield every call, in order of their start."""
         for call in self.calls:
             yield from call.walk()
 
     def then(self, other: DataPath) -> DataPath:
-        """Both recordings as one; no time passes between them."""
+        """Return both recordings joined, without a gap in time."""
         return DataPath(
             (*self.calls, *(call.later(self.seconds) for call in other.calls)),
             self.seconds + other.seconds,

@@ -1,4 +1,4 @@
-"""Rules of a stored beam search: candidates, the tree that they make, paths."""
+"""Validation rules for a stored beam search: candidates, their tree, paths."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _numbers_for_every_row(step: BeamStep) -> None:
 
 
 def _a_tree(trace: Trace) -> None:
-    """Every beam is what the step before it kept."""
+    """Require that every beam consists of the previous step's kept candidates."""
     steps = trace.beam_steps
     groups = trace.config.num_beam_groups if isinstance(trace.config, BeamSearch) else 1
     for step in steps:
@@ -49,14 +49,14 @@ def _a_tree(trace: Trace) -> None:
         raise ValueError("the first beam must hold the prompt once for each group")
     for before, after in pairwise(steps):
         survivors = tuple(map(before.group_of, before.kept))
-        # The survivors of groups that ended come last and go no further.
+        # The survivors of finished groups come last and are not extended.
         ended = tuple(group for group in survivors if group not in after.groups)
         if after.groups + ended != survivors:
             raise ValueError("a step's beam is not what the step before it kept")
 
 
 def _paths(trace: Trace) -> None:
-    """Every hypothesis is a path of the tree."""
+    """Require that every hypothesis is a path of the tree."""
     steps = trace.beam_steps if trace.hypotheses else ()
     links = [{(c.parent, c.token_id, c.row) for c in step.candidates} for step in steps]
     for hypothesis in trace.hypotheses:

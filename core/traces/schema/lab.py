@@ -1,4 +1,4 @@
-"""Rules of a stored step of the lab beyond its fields' types."""
+"""Validation rules for a stored lab step, beyond its fields' types."""
 
 from __future__ import annotations
 
@@ -84,6 +84,6 @@ RULES: Rules = {
 
 
 @cache
-def lab_layout() -> RecordLayout:
-    """A file of a step of the lab that anyone may have written."""
+def lab_layout() -> RecordLayout[LabExample]:
+    """Return the validated layout of a lab step's file."""
     return RecordLayout(LabExample, CODECS, RULES, KINDS)

@@ -1,4 +1,4 @@
-"""Rules of stored speculative decoding: whole rounds, one after the other."""
+"""Validation rules for stored speculative decoding: complete rounds in order."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _outcomes_in_order(step: DraftRound) -> None:
 
 
 def _rounds_in_order(trace: Trace) -> None:
-    """The rounds make up the tokens, and only the last one ends the run."""
+    """Require that the rounds make up the tokens, and that only the last one ends the run."""
     rounds, emitted = trace.rounds, 0
     for index, step in enumerate(rounds):
         if step.index != index or step.start != emitted:

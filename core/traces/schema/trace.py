@@ -1,4 +1,4 @@
-"""Rules of a stranger's trace file beyond the types of its fields: its parts fit together.
+"""Validation rules for an untrusted trace file, beyond its fields' types: its parts are consistent.
 
 The fields and their bounds are declared with the records, in `core.decoding.record.trace` and in
 the methods' `types`. A method's config class checks its settings.
@@ -37,7 +37,7 @@ def _listed_once(candidates: Sequence[Candidate]) -> None:
 
 def _next_is_whole(position: PromptPosition) -> None:
     token, prob, rank = position.next_token_id, position.next_prob, position.next_rank
-    # A server may name a token not: then it has an id alone.
+    # A server may not name this token: then only its id is known.
     if (prob is None) != (rank is None) or (token is None and prob is not None):
         raise ValueError("the next token lacks its id, probability or rank")
 
@@ -80,7 +80,7 @@ def _stages_in_order(step: TokenStep) -> None:
 
 
 def argmax_is_drawn(step: TokenStep) -> None:
-    """Raises ValueError unless the stage argmax is there exactly where argmax drew."""
+    """Raise ValueError unless the argmax stage is present exactly if the draw is argmax."""
     if any(stage.name == "argmax" for stage in step.stages) != (step.draw.method == "argmax"):
         raise ValueError("the stage argmax belongs to a draw by argmax, and to no other")
 
@@ -134,7 +134,7 @@ RULES: Rules = {
         _steps_fit_the_run,
     ),
 }
-# Of a step that another library's order shaped.
+# Rules for a step that was shaped in another library's order.
 RULES_IN_ANY_ORDER: Rules = {
     **RULES,
     TokenStep: (_forced_is_whole, _rows_agree, argmax_is_drawn, _highest_score_is_chosen),
@@ -142,6 +142,6 @@ RULES_IN_ANY_ORDER: Rules = {
 
 
 @cache
-def trace_layout() -> RecordLayout:
-    """A trace file that anyone may have written."""
+def trace_layout() -> RecordLayout[Trace]:
+    """Return the validated layout of a trace file."""
     return RecordLayout(Trace, CODECS, RULES, KINDS)

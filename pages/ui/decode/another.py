@@ -49,27 +49,12 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     if not popover.open:
         return
     with popover:
-        # Not in a label, which would take a token's text for markup.
-        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
-        fork, seed = _fork(view, trace, step)
-        drawn = drawn_by(trace.config)
-        other = drawn is not None and seed != min(drawn.seed, shared.MAX_SEED)
-        may_load = view.may_load(str(value("model")))
-        bar.button(
-            view,
-            "decode",
-            "Go on from here",
-            partial(_go_on, view, fork, seed),
-            key="go_on",
-            icon="alt_route",
-            type="primary",
-            disabled=not (fork.text or fork.token_ids or other) or not may_load,
-        )
-        _draw_growth(view, trace, step, may_load=may_load)
+        _draw_one(view, trace, step)
+        _draw_several(view, trace, step)
 
 
-def _fork(view: DecodeView, trace: Trace, step: TokenStep) -> tuple[Fork, int | None]:
-    """Draw the fields of another token and another seed, and return what they say."""
+def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
+    """Draw the fields of one run that goes on, and its button."""
     drawn = drawn_by(trace.config)
     labels = {
         c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
@@ -78,6 +63,8 @@ def _fork(view: DecodeView, trace: Trace, step: TokenStep) -> tuple[Fork, int | 
     }
     if drawn:
         labels[NONE] = "none: another seed from here on"
+    # Not in a label, which would take a token's text for markup.
+    st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
     token = st.selectbox(
         "Candidate",
         list(labels),
@@ -91,22 +78,32 @@ def _fork(view: DecodeView, trace: Trace, step: TokenStep) -> tuple[Fork, int | 
         help="A text of several tokens is given whole. A word after another one begins with a "
         "space.",
     )
-    seed = None
+    seed = own = None
     if drawn:
+        own = min(drawn.seed, shared.MAX_SEED)
         seed = st.number_input(
             "Seed of the steps after it",
             0,
             shared.MAX_SEED,
-            min(drawn.seed, shared.MAX_SEED),
+            own,
             key=_key_of(view, step, "seed"),
             help="The run's own seed throws the same dice at each step as the run itself.",
         )
     ids = () if text or token in (None, NONE) else (token,)
-    return Fork(trace, step.index, ids, text), seed
+    bar.button(
+        view,
+        "decode",
+        "Go on from here",
+        partial(_go_on, view, Fork(trace, step.index, ids, text), seed),
+        key="go_on",
+        icon="alt_route",
+        type="primary",
+        disabled=not (text or ids or seed != own) or not _may_load(view),
+    )
 
 
-def _draw_growth(view: DecodeView, trace: Trace, step: TokenStep, *, may_load: bool) -> None:
-    """The number of the likeliest tokens, and the button that goes on with each of them."""
+def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
+    """Draw the number of runs that go on in one batch, and its button."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = st.number_input(
             "Or each of the likeliest",
@@ -114,8 +111,8 @@ def _draw_growth(view: DecodeView, trace: Trace, step: TokenStep, *, may_load: b
             MOST_GROWN,
             4,
             key=platform.key("fork_top"),
-            help="They go on in one batch, each with the run's own settings and dice. The run's "
-            "own token, and those that the tree has there, are left out.",
+            help="They go on in one batch, each with the run's own settings and dice. The "
+            "run's own token, and those that the tree has there, are left out.",
         )
         bar.button(
             view,
@@ -124,8 +121,12 @@ def _draw_growth(view: DecodeView, trace: Trace, step: TokenStep, *, may_load: b
             partial(_grow, view, trace, step, int(count)),
             key="grow",
             icon="account_tree",
-            disabled=not may_load or "decode" in view.jobs,
+            disabled=not _may_load(view) or "decode" in view.jobs,
         )
+
+
+def _may_load(view: DecodeView) -> bool:
+    return view.may_load(str(value("model")))
 
 
 def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:

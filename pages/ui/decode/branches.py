@@ -50,7 +50,7 @@ def shown_tree(view: DecodeView) -> SessionTree | None:
 
 def _of(view: DecodeView, trace: Trace) -> dict[str, Any] | None:
     found = shown_tree(view)
-    return found and {"tree": found.tree, "selected": found.place(trace)}
+    return {"tree": found.tree, "selected": found.place(trace)} if found else None
 
 
 TREE = PagePart("branches", figures.run_tree, _of)
@@ -103,11 +103,11 @@ def draw(view: DecodeView) -> None:
 
 def _draw_list(view: DecodeView, found: SessionTree, shown: int) -> None:
     def picked() -> None:
-        _choose(view, found, (st.session_state.get(key) or {}).get("picked"))
+        _choose(view, found, (st.session_state.get(platform.key(_KEY)) or {}).get("picked"))
 
     key = platform.key(_KEY)
     _list(
-        key=key,
+        key=platform.key(_KEY),
         data={"rows": _rows(found.tree), "chosen": str(shown), "drawn": drawn_at()},
         on_picked_change=picked,
     )

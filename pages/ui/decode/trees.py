@@ -104,5 +104,6 @@ def _name(fork: Fork, trace: Trace) -> str:
     """Name a run by the tokens that it was given, else by its seed."""
     given = trace.token_steps[fork.at_step :][: len(fork.token_ids)]
     text = fork.text or "".join(step.chosen.text for step in given)
-    text = text or f"seed {getattr(trace.config, 'seed', 0)}"
-    return plain_name(" ".join(text.split()) or text, NAME_LIMIT)
+    if not text:
+        return f"seed {getattr(trace.config, 'seed', 0)}"
+    return visible_token(" ".join(text.split()) or text, NAME_LIMIT)

@@ -104,10 +104,10 @@ def _way(view: InsideView) -> None:
     waiting = error or ("" if fresh else "The run is being recorded…")
     drawn = boxes.picture(trace, step, found if fresh else None, waiting)
     view.places = drawn.places
-    shown = drawn.places.get(view.source_of)
+    shown = drawn.places.get(view.opened_source)
     way.draw(
         drawn,
-        view.source_of,
+        view.opened_source,
         source_of(*shown) if shown else "",
         partial(_show_source, view),
     )
@@ -116,7 +116,7 @@ def _way(view: InsideView) -> None:
 
 
 def _show_source(view: InsideView, row: str) -> None:
-    view.source_of = "" if view.source_of == row else row
+    view.opened_source = "" if view.opened_source == row else row
     platform.rerun(WAY)
 
 

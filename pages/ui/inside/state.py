@@ -30,7 +30,7 @@ class InsideView(View):
     Args:
         run_seen: the run and the step on Decode, as this page last saw them.
         linked: the step as the link which opened the page names it, until a run has shown it.
-        source_of: the row of the picture whose source is shown; empty for none.
+        opened_source: the row of the picture whose source is shown; empty for none.
         places: file and line of the functions in the picture, by their rows.
         lens_first: the first position that the lens draws; None for the last ones.
         looked_first: the first position that the attention draws; None for the last ones.
@@ -43,7 +43,7 @@ class InsideView(View):
 
     run_seen: tuple[int, int] | None = None
     linked: str = ""
-    source_of: str = ""
+    opened_source: str = ""
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     lens_first: int | None = None
     looked_first: int | None = None
@@ -73,7 +73,7 @@ class InsideView(View):
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run."""
         super().show(trace, source)
-        self.source_of, self.lens_first, self.figures = "", None, {}
+        self.opened_source, self.lens_first, self.figures = "", None, {}
         if source == "run":
             follow_link(self, _OTHERWISE)
 

@@ -23,9 +23,9 @@ from core.models.reporting import Report, unheard
 from core.models.stopping import ShouldStop
 from core.models.store import ModelStore
 from core.server.settings import settings
-from core.server.worker.reference import ModelReference, share
+from core.server.worker.reference import ModelReference, UnloadedModel, share
 from core.server.worker.workers import Workers
-from pages.ui.platform import reach
+from pages.ui.platform import reach, session
 
 ASSETS = Path(__file__).parents[3] / "assets" / "models"
 DEFAULT_MODEL = "embedded:target"
@@ -264,6 +264,15 @@ def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
     return REWARDS.get(where, should_stop)
 
 
+def unloaded(where: str) -> UnloadedModel | None:
+    """An embedded model, for a worker, that this process needs seconds to load; else None."""
+    if not (session.has_server() and workers().count and is_embedded(where)):
+        return None
+    if where in MODELS.loaded():
+        return None
+    return UnloadedModel(ModelReference(where, where), find)
+
+
 def has_chat_template(where: str) -> bool | None:
     """Whether the model has a chat template; None while nobody can know without loading it."""
     if where not in _templates() and is_embedded(where):
@@ -281,6 +290,11 @@ def _folder_has_template(folder: Path) -> bool:
     return isinstance(settings, dict) and bool(settings.get("chat_template"))
 
 
+def warm_up_workers() -> None:
+    """Wait until the workers have loaded the embedded model."""
+    workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
+
+
 @st.cache_resource(show_spinner=False)
 def warm_up() -> None:
     """Import torch and load the embedded model soon after the first paint, once for the server."""
@@ -291,7 +305,7 @@ def warm_up() -> None:
 
 def _warm_up() -> None:
     try:
-        workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
+        warm_up_workers()  # Both loads at once take longer, and a run needs only the worker's.
         load(DEFAULT_MODEL)
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)

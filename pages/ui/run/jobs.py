@@ -16,6 +16,7 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
 from core.server.job import JobState, ModelJob, tokens_in
 from core.server.queue import QUEUE
+from core.server.worker.reference import UnloadedModel
 from core.server.worker.workers import IN_PROCESS
 from pages.ui.platform import session
 from pages.ui.platform.guard import UNEXPECTED
@@ -37,7 +38,7 @@ UNSEEN_SECONDS = 15.0
 ABANDONED_SECONDS = 120.0
 # The same where the browser has gone; it may come back after a broken connection.
 GONE_SECONDS = 15.0
-WAITING = "Waiting for other sessions"
+WAITING, LOADING = "Waiting for other sessions", "Loading the model"
 RUN_AGAIN = "press Run to make it again"
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,7 +98,8 @@ class Job(ModelJob):
         Raises:
             StoppedError, LoadingStoppedError: the job was stopped while it waited.
         """
-        self.stage = WAITING
+        loads = any(isinstance(arg, UnloadedModel) for arg in (*args, *named.values()))
+        self.stage = LOADING if loads else WAITING
         workers = models.workers() if session.has_server() else IN_PROCESS
         return workers.compute(
             self, QUEUE, function, *args, on_turn=lambda: self.tell(stage), **named
@@ -181,8 +183,11 @@ def decode(job: Job, request: Request) -> Trace:
     from core.decoding.check import branch_checked, collect_checked
 
     fork = request.fork
-    model = load_for(job, fork.trace) if fork else load(job, request.model)
-    draft = load(job, request.draft) if request.draft else None
+    if fork:
+        model = load_for(job, fork.trace)
+    else:
+        model = models.unloaded(request.model) or load(job, request.model)
+    draft = (models.unloaded(request.draft) or load(job, request.draft)) if request.draft else None
 
     def on_step(step: Step) -> None:
         job.steps.append(step)
@@ -274,7 +279,7 @@ def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> A
         ModelError: it can't be found, or is another version now.
         LoadingStoppedError: the job was stopped meanwhile.
     """
-    job.stage = "Loading the model"
+    job.stage = LOADING
     model = models.load(where, job.should_stop, job.tell)
     from core.models.threads import leave_a_processor
 

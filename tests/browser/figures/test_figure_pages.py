@@ -52,7 +52,6 @@ def cases() -> list[tuple[dict[str, Any], list[dict[str, Any]], list[dict[int, A
     ):
         logits = torch.randn(600, generator=dice) * spread
         data = knobs_of(*step_of(logits, run), 0.2)
-        assert data is not None
         asked, said = [], []
         for temperature, k, p in SETTINGS:
             asked.append({"temperature": temperature, "top_k": k, "top_p": p})
@@ -107,8 +106,7 @@ def test_a_figures_page_fits_its_frame_and_its_knobs_move_it(page: Page, tmp_pat
     for width, scheme, paper in ((360, "dark", "18, 22, 27"), (1200, "light", "255, 255, 255")):
         assert opened(page, path, width, scheme) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == f"rgb({paper})"
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == f"rgb({paper})"
     texts = page.locator(".chart .bartext")
     before = texts.all_text_contents()
     page.get_by_label("Top-k").fill("3")

@@ -33,7 +33,6 @@ def test_greedy_walks_into_the_trap_and_the_search_does_not() -> None:
     search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
     assert search.token_ids == (3, 5, 0)
     greedy = greedy_path(search)
-    assert greedy is not None
     assert [c.token_id for c in greedy.path] == [2, 4, 0]
     assert greedy.parted_at == 0
     assert greedy.end == "finished" and greedy.step == 2
@@ -51,17 +50,14 @@ def test_the_path_is_that_of_greedy_decoding(seed: int) -> None:
     search = make_search(3, 10, model_seed=seed)
     run = collect(beam_model(seed=seed), [1, 2, 3], Greedy(max_new_tokens=10))
     greedy = greedy_path(search)
-    assert greedy is not None
     ids = tuple(c.token_id for c in greedy.path)
     assert ids == run.token_ids[: len(ids)]
     if greedy.end == "finished":
         assert ids == run.token_ids
     elif greedy.end == "pruned":
-        last = greedy.path[-1]
-        assert last.fate == "pruned" and greedy.step == len(ids) - 1
+        assert greedy.path[-1].fate == "pruned" and greedy.step == len(ids) - 1
     elif greedy.end == "unseen":
-        step = search.beam_steps[greedy.step]
-        assert greedy.step == len(ids) and step.index == greedy.step
+        assert greedy.step == len(ids) and search.beam_steps[greedy.step].index == greedy.step
 
 
 def test_both_ways_of_losing_greedy_occur() -> None:

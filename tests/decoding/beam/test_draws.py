@@ -105,11 +105,10 @@ def test_a_forged_penalty_of_a_plain_search_is_refused(groups: int) -> None:
     )
     honest = collect(_model(), "the fox had", config)
     assert _failed(honest, _model()) == set()
-    forgeries = [
+    for other in [
         replace(config, shaping=Shaping(repetition_penalty=1.1)),
         replace(config, shaping=Shaping()),
         replace(config, shaping=replace(config.shaping, no_repeat_ngram_size=1)),
         *([replace(config, diversity_penalty=0.3)] if groups > 1 else []),
-    ]
-    for other in forgeries:
+    ]:
         assert _failed(replace(honest, config=other), _model()), other

@@ -69,9 +69,8 @@ def test_reranking_by_the_run_s_own_settings_changes_nothing() -> None:
 
 def test_a_dropped_hypothesis_comes_back_under_a_penalty_that_favours_it() -> None:
     script = {(): [0.35, 0.55, 0.1], (2,): [0.9, 0.05, 0.05]}
-    model = ScriptedModel(script, tokens=("<end>", "a", "b"))
     config = BeamSearch(num_beams=2, max_new_tokens=4, length_penalty=3.0, early_stopping="never")
-    trace = collect(model, [1], config)
+    trace = collect(ScriptedModel(script, tokens=("<end>", "a", "b")), [1], config)
     assert (0,) not in [found.token_ids for found in trace.hypotheses]
     short = rerank(trace, length_penalty=-3.0, num_return_sequences=2)
     assert short.hypotheses[0].token_ids == (0,)

@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from core import PromptStep, Trace, check
+from core import Trace, check
 from core.decoding.protocol import LanguageModel
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -263,7 +263,6 @@ def forge(trace: Trace, at: int, **changes: Any) -> Trace:
 def forge_position(trace: Trace, at: int, **changes: Any) -> Trace:
     """The trace with fields of a position of its prompt changed."""
     prompt = trace.steps[0]
-    assert isinstance(prompt, PromptStep)
     positions = list(prompt.positions)
     positions[at] = replace(positions[at], **changes)
     return replace(trace, steps=(replace(prompt, positions=tuple(positions)), *trace.steps[1:]))
@@ -272,5 +271,4 @@ def forge_position(trace: Trace, at: int, **changes: Any) -> Trace:
 def with_shaping(trace: Trace, **changes: Any) -> Trace:
     """The trace with other settings of its shaping."""
     config: Any = trace.config
-    shaping = replace(config.shaping, **changes)
-    return replace(trace, config=replace(config, shaping=shaping))
+    return replace(trace, config=replace(config, shaping=replace(config.shaping, **changes)))

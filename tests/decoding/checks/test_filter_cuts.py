@@ -162,8 +162,7 @@ def test_a_check_that_measured_nothing_finite_holds_a_number() -> None:
     from core.decoding.checks.common import worst
 
     for value in (float("nan"), float("inf")):
-        outcome = worst("a check", [0.0, value], 1.0, "")
-        assert outcome == Check("a check", False, 3e38, 1.0, "")
+        assert worst("a check", [0.0, value], 1.0, "") == Check("a check", False, 3e38, 1.0, "")
 
 
 @pytest.mark.parametrize("temperature", [0.001, 0.004])

@@ -143,8 +143,7 @@ def _same(one: Any, other: Any, open_ones: set[str]) -> bool:
 def test_no_forgery_is_proved(name: str) -> None:
     assert verdict(check(run(name), *models(name))) == "proved"
     forged = all_forgeries(name, cases(3, 1), cases(1, 5))
-    proved = [f"{f.where}: {f.kind}" for f in forged if outcome(name, f) == "proved"]
-    assert proved == []
+    assert [f"{f.where}: {f.kind}" for f in forged if outcome(name, f) == "proved"] == []
 
 
 def _failed(trace: Trace, name: str) -> set[str]:
@@ -154,7 +153,6 @@ def _failed(trace: Trace, name: str) -> set[str]:
 @pytest.mark.parametrize("name", ["greedy", "beam", "speculative"])
 def test_an_entropy_of_the_prompt_that_the_model_does_not_give_is_found(name: str) -> None:
     prompt = run(name).prompt_step
-    assert prompt is not None
     first = replace(prompt.positions[0], entropy=prompt.positions[0].entropy + 0.01)
     forged = replace(prompt, positions=(first, *prompt.positions[1:]))
     numbers = {

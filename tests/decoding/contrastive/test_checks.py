@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 
 import pytest
 
 from core import ContrastiveSearch, Greedy, Shaping, Trace, check, collect
+from core.decoding.record.compared import Compared
 from tests.decoding.checks.forging import failed as _failed
 from tests.decoding.checks.forging import forge as _forge
 from tests.models.builders import random_language_model
@@ -59,21 +61,22 @@ def test_an_honest_trace_passes_every_check(kind, alpha) -> None:
     }
 
 
-def test_a_score_that_does_not_follow_is_found(trace) -> None:
+def _worst(trace: Trace, move: Callable[[Compared], dict[str, float]], *, again: bool) -> Trace:
+    """The compared token with the lowest score of a step, changed."""
     own = (trace.token_steps[2].compared or ())[_loser(trace, 2)]
-    assert _failed(_with(trace, 2, _loser(trace, 2), score=own.score - 0.001)) == {SCORES}
+    return _with(trace, 2, _loser(trace, 2), again=again, **move(own))
 
 
-def test_a_token_that_is_not_the_best_is_found(trace) -> None:
-    forged = _with(trace, 2, _loser(trace, 2), penalty=-1.0, again=True)
-    assert _failed(forged) == {HIGHEST}
-
-
-def test_a_cosine_that_the_model_does_not_give_is_found(trace, model) -> None:
-    own = (trace.token_steps[2].compared or ())[_loser(trace, 2)]
-    forged = _with(trace, 2, _loser(trace, 2), penalty=own.penalty + 1e-3, again=True)
-    assert _failed(forged) == set()
-    assert _failed(forged, model) == {COSINES}
+@pytest.mark.parametrize(
+    ("move", "again", "found"),
+    [
+        (lambda own: {"score": own.score - 0.001}, False, {SCORES}),
+        (lambda _: {"penalty": -1.0}, True, {HIGHEST, COSINES}),
+        (lambda own: {"penalty": own.penalty + 1e-3}, True, {COSINES}),
+    ],
+)
+def test_a_forged_number_is_found(trace, model, move, again, found) -> None:
+    assert _failed(_worst(trace, move, again=again), model) == found
 
 
 def test_a_probability_of_other_stages_is_found(trace) -> None:
@@ -96,8 +99,7 @@ def test_too_few_compared_tokens_are_found(trace) -> None:
 
 @pytest.mark.parametrize("contrast", [None, ()])
 def test_a_step_without_scores_fails_and_raises_nothing(trace, model, contrast) -> None:
-    failed = _failed(_forge(trace, 1, compared=contrast), model)
-    assert {HIGHEST, COMPARED, TEXTS} <= failed
+    assert {HIGHEST, COMPARED, TEXTS} <= _failed(_forge(trace, 1, compared=contrast), model)
 
 
 @pytest.mark.parametrize("changes", [{"token_id": 10**6}, {"token_id": -1}, {"text": "x!"}])
@@ -108,11 +110,9 @@ def test_a_token_that_the_model_does_not_have_fails_and_raises_nothing(
 
 
 def test_another_weight_of_the_penalty_is_found(trace) -> None:
-    forged = replace(trace, config=replace(trace.config, penalty_alpha=0.5))
-    assert SCORES in _failed(forged)
+    assert SCORES in _failed(replace(trace, config=replace(trace.config, penalty_alpha=0.5)))
 
 
 def test_scores_do_not_excuse_a_greedy_run(trace) -> None:
     shared = {field.name: getattr(trace.config, field.name) for field in fields(Greedy)}
-    greedy = replace(trace, config=Greedy(**shared))
-    assert "tokens_of_draws" in _failed(greedy)
+    assert "tokens_of_draws" in _failed(replace(trace, config=Greedy(**shared)))

@@ -50,7 +50,6 @@ def test_tokens_and_scores_equal_a_plain_loop(kind, alpha, k) -> None:
         trace = collect(model, PROMPT, config)
         assert list(trace.token_ids) == ids
         for step, rows in zip(trace.token_steps, expected, strict=True):
-            assert step.compared is not None
             assert [own.token_id for own in step.compared] == [row[0] for row in rows]
             for own, row in zip(step.compared, rows, strict=True):
                 assert (own.prob, own.penalty, own.score) == pytest.approx(row[1:], abs=2e-6)

@@ -36,8 +36,7 @@ def test_row_i_is_the_run_with_seed_i(kind, draw) -> None:
         for token, step in zip(row.tokens, alone.token_steps, strict=True):
             assert token.prob == pytest.approx(step.chosen.prob, abs=1e-4)
             assert token.raw_prob == pytest.approx(step.chosen.raw_prob, abs=1e-4)
-    plain = Greedy(max_new_tokens=12, shaping=Shaping(repetition_penalty=1.2))
-    alone = collect(model, ids, plain)
+    alone = collect(model, ids, Greedy(max_new_tokens=12, shaping=Shaping(repetition_penalty=1.2)))
     assert greedy.seed is None
     assert tuple(token.token_id for token in greedy.tokens) == alone.token_ids
 
@@ -46,8 +45,7 @@ def test_a_row_that_ends_leaves_the_batch_and_the_others_go_on() -> None:
     model = ScriptedModel({(): [0.5, 0.0, 0.5, 0, 0, 0, 0, 0], (2,): [0.3, 0, 0.7, 0, 0, 0, 0, 0]})
     config = Sampling(max_new_tokens=9)
     rows = grown(model, [1], config, list(range(12)))
-    lengths = {len(row.tokens) for row in rows}
-    assert len(lengths) > 2
+    assert len({len(row.tokens) for row in rows}) > 2
     for row in rows[:-1]:
         alone = collect(model, [1], replace(config, seed=row.seed))
         assert tuple(token.token_id for token in row.tokens) == alone.token_ids
@@ -72,8 +70,7 @@ def test_the_window_bounds_the_rows() -> None:
 
 def test_temperature_0_makes_every_row_the_greedy_one() -> None:
     model = random_language_model("llama")
-    config = Sampling(max_new_tokens=6, shaping=Shaping(temperature=0))
-    rows = grown(model, [1, 2, 3], config)
+    rows = grown(model, [1, 2, 3], Sampling(max_new_tokens=6, shaping=Shaping(temperature=0)))
     assert len({tuple(token.token_id for token in row.tokens) for row in rows}) == 1
 
 

@@ -31,7 +31,6 @@ def test_the_step_of_a_run_comes_back_under_its_own_knobs_and_throw(draw) -> Non
 
 def test_the_crossing_is_the_token_that_carries_the_sum_to_p() -> None:
     lab = lab_step(probabilities(0.4, 0.3, 0.2, 0.1), Sampling(shaping=Shaping(top_p=0.65)))
-    assert lab.crossing is not None
     assert lab.crossing.candidate.token_id == 1
     assert lab.crossing.before == pytest.approx(0.4, abs=1e-6)
     assert lab.crossing.after == pytest.approx(0.7, abs=1e-6)
@@ -43,7 +42,6 @@ def test_the_crossing_is_the_token_that_carries_the_sum_to_p() -> None:
 def test_p_lies_between_the_mass_before_the_crossing_and_with_it(seed, order) -> None:
     shaping = Shaping(temperature=1.4, top_k=50, top_p=0.7)
     lab = lab_step(random_scene(500, seed), Sampling(shaping=shaping), order)
-    assert lab.crossing is not None
     assert lab.crossing.before < 0.7 + 1e-5 and lab.crossing.after > 0.7 - 1e-5
     assert lab.crossing.candidate.removed_by is None
 
@@ -61,8 +59,7 @@ def test_the_dice_stay_when_a_knob_moves_and_change_with_the_throw(draw) -> None
     kept = one.raw_pick.rank <= 3
     renewed = {"prob": other.raw_pick.prob, "removed_by": None if kept else "top_k"}
     assert other.raw_pick == one.raw_pick._replace(**renewed)
-    later = {lab_step(scene, config, number=throw).step.token_id for throw in range(12)}
-    assert len(later) > 3
+    assert len({lab_step(scene, config, number=throw).step.token_id for throw in range(12)}) > 3
 
 
 def test_temperature_0_draws_nothing() -> None:

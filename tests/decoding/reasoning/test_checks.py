@@ -17,6 +17,7 @@ FORCED = "forced_texts"
 ORDER = "thinking_first"
 CALLS = "calls_answered"
 AGAIN = "decided_again"
+STAGES = "stages_of_settings"
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,7 @@ def model():
 @pytest.fixture(scope="module")
 def trace(model) -> Trace:
     """[<think>] a b c [Wait] [,] b [</think>] 4 . <end>"""
-    settings = Reasoning(ignore_end=1, wait_text="Wait,", max_thinking_tokens=6)
-    made = collect(model, PROMPT, settings)
+    made = collect(model, PROMPT, Reasoning(ignore_end=1, wait_text="Wait,", max_thinking_tokens=6))
     assert [step.forced_as for step in made.token_steps if step.forced_as] == [
         "think_start", "wait", "wait", "think_end",
     ]  # fmt: skip
@@ -45,57 +45,53 @@ def test_an_honest_trace_passes(trace, model) -> None:
     assert {BUDGET, FORCED, ORDER, CALLS, AGAIN} <= set(names)
 
 
-@pytest.mark.parametrize("budget", [0, 4, 5, 7, 100])
-def test_another_budget_is_found(trace, model, budget) -> None:
-    forged = with_config(trace, max_thinking_tokens=budget)
-    assert BUDGET in failed(forged) and AGAIN in failed(forged, model)
-
-
-def test_a_smaller_answer_bound_and_fewer_ignored_ends_are_found(trace, model) -> None:
-    assert BUDGET in failed(with_config(trace, max_answer_tokens=2))
-    assert BUDGET in failed(with_config(trace, ignore_end=0))
+# Settings that the run didn't have, and checks that find it; the model finds what they would force.
+SETTINGS = [
+    *(({"max_thinking_tokens": budget}, {BUDGET, AGAIN}) for budget in (0, 4, 5, 7, 100)),
+    ({"max_answer_tokens": 2}, {BUDGET}),
+    ({"ignore_end": 0}, {BUDGET}),
     # More of them would have changed nothing: the bound came first.
-    assert failed(with_config(trace, ignore_end=2), model) == set()
+    ({"ignore_end": 2}, set()),
+    ({"wait_text": "Wait."}, {FORCED, AGAIN}),
+    ({"think_end": "b"}, {FORCED}),
+    ({"think_start": "a"}, {FORCED}),
+    ({"think_start": "", "think_end": ""}, {ORDER}),
+]
+
+
+def in_order(value: object) -> str:
+    """The same name of a case in every process: a set's order is chance."""
+    return str(sorted(value) if isinstance(value, set) else value)
+
+
+@pytest.mark.parametrize(("changes", "found"), SETTINGS, ids=in_order)
+def test_other_settings_are_found(trace, model, changes, found) -> None:
+    names = failed(with_config(trace, **changes), model)
+    assert found <= names and bool(names) is bool(found)
 
 
 def test_an_attempt_to_stop_that_was_let_through_is_found(model) -> None:
     trace = collect(model, PROMPT, Reasoning())
-    forged = with_config(trace, ignore_end=1, wait_text="Wait,")
-    assert BUDGET in failed(forged) and AGAIN in failed(forged, model)
+    assert {BUDGET, AGAIN} <= failed(with_config(trace, ignore_end=1, wait_text="Wait,"), model)
 
 
-def test_other_texts_than_the_settings_are_found(trace, model) -> None:
-    for change in ({"wait_text": "Wait."}, {"think_end": "b"}, {"think_start": "a"}):
-        assert FORCED in failed(with_config(trace, **change)), change
-    assert AGAIN in failed(with_config(trace, wait_text="Wait."), model)
+# What a step of the run was not, by its index: the fourth is forced, the others were chosen.
+STEPS = [
+    (1, {"origin": "forced", "forced_as": "wait", "draw": Draw("forced")}, {STAGES, FORCED}),
+    (
+        4,
+        {"origin": "argmax", "forced_as": None, "instead_of": None, "draw": Draw("argmax")},
+        {STAGES, AGAIN},
+    ),
+    (4, {"instead_of": ID["a"]}, {"tokens_of_draws", AGAIN}),
+    (4, {"instead_of": None, "draw": Draw("forced")}, {FORCED}),
+    (9, {"phase": "thinking"}, {ORDER, AGAIN}),
+]
 
 
-def test_a_chosen_token_that_poses_as_forced_is_found(trace) -> None:
-    own = trace.token_steps[1]
-    forged = forge(trace, 1, origin="forced", forced_as="wait", draw=Draw("forced"))
-    assert "stages_of_settings" in failed(forged)
-    assert FORCED in failed(forged) and own.forced_as is None
-
-
-def test_a_forced_token_that_poses_as_chosen_is_found(trace, model) -> None:
-    forged = forge(trace, 4, origin="argmax", forced_as=None, instead_of=None, draw=Draw("argmax"))
-    found = failed(forged, model)
-    assert "stages_of_settings" in found and AGAIN in found
-
-
-def test_another_replaced_token_is_found(trace, model) -> None:
-    place = 4
-    assert trace.token_steps[place].instead_of == ID["</think>"]
-    forged = forge(trace, place, instead_of=ID["a"])
-    assert "tokens_of_draws" in failed(forged)
-    assert AGAIN in failed(forged, model)
-    assert FORCED in failed(forge(trace, place, instead_of=None, draw=Draw("forced")))
-
-
-def test_phases_that_swap_are_found(trace, model) -> None:
-    forged = forge(trace, 9, phase="thinking")
-    assert ORDER in failed(forged) and AGAIN in failed(forged, model)
-    assert ORDER in failed(with_config(trace, think_start="", think_end=""))
+@pytest.mark.parametrize(("at", "changes", "found"), STEPS, ids=in_order)
+def test_a_forged_step_is_found(trace, model, at, changes, found) -> None:
+    assert found <= failed(forge(trace, at, **changes), model)
 
 
 def test_a_mass_that_forcing_did_not_take_is_found(trace) -> None:

@@ -72,8 +72,7 @@ def test_top_p_leaves_as_many_tokens_as_transformers(row: int) -> None:
     logits = _rows()[row]
     for kept in (2, 7):
         for p in (0.0, 0.25, 0.9):
-            warper = hf.TopPLogitsWarper(p, min_tokens_to_keep=kept)
-            expected = warper(IDS, logits[None].clone())[0]
+            expected = hf.TopPLogitsWarper(p, min_tokens_to_keep=kept)(IDS, logits[None].clone())[0]
             assert torch.equal(
                 shaping.top_p(logits, p, StepContext(min_tokens_to_keep=kept)), expected
             ), f"{kept} with {p}"

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from core.decoding.shaping.long_rows import (
-    ascending,
     count_above,
     count_equal,
     cut_below,
@@ -40,7 +39,6 @@ def test_what_is_found_by_blocks_is_what_torch_finds(size: int) -> None:
             assert torch.equal(row[places], values)
             assert len(set(places.tolist())) == count
         order = torch.sort(row, descending=True, stable=True)
-        assert torch.equal(ascending(row), order.values.flip(0))
         assert first_maximum(row) == int(torch.argmax(row))
         assert torch.equal(places_left(row), torch.nonzero(row > -math.inf).squeeze(-1))
         by_rank = [token for token in order.indices[:20].tolist() if row[token] > -math.inf]

@@ -68,8 +68,7 @@ def test_an_order_gives_what_transformers_classes_give_in_that_order(order, shap
 
 def test_transformers_order_is_the_order_of_runs() -> None:
     scene, shaping = random_scene(), SETTINGS[-1]
-    ids = scene.previous_ids
-    run = StepShaper(shaping).distributions(scene.logits, ids, 0)
+    run = StepShaper(shaping).distributions(scene.logits, scene.previous_ids, 0)
     lab = distributions(scene, shaping, TRANSFORMERS)
     assert [stage.name for stage in lab] == [stage.name for stage in run]
     assert all(torch.equal(a.probs, b.probs) for a, b in zip(lab, run, strict=True))

@@ -45,8 +45,7 @@ def test_never_empties_the_distribution_and_sums_to_one(logits, shaping) -> None
     kept = len(logits)
     for stage in _shape(logits, shaping):
         assert stage.kept >= 1
-        total = float(stage.probs.sum())
-        assert total == pytest.approx(1, abs=1e-5)
+        assert float(stage.probs.sum()) == pytest.approx(1, abs=1e-5)
         assert 0 <= stage.removed_mass < 1
         assert stage.kept < kept or stage.removed_mass == 0
         kept = stage.kept
@@ -72,8 +71,7 @@ def test_each_stage_tells_the_mass_that_it_removed() -> None:
 
 def test_removed_tokens_have_log_probability_minus_infinity() -> None:
     logits = torch.tensor([0.1, 0.6, 0.3]).log()
-    last = _shape(logits, Shaping(top_k=2))[-1]
-    values = last.log_probs_of(torch.tensor([0, 1, 2]))
+    values = _shape(logits, Shaping(top_k=2))[-1].log_probs_of(torch.tensor([0, 1, 2]))
     assert values[0] == -math.inf
     assert [math.exp(v) for v in values[1:]] == pytest.approx([2 / 3, 1 / 3], abs=1e-6)
 
@@ -81,8 +79,7 @@ def test_removed_tokens_have_log_probability_minus_infinity() -> None:
 def test_penalties_come_first_and_bans_leave_no_mass() -> None:
     logits = torch.tensor([2.0, 1.0, 0.0, -1.0])
     shaping = Shaping(repetition_penalty=2.0, no_repeat_ngram_size=2)
-    shaper = StepShaper(shaping, min_new_tokens=1, eos_ids=[3])
-    stages = shaper.distributions(logits, [0, 1, 0], 0)
+    stages = StepShaper(shaping, min_new_tokens=1, eos_ids=[3]).distributions(logits, [0, 1, 0], 0)
     assert [s.name for s in stages] == [
         "raw",
         "repetition_penalty",

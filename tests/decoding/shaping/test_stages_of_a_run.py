@@ -111,8 +111,7 @@ def test_a_forged_number_of_a_stage_is_found_however_near_it_is() -> None:
         step = trace.token_steps[2]
         stages = [own._replace(noise=forged) if own.name == NAME else own for own in step.stages]
         steps[steps.index(step)] = replace(step, stages=tuple(stages))
-        checks = check(replace(trace, steps=tuple(steps)), model)
-        assert verdict(checks) == "failed", forged
+        assert verdict(check(replace(trace, steps=tuple(steps)), model)) == "failed", forged
 
 
 def _kept(shaper: StepShaper, text: list[int]) -> set[int]:

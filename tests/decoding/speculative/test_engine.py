@@ -61,7 +61,6 @@ def test_a_draft_that_is_always_wrong_costs_a_round_for_each_token(acceptance) -
     assert [token.outcome for token in first.drafted] == ["rejected"] + ["not_reached"] * 2
     assert first.drafted[0][:5] == (3, "d", 1.0, 0.0, 0.0)
     assert first.drafted[0].residual_mass == 1.0
-    assert first.recovered is not None
     assert (first.recovered.token_id, first.recovered.prob) == (1, 1.0)
     assert [step.draft_length for step in trace.rounds] == [3, 3, 3, 2, 1, 0]
     assert trace.rounds[-1].bonus is not None
@@ -91,7 +90,6 @@ def test_the_numbers_of_a_trial_by_hand(monkeypatch) -> None:
     assert step.drafted[1].outcome == "not_reached"
     assert first.residual_mass == pytest.approx(0.4)
     # The residual is 0.3, 0.1, 0: of 0.4, token 0 has three quarters.
-    assert step.recovered is not None
     assert step.recovered.token_id == 0
     assert step.recovered.prob == pytest.approx(0.75)
     assert step.recovered.interval == pytest.approx((0, 0.75))
@@ -123,7 +121,6 @@ def test_rollback_leaves_both_caches_as_a_fresh_prefill_would(kind, scoring) -> 
             (model, rounds._context, step.target_cache),
             (draft, source._context, step.draft_cache),
         ):
-            assert sizes is not None
             assert held.length == sizes.after <= len(ids)
             after = held.branch([0]).extend([42])[0]
             fresh = own.start([*ids[: held.length], 42]).logits
@@ -251,8 +248,7 @@ def test_a_row_without_a_token_behind_a_rejection_is_no_error(acceptance) -> Non
 
 def test_a_cancelled_run_holds_its_rounds() -> None:
     model = cycle(0, 1, 2, 3)
-    config = Speculative(max_new_tokens=40)
-    trace = collect(model, [0], config, draft=model, should_stop=_after(3))
+    trace = collect(model, [0], Speculative(max_new_tokens=40), draft=model, should_stop=_after(3))
     assert (len(trace.rounds), trace.finish_reason) == (2, "cancelled")
     assert len(trace.token_ids) == 10
     assert [outcome for outcome in check(trace, model, model) if not outcome.passed] == []
@@ -279,11 +275,15 @@ def test_the_adaptive_length_grows_by_two_and_shrinks_by_one() -> None:
 
 
 def test_prompt_lookup_repeats_what_followed() -> None:
-    assert look_up([1, 2, 3, 9, 1, 2], 2, 2) == [3, 9]
-    assert look_up([1, 2, 3, 9, 1, 2], 2, 9) == [3, 9, 1, 2]
-    assert look_up([5, 2, 3, 1, 2], 2, 1) == [3], "no pair matches, the single token does"
-    assert look_up([1, 2, 3], 3, 4) == []
-    assert look_up([1], 3, 4) == []
+    for ids, ngram, count, found in (
+        ([1, 2, 3, 9, 1, 2], 2, 2, [3, 9]),
+        ([1, 2, 3, 9, 1, 2], 2, 9, [3, 9, 1, 2]),
+        # No pair matches, the single token does.
+        ([5, 2, 3, 1, 2], 2, 1, [3]),
+        ([1, 2, 3], 3, 4, []),
+        ([1], 3, 4, []),
+    ):
+        assert look_up(ids, ngram, count) == found
     model = cycle(0, 1, 2, 3)
     config = Speculative(max_new_tokens=8, draft_length=3, drafter="prompt_lookup")
     trace = collect(model, [0, 1, 2, 3, 0], config)

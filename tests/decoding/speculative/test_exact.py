@@ -27,10 +27,8 @@ TOKENS = 3
 def _numbers(trace: Trace) -> Iterator[tuple[float, float]]:
     """(start, end) of the interval that each uniform number of the run fell into, in order."""
     config = trace.config
-    assert isinstance(config, Speculative)
     for step in trace.rounds:
-        drawn = [t.draft_interval for t in step.drafted if t.draft_interval is not None]
-        yield from drawn
+        yield from [t.draft_interval for t in step.drafted if t.draft_interval is not None]
         if config.acceptance == "speculative":
             for token in step.drafted:
                 yield (0.0, token.accept_prob) if token.passed else (token.accept_prob, 1.0)
@@ -47,11 +45,8 @@ def _samples(step: DraftRound) -> Iterator[tuple[float, float]]:
         if token.outcome == "not_reached":
             yield 0.0, 1.0
         elif token.outcome == "accepted":
-            assert token.interval is not None
             yield token.interval
         else:
-            assert step.recovered is not None
-            assert step.recovered.interval is not None
             yield step.recovered.interval
 
 
@@ -154,9 +149,8 @@ def test_the_output_is_distributed_as_the_targets_own(
 
 
 def test_the_end_of_sequence_inside_a_round_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = Speculative(draft_length=2, max_new_tokens=TOKENS)
     models = scripted(*TARGET, eos=True), scripted(*DRAFT, eos=True)
-    found = enumerate_runs(monkeypatch, *models, config)
+    found = enumerate_runs(monkeypatch, *models, Speculative(draft_length=2, max_new_tokens=TOKENS))
     exact = exact_distribution(TARGET, TOKENS, end=0)
     assert found.keys() == exact.keys()
     assert _distance(found, exact) < 1e-5
@@ -195,8 +189,7 @@ def _by_sampling_steps(target: ScriptedModel, shaping: Shaping) -> dict[tuple[in
         longer = {}
         for ids, prob in found.items():
             config = Sampling(max_new_tokens=1, shaping=shaping)
-            step = collect(target, [0, *ids], config).token_steps[0]
-            for candidate in step.candidates:
+            for candidate in collect(target, [0, *ids], config).token_steps[0].candidates:
                 if candidate.prob > 0:
                     longer[*ids, candidate.token_id] = prob * candidate.prob
         found = longer
@@ -210,8 +203,7 @@ def test_typical_acceptance_loses_something_and_says_so(monkeypatch: pytest.Monk
     assert _distance(found, exact_distribution(TARGET, TOKENS)) > 0.1
     trace = collect(scripted(*TARGET), [0], config, draft=scripted(*DRAFT))
     assert any("Typical acceptance changes the output" in note.words for note in trace.notes)
-    greedy = Speculative(acceptance="typical", shaping=Shaping(temperature=0.0))
-    assert greedy.lossless
+    assert Speculative(acceptance="typical", shaping=Shaping(temperature=0.0)).lossless
 
 
 @pytest.mark.parametrize("acceptance", ["speculative", "exact", "typical"])

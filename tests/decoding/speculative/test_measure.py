@@ -23,8 +23,7 @@ def test_the_target_alone_keeps_every_shared_setting() -> None:
     config = Speculative(
         max_new_tokens=9, min_new_tokens=2, stop_strings=("x",), top_candidates=3, seed=7
     )
-    alone = target_only(config)
-    assert alone == Sampling(
+    assert target_only(config) == Sampling(
         max_new_tokens=9, min_new_tokens=2, stop_strings=("x",), top_candidates=3, seed=7
     )
     assert isinstance(target_only(GREEDY), Greedy)
@@ -45,7 +44,6 @@ def test_a_stopped_measurement_gives_what_it_has() -> None:
         on_progress=lambda at, _: done.append(at),
         should_stop=lambda: len(done) >= 2,
     )
-    assert found is not None
     assert [point.draft_length for point in found.points] == [1, 2]
     runs: list[int] = []
     short = losslessness(
@@ -69,9 +67,7 @@ def test_prompt_lookup_is_measured_too() -> None:
 @pytest.mark.parametrize("acceptance", ["speculative", "exact"])
 def test_short_runs_of_a_lossless_rule_pass_the_test(acceptance) -> None:
     model, draft = scripted([0.5, 0.3, 0.2], [0.1, 0.6, 0.3]), scripted([0.2, 0.2, 0.6])
-    config = Speculative(acceptance=acceptance, seed=1)
-    found = losslessness(model, [0], config, draft, runs=300)
-    assert found.p_value is not None
+    found = losslessness(model, [0], Speculative(acceptance=acceptance, seed=1), draft, runs=300)
     assert found.p_value > 0.01, "the seed is fixed"
     assert found.degrees == len(found.outcomes) - 1
     for side in ("speculative", "target_only"):
@@ -81,9 +77,7 @@ def test_short_runs_of_a_lossless_rule_pass_the_test(acceptance) -> None:
 def test_short_runs_of_typical_acceptance_fail_it() -> None:
     model, draft = scripted([0.5, 0.3, 0.2], [0.1, 0.6, 0.3]), scripted([0.2, 0.2, 0.6])
     config = Speculative(acceptance="typical", seed=1)
-    found = losslessness(model, [0], config, draft, runs=300)
-    assert found.p_value is not None
-    assert found.p_value < 1e-6
+    assert losslessness(model, [0], config, draft, runs=300).p_value < 1e-6
 
 
 def test_a_short_run_is_the_run_that_its_seed_gives() -> None:
@@ -132,7 +126,6 @@ def test_a_sweep_stopped_inside_its_target_alone_keeps_the_times_that_it_had(
         on_progress=lambda at, _: done.append(at),
         should_stop=lambda: done[-1] == 2,
     )
-    assert found is not None
     assert [point.draft_length for point in found.points] == [1, 2]
     assert found.costs.target == 1.0
 
@@ -172,7 +165,6 @@ def test_both_are_timed_by_the_same_acts_and_nothing_else(monkeypatch: pytest.Mo
     clock = Clock(monkeypatch)
     config = Speculative(max_new_tokens=8, draft_length=2)
     found = compare(clock.model(1.0), [0, 1], config, clock.model(0.25), repeats=2)
-    assert found is not None
     steps = found.speculative.rounds
     assert [step.seconds[:3] for step in steps] == [(0.5, 3, 0), (0.75, 3, 0), (0.5, 2, 0)]
     assert [step.seconds.record for step in steps] == [300, 300, 200]
@@ -190,15 +182,12 @@ def test_a_sweeps_speed_ups_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     config = Speculative(max_new_tokens=6)
     found = sweep_lengths(clock.model(1.0), [0], config, clock.model(0.25), (1, 2), repeats=1)
-    assert found is not None
     # Length 1: three rounds of 2 tokens in 2.25, 2.5 and 2.5 seconds; length 2: two of 3 in 3.5
     # and 3.75.
-    measured = [point.measured for point in found.points]
-    assert measured == pytest.approx([6 / 7.25, 6 / 7.25])
+    assert [point.measured for point in found.points] == pytest.approx([6 / 7.25, 6 / 7.25])
     # Drafting a token: 0.25, 0.5, 0.5, 0.25, 0.375 seconds; the median is 0.375.
     assert found.costs == (0.375, 1.0, ((1, 2.0, 3), (2, 3.0, 2)))
-    predicted = [point.predicted for point in found.points]
-    assert predicted == pytest.approx([2 / 2.375, 3 / 3.75])
+    assert [point.predicted for point in found.points] == pytest.approx([2 / 2.375, 3 / 3.75])
     assert (found.best, found.break_even) == (1, None)
 
 
@@ -206,9 +195,7 @@ def test_a_sweep_predicts_from_what_was_drafted() -> None:
     """The draft is never sure enough: whatever the length, one token is drafted a round."""
     model = scripted([0.5, 0.5])
     config = Speculative(max_new_tokens=20, draft_threshold=0.9)
-    found = sweep_lengths(model, [0], config, model, (1, 8), repeats=1)
-    assert found is not None
-    one, eight = found.points
+    one, eight = sweep_lengths(model, [0], config, model, (1, 8), repeats=1).points
     assert eight.predicted == pytest.approx(one.predicted)
 
 
@@ -218,9 +205,7 @@ def test_the_timed_target_writes_what_decoding_without_a_draft_writes(temperatur
         shaping = Shaping(temperature=temperature, top_p=0.9, repetition_penalty=1.2)
         config = Speculative(max_new_tokens=16, min_new_tokens=3, seed=seed, shaping=shaping)
         found = run_alone(target("llama"), [5, 9], config)
-        assert found is not None
-        trace = collect(target("llama"), [5, 9], target_only(config))
-        assert found.token_ids == trace.token_ids
+        assert found.token_ids == collect(target("llama"), [5, 9], target_only(config)).token_ids
         assert len(found.seconds) == len(found.token_ids)
     assert run_alone(target("llama"), [5, 9], config, lambda: True) is None
 
@@ -236,7 +221,6 @@ def test_the_first_pair_is_not_timed_and_the_order_changes(monkeypatch: pytest.M
     monkeypatch.setattr(measure, "run_alone", spy("alone", alone))
     model = scripted([0.0, 1.0])
     found = compare(model, [0], Speculative(max_new_tokens=4), model, repeats=3)
-    assert found is not None
     assert order == ["alone", "own", "own", "alone"] * 2
     assert len(found.speculative_latency.seconds) == len(found.target_token_seconds) == 3
 

@@ -80,8 +80,7 @@ ROUNDS = [round_of("aaaa"), round_of("arpn"), round_of("rppp"), round_of("aa")]
 
 
 def test_counts_and_rates_by_hand() -> None:
-    found = counts(ROUNDS)
-    assert found == (4, 14, 4 + 2 + 1 + 2, 7, 11, 2, 2, 11)
+    assert counts(ROUNDS) == (4, 14, 4 + 2 + 1 + 2, 7, 11, 2, 2, 11)
     assert acceptance_rate(ROUNDS) == 7 / 14
     assert vllm_acceptance_rate(ROUNDS) == 11 / 14
     assert tokens_per_round(ROUNDS) == 11 / 4
@@ -170,8 +169,7 @@ def test_a_verification_never_gets_cheaper_with_the_length() -> None:
     falling = Costs(1.0, 10.0, (VerifyCost(1, 3.0), VerifyCost(5, 1.0)))
     assert falling.verify_seconds(1) == falling.verify_seconds(64) == 2.0
     # And never below what was measured.
-    steep = Costs(1.0, 10.0, (VerifyCost(4, 1.0), VerifyCost(5, 3.0)))
-    assert steep.verify_seconds(1) == 1.0
+    assert Costs(1.0, 10.0, (VerifyCost(4, 1.0), VerifyCost(5, 3.0))).verify_seconds(1) == 1.0
 
 
 def test_the_expected_speed_up_by_hand() -> None:

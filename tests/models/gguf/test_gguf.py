@@ -66,8 +66,7 @@ def test_the_trace_names_file_quantization_and_digest(tmp_path: Path) -> None:
 def test_every_end_that_a_file_names_ends_a_run(tmp_path: Path) -> None:
     model = load_model(write_gguf(tmp_path / "ends.gguf", ends={"eot": 5, "eom": 7}))
     assert model.eos_ids == {0, 5, 7}
-    config = Greedy(shaping=Shaping(logit_bias=((5, 100.0),)))
-    trace = collect(model, "the fox", config)
+    trace = collect(model, "the fox", Greedy(shaping=Shaping(logit_bias=((5, 100.0),))))
     assert (trace.token_ids, trace.finish_reason) == ((5,), "eos")
     assert all(one.passed for one in check(trace, model))
 
@@ -75,8 +74,7 @@ def test_every_end_that_a_file_names_ends_a_run(tmp_path: Path) -> None:
 def test_ends_are_known_by_their_texts_as_llama_cpp_knows_them() -> None:
     vocabulary = {"<|im_end|>": 1, "<|endoftext|>": 2, "the": 3, "<|end|>": 4}
     assert end_ids({9}, vocabulary) == [1, 2, 4, 9]
-    harmony = {"<|end|>": 4, "<|return|>": 5, "<|call|>": 6}
-    assert end_ids({5}, harmony) == [5, 6]
+    assert end_ids({5}, {"<|end|>": 4, "<|return|>": 5, "<|call|>": 6}) == [5, 6]
     assert end_ids({1}, {"</s>": 2, "<|tool_response>": 3}) == [1, 3]
 
 

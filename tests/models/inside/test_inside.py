@@ -32,8 +32,7 @@ def test_the_last_reading_is_the_models_own(kind: str) -> None:
         assert position.token_id == ids[at]
         assert last.token_id == int(logits[at].argmax())
         assert last.prob == pytest.approx(float(probs[at].max()), abs=1e-4)
-        higher = int((logits[at] > logits[at, position.next_id]).sum())
-        assert last.rank == 1 + higher
+        assert last.rank == 1 + int((logits[at] > logits[at, position.next_id]).sum())
     assert [position.next_id for position in lens.positions[:-1]] == ids[1:]
     assert lens.deviation <= TOLERANCE * max(1.0, float(logits.abs().max()))
 
@@ -42,13 +41,11 @@ def test_a_token_is_decided_from_where_it_stays_the_likeliest() -> None:
     model = load_model("embedded:target")
     trace = collect(model, "Once upon a time", Greedy(max_new_tokens=8))
     ids = [*trace.prompt_ids, *trace.token_ids]
-    lens = logit_lens(model, ids)
-    generated = lens.positions[len(trace.prompt_ids) - 1 : -1]
+    generated = logit_lens(model, ids).positions[len(trace.prompt_ids) - 1 : -1]
     assert tuple(position.next_id for position in generated) == trace.token_ids
     for position, step in zip(generated, trace.token_steps, strict=True):
         assert position.cells[-1].rank == 1
         assert position.cells[-1].prob == pytest.approx(step.chosen.raw_prob, abs=1e-4)
-        assert position.decided is not None
         ranks = [cell.rank for cell in position.cells]
         assert set(ranks[position.decided :]) == {1} and ranks[position.decided - 1] > 1
     # One of them is the likeliest after an early layer already, and then isn't again.
@@ -80,8 +77,7 @@ def test_attention_adds_up_to_one_and_the_model_is_as_it_was(kind: str) -> None:
 
 
 def test_the_command_prints_a_line_for_each_position(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["lens", "--prompt", "The capital of France is", "--attention", "5"]
-    assert main(arguments) == 0
+    assert main(["lens", "--prompt", "The capital of France is", "--attention", "5"]) == 0
     table, _, heads = capsys.readouterr().out.partition("\n\n")
     header, *lines = table.splitlines()
     assert header.split()[:3] == ["at", "token", "embedding"]

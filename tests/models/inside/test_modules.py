@@ -51,8 +51,7 @@ def test_without_the_cache_all_tokens_go_through_again() -> None:
     alone, again = watch_forward(model, ids, [1], use_cache=False)
     assert (cached.tokens, alone.tokens) == (1, len(ids) + 1)
     assert alone.after == (0, 0)
-    attention = next(run for run in alone.modules if run.part == "attention")
-    assert attention.taken[1] == len(ids) + 1
+    assert next(run for run in alone.modules if run.part == "attention").taken[1] == len(ids) + 1
     assert torch.allclose(logits, again, atol=1e-4)
 
 

@@ -23,6 +23,8 @@ from core.decoding.shaping.config import Shaping
 from core.evaluation.scoring.reference import score_reference
 from core.models import places
 from core.models.loading import inspection, load, memory
+from core.models.loading.folder import MIB, weights_digest
+from core.models.loading.surplus import surplus_of_another_model
 from core.models.places import list_embedded
 from core.models.registry import load_model
 from tests.models.builders import random_model
@@ -45,6 +47,14 @@ def test_the_revision_follows_the_weights(good: Path, folder: Path) -> None:
     assert load_model(folder).revision != load_model(good).revision
 
 
+def test_the_digest_of_weights_holds_their_end(tmp_path: Path) -> None:
+    digests = set()
+    for end in b"ab":
+        (tmp_path / "model.safetensors").write_bytes(bytes(3 * MIB) + bytes([end]))
+        digests.add(weights_digest(tmp_path))
+    assert len(digests) == 2
+
+
 def test_a_tied_head_is_not_missing(folder: Path) -> None:
     random_model("llama", tie_word_embeddings=True).save_pretrained(folder)
     assert load_model(folder).vocab_size == 300
@@ -58,6 +68,9 @@ def test_tensors_that_are_no_part_of_the_model_are_left_out_by_name(folder: Path
     save_file(found, folder / "model.safetensors", metadata={"format": "pt"})
     said = "left out: model.layers.*.attn.masked_bias, v_head.summary.weight."
     assert load_model(folder).described.endswith(said)
+    # Of one more layer, whether its name has the prefix of the whole model or not.
+    layers = {f"{prefix}layers.7.mlp.up_proj.weight" for prefix in ("", "model.")}
+    assert surplus_of_another_model(random_model("llama"), {*layers, "v_head.weight"}) == layers
 
 
 def test_a_token_without_an_embedding_is_refused_where_it_is_used(folder: Path) -> None:
@@ -222,8 +235,7 @@ def test_a_model_needs_the_memory_that_is_free(good: Path, monkeypatch: pytest.M
 def test_a_limit_of_address_space_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """`ulimit -v`, as a shell or a batch system sets it."""
     resource = pytest.importorskip("resource")
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * resource.getpagesize() + 10**9
+    limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + 10**9
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     assert 0 < memory.free_bytes() <= 10**9 / 2
     monkeypatch.setattr(resource, "getrlimit", lambda _: (10**6, 10**6))

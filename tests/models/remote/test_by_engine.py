@@ -62,9 +62,8 @@ def test_a_drawn_token_far_below_the_named_ones_leaves_the_proof_whole() -> None
 
 def test_at_temperature_0_it_is_greedy(served: tuple[Any, Script]) -> None:
     model, _ = served
-    config = ByEngine(max_new_tokens=12, shaping=Shaping(temperature=0.0))
     expected = collect(local(), PROMPT, Greedy(max_new_tokens=12))
-    found = collect(model, PROMPT, config)
+    found = collect(model, PROMPT, ByEngine(max_new_tokens=12, shaping=Shaping(temperature=0.0)))
     assert found.token_ids == expected.token_ids and found.text == expected.text
     for mine, yours in zip(found.token_steps, expected.token_steps, strict=True):
         assert mine.chosen.logit == pytest.approx(

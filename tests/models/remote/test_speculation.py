@@ -50,8 +50,7 @@ def test_counters_are_those_of_the_run_and_rounds_those_of_the_answer() -> None:
     figure = server_speculation(rounds, "a caption")
     assert [list(bar.y) for bar in figure.data[:2]] == [[3, 0], [1, 2]]
     assert server_speculation_data(rounds).query("of == 'round'").accepted.tolist() == [3, 0]
-    by_position = server_speculation(found, "a caption")
-    assert "draft position" in by_position.to_json()
+    assert "draft position" in server_speculation(found, "a caption").to_json()
 
 
 @pytest.mark.parametrize(

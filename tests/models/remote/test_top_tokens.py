@@ -75,8 +75,7 @@ def test_a_draw_into_the_tail_ends_the_run_with_the_advice(top: Any) -> None:
 
 def test_a_forged_number_is_found_out(top: Any) -> None:
     trace = collect(top, PROMPT, Greedy(max_new_tokens=3))
-    data = trace.to_dict()
-    other = Trace.from_dict(data | {"known": 19})
+    other = Trace.from_dict(trace.to_dict() | {"known": 19})
     assert not all(one.passed for one in check(other, top))
     again = collect(local(), PROMPT, Greedy(max_new_tokens=3))
     renamed = Trace.from_dict(again.to_dict() | {"model_id": top.model_id, "model_revision": ""})
@@ -111,7 +110,6 @@ def test_figures_say_what_is_unknown(top: Any) -> None:
     assert tail.marker.pattern.shape == "/"
     assert "doesn't name" in str(figure.layout) and "20 of 4,096 tokens named" in figure.to_json()
     assert "at least, by known" in str(uncertainty(trace).layout)
-    assert trace.prompt_step is not None
     unnamed = [p for p in trace.prompt_step.positions if p.next_token_id and p.next_rank is None]
     assert unnamed and "not among the tokens" in prompt_reading(trace).to_json()
 

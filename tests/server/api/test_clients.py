@@ -106,6 +106,12 @@ def test_top_level_names_set_the_run_as_those_of_decoding_do(endpoint: Served) -
     assert flat["choices"] == inside["choices"]
 
 
+def test_a_limit_beyond_the_window_is_the_room_that_the_window_has(endpoint: Served) -> None:
+    asked = _text(endpoint, max_tokens=5_000, stop=" ")
+    room = 1024 - asked["usage"]["prompt_tokens"]
+    assert asked["decoding"]["max_new_tokens"] == room > asked["usage"]["completion_tokens"]
+
+
 def test_ignored_ends_give_exactly_so_many_tokens(endpoint: Served) -> None:
     asked = _chat(endpoint, ignore_eos=True)
     assert asked["usage"]["completion_tokens"] == 40 > _chat(endpoint)["usage"]["completion_tokens"]

@@ -65,8 +65,7 @@ def test_an_answer_that_the_server_s_end_cancels_is_an_error_of_the_endpoint() -
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "path": "/v1/models", "headers": []}
-    asyncio.run(Refusals(wait)(scope, wait, send))
+    asyncio.run(Refusals(wait)({"type": "http", "path": "/v1/models", "headers": []}, wait, send))
     assert sent[0]["status"] == 503 and b"stopped" in sent[1]["body"]
 
 

@@ -91,8 +91,7 @@ def test_a_client_that_hangs_up_stops_its_run_at_the_next_step(
 ) -> None:
     body = {"model": MODEL, "prompt": "Once upon a time", "max_tokens": 300, "stream": stream}
     with held(models) as (at, model):
-        record = hang_up_while(at, model, body)
-        assert record.state == "stopped"
+        assert hang_up_while(at, model, body).state == "stopped"
         assert model.steps <= 2
         assert eventually(lambda: at.service._under_way.total() == 0)
 
@@ -181,8 +180,7 @@ def test_a_closed_endpoint_says_why(models: dict[str, Any]) -> None:
 
 def test_an_error_behind_the_first_event_ends_the_stream_with_it(models: dict[str, Any]) -> None:
     class Breaking(Held):
-        def start(self, prompt_ids: Sequence[int], **options: Any) -> Any:
-            del prompt_ids, options
+        def start(self, *_: Any, **__: Any) -> Any:
             raise RuntimeError("secret")
 
     broken = Breaking(models[MODEL])
@@ -225,7 +223,6 @@ def test_latency_between_tokens_is_counted_for_each_of_every_run(models: dict[st
     name = f'vllm:inter_token_latency_seconds_count{{model_name="{MODEL}"}}'
     # Between two runs there is the second one's prompt, which is no latency between tokens.
     assert f"{name} {tokens - 2}.0" in text and len(record.gaps) == tokens - 2
-    assert record.first_token is not None and record.last_token is not None
     assert 0 < sum(record.gaps) < record.last_token - record.first_token
 
 
@@ -251,8 +248,7 @@ def test_a_stream_says_each_token_as_soon_as_it_is_there(models: dict[str, Any])
         stream = at.client().completions.create(
             model=MODEL, prompt="Once upon a time", max_tokens=5, stream=True
         )
-        first = next(iter(stream))
-        assert first.choices[0].text
+        assert next(iter(stream)).choices[0].text
         assert not model.go.is_set()
         model.go.set()
         assert len(list(stream)) == 5
@@ -264,8 +260,7 @@ def test_who_asks_for_tokens_has_a_place_and_gives_it_back_when_gone(
     monkeypatch.setattr(service_module, "MOST_REQUESTS", 1)
     loading = Event()
 
-    def load(where: str, should_stop: Callable[[], bool]) -> Any:
-        del where
+    def load(_: str, should_stop: Callable[[], bool]) -> Any:
         loading.set()
         assert eventually(should_stop)
         raise LoadingStoppedError
@@ -313,6 +308,5 @@ def test_a_watched_requests_data_path_begins_at_its_route(models: dict[str, Any]
         body = {"model": "embedded:target", "prompt": "the cat", "max_tokens": 2}
         assert at.post("/v1/completions", body).status_code == 200
         path = at.service.history.of("")[0].path
-        assert path is not None
         calls = [call.function for call in path.walk()]
         assert calls[0] == "Routes.read" and calls.index("submit") < calls.index("encode_prompt")

@@ -90,7 +90,7 @@ def test_the_depth_counts_from_a_parts_first_function_and_arguments_are_one_line
 
 def test_of_a_runs_steps_the_second_stands_for_all() -> None:
     """The first one's forward was the prompt's."""
-    step = ("core/decoding/loop/record_run.py", "_timed")
+    step = ("core/decoding/loop/run.py", "_timed")
     steps = [
         placed(step, "loop", placed(("core/a.py", name), "loop"))._replace(resumed=True)
         for name in ("first", "second", "third")
@@ -116,8 +116,7 @@ def test_the_json_holds_every_call() -> None:
 
 
 def test_a_chrome_trace_has_an_event_a_call_in_microseconds() -> None:
-    data = json.loads(json.dumps(as_chrome(PATH)))
-    events = data["traceEvents"]
+    events = json.loads(json.dumps(as_chrome(PATH)))["traceEvents"]
     assert [event["name"] for event in events] == ["whole", "step", "draw", "step", "draw", "step"]
     assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
     assert (events[2]["ts"], events[2]["dur"]) == (750_000, 250_000)

@@ -81,8 +81,7 @@ def test_what_goes_in_comes_out_again(path: DataPath) -> None:
     encoded = named(path, "encode_prompt")[0]
     (started,) = named(path, "ScriptedModel.start")
     assert encoded.result == argument(started, "prompt_ids") == "list of 1: 1"
-    emitted = [argument(call, "token_id") for call in named(path, "Ending.after")]
-    assert emitted == ["1"] * TOKENS
+    assert [argument(call, "token_id") for call in named(path, "Ending.after")] == ["1"] * TOKENS
     assert argument(encoded, "prompt") == "'the'"
 
 

@@ -9,8 +9,8 @@ from core.decoding.config import MethodConfig
 from core.models.scripted import ScriptedModel
 from core.traces.data_path.recorder import ROOT, record
 from core.traces.data_path.source import LONGEST, source_of
-from core.traces.data_path.steps import act_of, calls_in, calls_of, prompt_call, step_call
-from core.traces.data_path.types import DataPath
+from core.traces.data_path.steps import act_of, calls_in, calls_of, prompt_call, step_call, steps_in
+from core.traces.data_path.types import DataPath, FunctionCall
 
 TOKENS = 5
 SHAPED = Shaping(temperature=0.8, top_p=0.9)
@@ -41,10 +41,14 @@ def test_n_tokens_are_n_steps_and_n_forwards() -> None:
     ) + [False]
 
 
+def test_steps_of_recordings_of_older_versions_are_found() -> None:
+    made = FunctionCall("_timed", "core/decoding/decode.py", 1, "loop", (), "", True, 0.0, 0.0)
+    assert steps_in(DataPath((made,) * 3, 0.0, 0, 0)) == 2
+
+
 @pytest.mark.parametrize("index", range(TOKENS))
 def test_a_step_is_forward_shaping_draw_text_and_record(index: int) -> None:
-    path = path_of(Sampling(max_new_tokens=TOKENS, shaping=SHAPED, seed=2))
-    made = step_call(path, index)
+    made = step_call(path_of(Sampling(max_new_tokens=TOKENS, shaping=SHAPED, seed=2)), index)
     assert made is not None and made.result.startswith("tuple of 2 TokenStep")
     acts = ("forward", "shaping", "draw", "text", "record")
     assert all(calls_of(made, act) for act in acts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import pytest
@@ -105,11 +106,20 @@ def test_each_value_that_a_link_asks_for_in_vain_is_told(open_app: Open) -> None
     assert app.query_params == {"method": "greedy", "seed": "3"}
 
 
+def test_a_page_comes_back_with_its_own_address_alone(open_app: Open) -> None:
+    app = open_app(tokens="5").switch_page("beam.py").run()
+    app.query_params["node"] = "4.1"
+    app = app.switch_page("decode.py").run()
+    assert app.query_params == {"tokens": "5"}
+
+
 def test_an_old_link_s_labels_open_and_become_keys(open_app: Open) -> None:
-    app = open_app(method="By the engine", color="Entropy")
-    assert app.session_state["color"] == "entropy"
-    assert app.query_params == {"method": "engine", "color": "entropy"} and not app.toast
+    app = open_app(method="Greedy", draw="Gumbel")
+    assert app.segmented_control(key="method").value == "greedy"
+    assert app.selectbox(key="draw").value == "gumbel"
+    assert app.query_params == {"method": "greedy", "draw": "gumbel"} and not app.toast
 
 
 def test_a_link_s_word_is_no_markup() -> None:
-    assert link.quoted("![](//a.b/c)") == r"“\!\[\]\(\/\/a.b\/c\)”"
+    marks = string.punctuation.translate({ord("-"): None, ord("."): None})
+    assert link.literal(f"a-1.{marks}") == "a-1." + "".join(f"\\{mark}" for mark in marks)

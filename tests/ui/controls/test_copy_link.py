@@ -99,7 +99,7 @@ def test_a_file_s_search_takes_its_penalty_and_least_length_along() -> None:
 
 def test_the_link_takes_the_choices_of_figures_along(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {"figure_journal": "nature"})
-    assert link_to(make_trace(4)).parameters["figure_journal"] == "Nature"
+    assert link_to(make_trace(4)).parameters["figure_journal"] == "nature"
 
 
 def test_the_link_names_the_model_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

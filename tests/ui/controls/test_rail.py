@@ -18,7 +18,7 @@ WIDTH = Knob("width", "Width", 0, 50, 1000, 1, 0, "Help.")
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A session on a page whose rail was drawn, with an address."""
-    held: dict[str, Any] = {"rails": {"rail": (HEAT, WIDTH)}}
+    held: dict[str, Any] = {"rails": {"rail": {"heat": HEAT, "width": WIDTH}}}
     shown = SimpleNamespace(session_state=held, query_params={})
     for module in (rail, session):
         monkeypatch.setattr(module, "st", shown)

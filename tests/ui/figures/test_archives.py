@@ -54,8 +54,7 @@ def test_a_request_s_run_leaves_as_from_its_own_page(name: str) -> None:
 def test_a_verification_is_named_by_its_token(place: int, said: str) -> None:
     trace = Trace.load(STORED / "traces/speculative.json")
     view = SpecView(trace=trace, token=(2, place))
-    names = [part.name for part in spec_save.parts(view, trace)]
-    assert f"verification-round-3-{said}" in names
+    assert f"verification-round-3-{said}" in [part.name for part in spec_save.parts(view, trace)]
 
 
 def test_an_evaluation_leaves_with_its_plan_and_rows() -> None:

@@ -30,8 +30,7 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
     on_page = figure.FigureLook(LIGHT, WIDE.width).drawing(draw).text
     drawn = [plain_values(draw()), json.loads(on_page)]
     whole, bare = (look["layout"] for look in drawn)
-    cut = whole["margin"]["b"] - bare["margin"]["b"]
-    assert whole["height"] - bare["height"] == cut > 0
+    assert whole["height"] - bare["height"] == whole["margin"]["b"] - bare["margin"]["b"] > 0
     assert whole["margin"]["t"] == bare["margin"]["t"]
     # The colour bar is placed from the plotting area, which is as high.
     one, other = (

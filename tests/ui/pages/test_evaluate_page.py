@@ -16,7 +16,6 @@ HOSTILE = "![x](https://evil.example/x.png) :red[a]"
 
 def test_another_plan_shows_neither_the_inputs_of_the_first_nor_markup(open_app: Open) -> None:
     stored = lesson("leak")
-    assert stored is not None
     plan, first = stored.plan, stored.plan.ways[0]
     app = open_app("evaluate_ways.py", evaluate_look="Answers")
     view: EvaluateView = app.session_state["evaluate"]

@@ -102,8 +102,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     assert shapes["shapes"] == "ids [1, 1] → [1, 1, 256] × 6 layers → logits [1, 1, 4096]"
     assert shapes["KV cache"] == "5 → 6 tokens"
     assert box(app, "forward")["rows"][0]["place"].startswith("core/models/running/contexts.py:")
-    functions = [row["name"] for row in box(app, "shaping")["rows"]]
-    assert functions == ["raw_distribution", "shape"]
+    assert [row["name"] for row in box(app, "shaping")["rows"]] == ["raw_distribution", "shape"]
     view = view_of(app)
     assert checks_of(view, "record") == [True, True]
     # The page that is saved shows the same figures.
@@ -111,7 +110,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     saved = inside_save.web_page(view, view.trace).decode()
     assert saved.count("<figure") >= 5 and "Once upon a time" in saved
     # The source of a function opens.
-    view.source_of = "shaping.1"
+    view.opened_source = "shaping.1"
     app.run()
     assert picture(app)["code"].startswith("def shape(")
     assert view.places["shaping.1"][0] == "core/decoding/shaping/stages.py"
@@ -155,8 +154,7 @@ def test_the_first_step_came_from_the_prompts_forward(once) -> None:
 @pytest.mark.usefixtures("real")
 def test_a_chat_is_recorded_with_its_template() -> None:
     app = open_inside(None)
-    asked = {"chat": True, "prompt": "Who are you?", "inside_tokens": 3}
-    for key, said in asked.items():
+    for key, said in {"chat": True, "prompt": "Who are you?", "inside_tokens": 3}.items():
         app.session_state[key] = said
     settle(app.run().button(key="start").click().run())
     chat = box(app, "chat")
@@ -174,8 +172,7 @@ def test_temperature_0_became_greedy(real) -> None:
 
 def test_a_run_that_isnt_the_models_is_not_proved(scripted) -> None:
     trace = run_of(scripted, "the cat")
-    forged = replace(trace, config=replace(trace.config, seed=99))
-    app = open_inside(forged)
+    app = open_inside(replace(trace, config=replace(trace.config, seed=99)))
     assert checks_of(view_of(app), "record")[0] is False
 
 
@@ -186,8 +183,7 @@ def test_a_model_without_modules_says_so_and_its_functions_stand(scripted) -> No
 
 
 def test_an_architecture_without_such_a_reading_says_so(real, monkeypatch) -> None:
-    config = real.hf_model.config
-    monkeypatch.setattr(config, "final_logit_softcapping", 0.01, raising=False)
+    monkeypatch.setattr(real.hf_model.config, "final_logit_softcapping", 0.01, raising=False)
     app = open_inside(run_of(real, "Once"), selected=1, inside_look="Logit lens")
     assert "can't be read layer by layer" in texts(app)
 
@@ -195,8 +191,7 @@ def test_an_architecture_without_such_a_reading_says_so(real, monkeypatch) -> No
 def test_hostile_tokens_and_prompts_are_text_in_the_picture() -> None:
     trace = make_trace(8, hostile=True, shaping=Shaping(temperature=1.8))
     drawn = boxes.picture(trace, trace.token_steps[3], None, "waiting")
-    said = json.dumps(drawn._asdict(), ensure_ascii=False)
-    assert HOSTILE[0] in said
+    assert HOSTILE[0] in json.dumps(drawn._asdict(), ensure_ascii=False)
     source = (ROOT / "pages/ui/inside/way.js").read_text(encoding="utf-8")
     assert "textContent" in source
     assert not any(word in source for word in ("innerHTML", "insertAdjacent", "outerHTML"))

@@ -241,8 +241,7 @@ def test_a_step_of_another_model_s_run_is_in_the_link_and_comes_back_from_it() -
     other = open_lab(None, ids=link)
     for step in (lab_of(app).step, lab_of(other).step):
         assert (step.trace.prompt_ids, step.throw) == ((1, 2, 4), 1)
-    shown = lab_state.step_ref(lab_of(other), other.session_state["view"])
-    assert shown.model == "embedded:draft"
+    assert lab_state.step_ref(lab_of(other), other.session_state["view"]).model == "embedded:draft"
     assert "Step 2 of a link" in [popover.label for popover in popovers(other)]
 
 
@@ -407,8 +406,7 @@ def test_a_broken_file_says_why_and_a_forged_one_is_told_from_the_model_s_number
     app.file_uploader[0].upload("cut.json", lab_bytes(example)[:200], "application/json").run()
     assert not app.exception
     assert "JSON" in texts(app) and lab_of(app).step == example.step
-    forged = replace(example, step=replace(example.step, text_before="the bank"))
-    app = open_file(app, forged)
+    app = open_file(app, replace(example, step=replace(example.step, text_before="the bank")))
     assert lab_of(app).failure == ""
     assert "From a file: the model gives other numbers" in texts(app)
     assert lab_of(app).step.text_before == "the cat"

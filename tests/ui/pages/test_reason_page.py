@@ -94,7 +94,6 @@ def test_an_own_question_may_lack_its_answer_but_not_its_words() -> None:
 def test_run_shows_what_was_asked_for_and_where_it_knew(open_reason: Open) -> None:
     app = run(open_reason(**own(thinking="2")))
     trace, strip = view_of(app).trace, view_of(app).strip
-    assert trace is not None and strip is not None
     assert (trace.prompt, trace.config.max_thinking_tokens) == ("q", 2)
     assert trace.checks and all(check.passed for check in trace.checks)
     assert strip.points[-1].tokens == 2

@@ -7,23 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from core.decoding.decode import collect
 from core.decoding.errors import ConfigError
-from core.decoding.reasoning.config import Reasoning
 from core.decoding.reasoning.types import CalculatorCall
-from core.evaluation.attempts import transcript_of
 from core.evaluation.tools import both_ways
-from core.models.scripted import END, ScriptedModel
-from pages.ui.reasoning import loop as reason_loop
+from core.models.scripted import ScriptedModel
 from pages.ui.reasoning.measured import sweep as reason_many
 from pages.ui.reasoning.measured import tools as reason_tools
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.resources import models
-from tests.evaluation.thinkers import ID, following, thinker
 from tests.figures.reasons import make_sweep
 from tests.ui.conftest import Open
 from tests.ui.knobs import move
-from tests.ui.reason_app import PROBLEM, SETTINGS, own, run_of, settle, sweep_of, view_of
+from tests.ui.reason_app import PROBLEM, SETTINGS, own, settle, sweep_of, view_of
 from tests.ui.seen import SECONDS, charts, texts
 
 
@@ -42,25 +37,6 @@ def test_the_looks_are_drawn(open_reason: Open) -> None:
     assert f"{tokens}: 1 reads the prompt, {tokens - 1} one token each" in texts(app)
     assert "3 times, not to its bound" in texts(app)
     assert any("max_thinking_tokens" in code.value for code in app.code)
-
-
-@pytest.mark.parametrize("budget", [0, 2, 128])
-def test_the_loop_s_code_runs_as_many_forwards_as_the_count_says(budget: int) -> None:
-    trace = run_of(replace(SETTINGS, max_thinking_tokens=budget))
-    forwards: list[object] = []
-    picks = iter([*["a", "b", "c", "</think>"][:budget], "4", ".", "<end>"])
-    names = {
-        "model": forwards.append,
-        "choose": lambda _: next(picks),
-        "prompt": "q",
-        "think_start": ["<think>"],
-        "think_end": "</think>",
-        "end_of_text": "<end>",
-        "max_thinking_tokens": budget,
-        "max_answer_tokens": 24,
-    }
-    exec("\n".join((reason_loop._BEFORE, reason_loop._BOUND, reason_loop._AFTER)), names)
-    assert len(forwards) == len(trace.token_steps)
 
 
 def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
@@ -91,21 +67,6 @@ def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
 )
 def test_a_call_says_how_exactly_it_was_worked_out(call: tuple[str, str], words: str) -> None:
     assert words in reason_tools._worked(CalculatorCall(*call, 0, 1))
-
-
-def test_a_split_mark_is_told_from_one_of_one_token() -> None:
-    def told(settings: Reasoning, prompt: str = "q", **chain: str) -> str:
-        trace = collect(thinker(**chain), [ID[word] for word in prompt.split()], settings)
-        return reason_loop._marks(trace, settings)
-
-    assert "one token each" in told(SETTINGS)
-    # Its prompt opens the thinking: the closing mark alone is there, then none is.
-    assert "one token each" in told(SETTINGS, "q <think>")
-    assert "its prompt holds" in told(replace(SETTINGS, max_new_tokens=2), "q <think>")
-    split = replace(SETTINGS, think_start="<think>", think_end="cd")
-    assert "several tokens" in told(split, c="d", d="4")
-    assert "several tokens" in told(split, "q <think>", c="d", d="4")
-    assert "several tokens" in told(replace(split, max_thinking_tokens=1), "q <think>")
 
 
 def test_a_sweep_runs_every_problem_at_every_budget_and_goes_on_where_it_stopped(
@@ -221,13 +182,3 @@ def test_a_sweep_under_way_is_in_sight_from_its_start_with_one_count(
     assert "of 6 runs" not in texts(app) and "12 of 12 runs" not in texts(app)
     view_of(app).jobs["sweep"].stop()
     held.set()
-
-
-def test_what_was_miscopied_around_the_calculator_is_said(open_reason: Open) -> None:
-    chain = {"q": "<call>", "<call>": "4", "4": "*", "*": "2", "2": "<result>", "</result>": "1"}
-    settings = replace(SETTINGS, calculator=True, think_start="", think_end="")
-    called = collect(following({**chain, "1": END}), [ID["q"]], settings, prompt_text="q")
-    app = open_reason(reason_look="A calculator")
-    view_of(app).tools = (transcript_of(PROBLEM, run_of()), transcript_of(PROBLEM, called))
-    assert "Called with what is not in the question: 4, 2." in texts(app.run())
-    assert "The answer, 1, is not what the calculator gave." in texts(app)

@@ -29,7 +29,6 @@ from pages.ui.run.files import save as share
 from pages.ui.speculative import controls as spec_controls
 from pages.ui.speculative import save as spec_share
 from pages.ui.speculative import state as spec_state
-from pages.ui.speculative import tabs as spec_looks
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets.controls.control import defaults
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec, spec_model
@@ -142,8 +141,7 @@ def test_a_target_with_other_tokens_begins_with_prompt_lookup(open_spec: Open) -
 def test_a_copy_of_an_embedded_model_keeps_its_draft(open_spec: Open, tmp_path: Path) -> None:
     copied = models.ASSETS / "target" / "tokenizer.json"
     (tmp_path / "tokenizer.json").write_bytes(copied.read_bytes())
-    app = open_spec(model=str(tmp_path))
-    assert app.session_state["draft"] == spec_controls.DEFAULT_DRAFT
+    assert open_spec(model=str(tmp_path)).session_state["draft"] == spec_controls.DEFAULT_DRAFT
 
 
 @pytest.mark.usefixtures("scripted")
@@ -276,20 +274,6 @@ def test_the_run_of_a_link_opens_at_its_token(open_spec: Open) -> None:
     assert view_of(app).token == telling_token(view_of(app).trace)
 
 
-@pytest.mark.parametrize("rule", ["speculative", "exact", "typical"])
-def test_what_to_notice_is_true_of_the_rule(rule: str) -> None:
-    said = spec_looks.notice(make_spec(30, acceptance=rule))
-    assert ("never\nrejected" in said or "never rejected" in said) == (rule == "speculative")
-    assert ("Nothing is thrown" in said) == (rule == "typical")
-    assert "temperature 0" in spec_looks.notice(make_spec(30, temperature=0.0))
-
-
-def test_another_run_forgets_what_was_measured() -> None:
-    view = SpecView(alone=make_trace(), first=40)
-    view.show(make_spec(20), "run")
-    assert view.alone is None and view.first == 0
-
-
 @pytest.mark.parametrize(
     ("draft", "said"),
     [
@@ -341,14 +325,3 @@ def test_a_run_without_a_draft_says_so(open_spec: Open) -> None:
     view_of(app).show(make_spec(1), "run")
     app.run()
     assert "nothing was drafted" in texts(app) and "0 of 0" not in texts(app)
-
-
-def test_numbers_that_are_all_nought_and_temperature_nought_are_said_beside_the_table(
-    open_spec: Open,
-) -> None:
-    app = open_spec(temperature="0", **{"spec-look": "Losslessness"})
-    for name in "ABC":
-        app.number_input(key=f"target_{name}").set_value(0.0)
-    said = texts(settle(app.run()))
-    assert "All numbers of the target are 0" in said and "numbers of the draft" not in said
-    assert "at temperature 0" in said

@@ -15,7 +15,6 @@ from core.models.scripted import ScriptedModel
 from pages.ui import registry
 from pages.ui.decode.state import DecodeView
 from pages.ui.widgets import ahead
-from tests.figures.traces import make_trace
 from tests.ui import seen
 from tests.ui.conftest import ROOT, serve
 from tests.ui.knobs import report, shown_knobs
@@ -57,10 +56,9 @@ def opened(**parameters: str) -> AppTest:
     """The page of two runs, with these parameters in the address."""
     app = AppTest.from_function(two_runs, args=(DECODE,), default_timeout=SECONDS)
     app.query_params.update(parameters)
-    example = make_trace()
     for slot in (LEFT, RIGHT):
-        view = app.session_state[f"{slot}view"] = DecodeView(painted=True)
-        view.show(example, "example")
+        view = app.session_state[f"{slot}view"] = DecodeView.initial()
+        view.painted = True
     assert not app.run().exception
     return app
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx2
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.sync.client import connect
@@ -128,6 +129,36 @@ def test_it_ends_while_a_model_loads_and_while_a_template_loops(
     wait_for(lambda: said.exists() and said.read_text() == "loaded")
     wait_for(lambda: len(descendants(process.pid)) > 1)
     assert_ends(process)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("runs", [False, True], ids=["at load", "at a run"])
+def test_the_worker_ends_with_the_app(number: signal.Signals, runs: bool) -> None:
+    port = free_port()
+    options = ("--server.headless", "true", "--server.port", str(port))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+        cwd=ROOT,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}"
+    body = {"model": "embedded:target", "prompt": "Once", "max_tokens": 400, "stream": True}
+    with ExitStack() as stack:
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        wait_until_ready(url, process)
+        wait_for(lambda: bool(descendants(process.pid)))
+        if runs:
+            asked = httpx2.stream("POST", f"{url}/v1/completions", json=body, timeout=START_SECONDS)
+            next(stack.enter_context(asked).iter_lines())
+        started = descendants(process.pid)
+        process.send_signal(number)
+        process.wait(START_SECONDS)
+        wait_for(lambda: not any(map(is_alive, started)))
 
 
 def test_the_process_of_a_test_keeps_its_exit_code() -> None:

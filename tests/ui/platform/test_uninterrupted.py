@@ -25,7 +25,6 @@ def _page() -> None:
 
     def press() -> None:
         context = get_script_run_ctx()
-        assert context is not None and context.script_requests is not None
         context.script_requests.request_rerun(RerunData())  # As the browser does meanwhile.
         st.session_state["before"] = True
         st.session_state["pressed"] = st.session_state.get("pressed", 0) + 1

@@ -14,7 +14,7 @@ from core.server.api.answer.writer import ChunkWriter
 
 
 class ChatWriter(ChunkWriter):
-    """Writes a chat completion."""
+    """Writes an answer as a chat completion."""
 
     def body(self) -> dict[str, Any]:
         choices = [self._choice(at, choice) for at, choice in enumerate(self.answer.choices)]
@@ -92,5 +92,5 @@ class ChatWriter(ChunkWriter):
 
 
 def _thinking(text: str) -> dict[str, str]:
-    """Return a message's thinking under the name of most servers, and under vLLM's newer one."""
+    """Return the message fields for the thinking: most servers' name, and vLLM's newer one."""
     return {"reasoning_content": text, "reasoning": text}

@@ -17,14 +17,14 @@ _PHASES: tuple[PartPhase, ...] = ("prompt", "thinking", "answer")
 
 
 class CompletionWriter(ChunkWriter):
-    """Writes a completion."""
+    """Writes an answer as a completion."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer)
         self._lists = defaultdict[int, LegacyLogprobs](
             lambda: LegacyLogprobs(answer.started.vocabulary, ids_as_text=self.plan.ids_as_text)
         )
-        # Choices whose stream has begun.
+        # Choices with a started stream.
         self._begun: set[int] = set()
 
     def body(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class CompletionWriter(ChunkWriter):
         }
 
     def delta(self, part: Delta) -> dict[str, Any]:
-        # The first token of a prompt has no probability.
+        # A prompt's first token has no probability.
         tokens: list[TokenLogprobs | int] = list(part.logprobs)
         ids = part.token_ids
         if part.phase == "prompt":

@@ -1,4 +1,4 @@
-"""Log-probabilities as requests ask for them and as answers write them; no torch."""
+"""Log-probabilities in requests and answers; no torch."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from core.decoding.protocol import Vocabulary
 
-# What OpenAI's API writes for a probability of 0.
+# OpenAI's log-probability for a probability of 0.
 NEVER = -9999.0
-# Entries of one answer: a whole vocabulary of 4,096 tokens at 48 positions.
+# Limit on entries of an answer: a whole vocabulary of 4,096 tokens at 48 positions.
 MAX_ENTRIES = 200_000
 
 
 class TokenLogprobs(NamedTuple):
-    """A token's log-probability and those of the most probable tokens at its place, in nats."""
+    """Log-probabilities of a token, and of the most probable tokens at its position, in nats."""
 
     token_id: int
     logprob: float
@@ -25,7 +25,7 @@ class TokenLogprobs(NamedTuple):
 
 
 def entry_of(vocabulary: Vocabulary, token: TokenLogprobs) -> dict[str, Any]:
-    """Return a position as chat and responses have it; `token_id` is an addition of ours."""
+    """Return a position in the form of chat and responses; `token_id` is not in OpenAI's API."""
     top = zip(token.top_ids, token.top, strict=True)
     return {
         **_token(vocabulary, token.token_id, token.logprob),
@@ -43,7 +43,7 @@ def _token(vocabulary: Vocabulary, token_id: int, logprob: float) -> dict[str, A
 
 
 def prompt_entry(vocabulary: Vocabulary, token: TokenLogprobs, rank: int) -> dict[str, Any]:
-    """Return a prompt's token as vLLM has it, by token id: itself and the most probable ones."""
+    """Return a prompt position in vLLM's form, by token id: the token and the top candidates."""
     top = zip(token.top_ids, token.top, strict=True)
     rows = [
         (token.token_id, token.logprob, rank),
@@ -61,7 +61,7 @@ def prompt_entry(vocabulary: Vocabulary, token: TokenLogprobs, rank: int) -> dic
 
 
 class LegacyLogprobs:
-    """Positions as completions have them, in four lists; goes on where the last call ended.
+    """Positions in the form of completions, in four lists; each call continues the text offset.
 
     Args:
         ids_as_text: write a token as `token_id:383`, as vLLM can.
@@ -74,7 +74,7 @@ class LegacyLogprobs:
         self._offset = 0
 
     def lists(self, tokens: Sequence[TokenLogprobs | int]) -> dict[str, list[Any]]:
-        """Return the next tokens; an id alone is a token without numbers, the first of a prompt."""
+        """Return the next tokens as lists; a bare id, such as a prompt's first, has no numbers."""
         lists: dict[str, list[Any]] = {
             name: [] for name in ("tokens", "token_logprobs", "top_logprobs", "text_offset")
         }
@@ -85,14 +85,14 @@ class LegacyLogprobs:
             lists["token_logprobs"].append(scored and scored.logprob)
             lists["top_logprobs"].append(scored and self._top(scored))
             lists["text_offset"].append(self._offset)
-            # In characters: bytes of one may be spread over tokens.
+            # Counted in characters: the bytes of one may be spread over tokens.
             self._offset += len(self._decoder.decode(self._vocabulary.token_bytes(token_id)))
         return lists
 
     def _top(self, token: TokenLogprobs) -> dict[str, float]:
-        """Return log-probabilities by text, the token's own among them.
+        """Return log-probabilities by text, including the token's own.
 
-        Of two tokens that are written alike the more probable one counts.
+        Of two tokens with the same text, the more probable one counts.
         """
         top: dict[str, float] = {}
         for token_id, logprob in zip(token.top_ids, token.top, strict=True):

@@ -1,4 +1,4 @@
-"""Parts of an answer, in the order in which a run emits them."""
+"""Parts of an answer, in the order of their emission."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ApiFinishReason: TypeAlias = Literal["stop", "length"]
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Start of an answer: the request fits the model and waits for its turn.
+    """Start of an answer: the request is valid for the model and waits for its turn.
 
     Args:
-        configs: one for each choice.
-        prompts: the token ids of each.
-        fingerprint: what the answers depend on besides the request.
+        configs: the settings of each choice.
+        prompts: token ids of each prompt.
+        fingerprint: id of the model version, which affects the answers.
     """
 
     vocabulary: Vocabulary
@@ -41,7 +41,7 @@ class Delta:
     """Tokens of a choice, with the text that they complete.
 
     Args:
-        logprobs: empty unless asked for.
+        logprobs: log-probabilities of the tokens; empty if not requested.
     """
 
     choice: int
@@ -51,17 +51,17 @@ class Delta:
     logprobs: tuple[TokenLogprobs, ...] = ()
 
     def then(self, more: Delta) -> Delta:
-        """Return both in one."""
+        """Return both parts as one."""
         ids, logprobs = self.token_ids + more.token_ids, self.logprobs + more.logprobs
         return Delta(self.choice, self.text + more.text, self.phase, ids, logprobs)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptScored:
-    """Log-probabilities of a choice's prompt, of its second token first.
+    """Log-probabilities of a choice's prompt, from its second token on.
 
     Args:
-        ranks: of each token among all of its place, 1 for the most probable one.
+        ranks: rank of each token at its position, 1 for the most probable one.
     """
 
     choice: int

@@ -1,4 +1,4 @@
-"""Record of one answer as far as it has come; the writer of each API turns it into JSON."""
+"""Content of one answer so far; the writer of each API turns it into JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from core.server.api.request.plan import Plan
 
 @dataclass(eq=False, slots=True)
 class Choice:
-    """One choice as far as it has come."""
+    """Content of one choice so far."""
 
     texts: dict[PartPhase, str] = field(default_factory=dict)
     logprobs: dict[PartPhase, list[TokenLogprobs]] = field(default_factory=dict)
@@ -78,7 +78,7 @@ class Answer:
         elif isinstance(part, ChoiceEnded):
             choice = self.choices[part.choice]
             choice.finish_reason = part.finish_reason
-            # Before this a choice's tokens are those that its stream has had.
+            # Until now `tokens` counted only the streamed tokens.
             choice.tokens = part.tokens
             choice.reasoning_tokens = part.reasoning_tokens
 
@@ -91,7 +91,7 @@ class Answer:
         return sum(choice.reasoning_tokens for choice in self.choices)
 
     def usage(self) -> dict[str, Any]:
-        """Count tokens as chat and completions do."""
+        """Return the token counts in the form of chat and completions."""
         prompt = self.started.prompt_tokens
         usage = CompletionUsage(
             prompt_tokens=prompt,
@@ -108,7 +108,7 @@ class Answer:
         return usage.model_dump(mode="json", exclude_unset=True)
 
     def prompt_extras(self, at: int) -> dict[str, Any]:
-        """Return vLLM's fields about the prompt of a choice, as far as they were asked for."""
+        """Return vLLM's fields about the prompt of a choice, as far as they were requested."""
         extras: dict[str, Any] = {}
         if self.plan.token_ids:
             extras["prompt_token_ids"] = list(self.started.prompts[at // self.plan.n])
@@ -123,7 +123,7 @@ class Answer:
         return extras
 
     def extras(self) -> dict[str, Any]:
-        """Return our own fields: the settings as they were used, and the kind of numbers."""
+        """Return fields beyond OpenAI's API: settings used, and the kind of log-probabilities."""
         decoding = config_to_dict(self.started.configs[0])
         if self.plan.settings.draft:
             decoding["draft"] = self.plan.settings.draft

@@ -1,4 +1,4 @@
-"""Writer of responses: the items of the output, and the events of a stream in their order."""
+"""Writer of responses: the output items, and the ordered events of a stream."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.server.api.errors import ApiError
 
 
 class ResponseWriter(AnswerWriter):
-    """Writes a response."""
+    """Writes an answer as a response."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer)
@@ -35,7 +35,7 @@ class ResponseWriter(AnswerWriter):
         self._choice = answer.choices[0]
         self._ids = {"reasoning": f"rs_{uuid.uuid4().hex}", "message": f"msg_{uuid.uuid4().hex}"}
         self._event_count = 0
-        # Kind of the item that is open, and the number of those that were closed.
+        # Kind of the open item, and the number of closed items.
         self._open, self._closed = "", 0
 
     def body(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class ResponseWriter(AnswerWriter):
     def _snapshot(
         self, status: str, output: Sequence[dict[str, Any]] = (), error: ApiError | None = None
     ) -> dict[str, Any]:
-        """Return the response with so much of its output."""
+        """Return the response with this status and output."""
         cut_off = {"reason": "max_output_tokens"} if status == "incomplete" else None
         return {
             **self._repeated().model_dump(mode="json", exclude_unset=True),
@@ -67,7 +67,7 @@ class ResponseWriter(AnswerWriter):
         }
 
     def _repeated(self) -> Response:
-        """Return the fields that a response repeats of its request."""
+        """Return the fields that a response repeats from its request."""
         options, settings, logprobs = self._options, self.plan.settings, self.plan.logprobs
         shaping = self.answer.started.configs[0].shaping
         vocab_size = self.answer.started.vocabulary.vocab_size
@@ -97,7 +97,7 @@ class ResponseWriter(AnswerWriter):
         )
 
     def _usage(self) -> dict[str, Any]:
-        """Count tokens of the prompt and of the output, thinking and its marks included."""
+        """Return the token counts of prompt and output; the output includes thinking and marks."""
         prompt, output = self.answer.started.prompt_tokens, self.answer.tokens
         usage = ResponseUsage(
             input_tokens=prompt,
@@ -111,18 +111,18 @@ class ResponseWriter(AnswerWriter):
         return usage.model_dump(mode="json", exclude_unset=True)
 
     def _output(self) -> list[dict[str, Any]]:
-        """Return the items, once the run has ended."""
+        """Return the items after the run has ended."""
         texts, status = self._choice.texts, self._status
         items = []
         if "thinking" in texts:
-            # Only the last item is cut off.
+            # Only the last item can be incomplete.
             items.append(self._item("reasoning", "completed" if "answer" in texts else status))
         if "answer" in texts or not items or status == "completed":
             items.append(self._item("message", status))
         return items
 
     def _item(self, kind: str, status: str, *, empty: bool = False) -> dict[str, Any]:
-        """Return an item of the output; an empty one is yet to come."""
+        """Return an item of the output; with `empty`, without its content."""
         text = self._choice.text("thinking" if kind == "reasoning" else "answer")
         if kind == "reasoning":
             return {
@@ -166,7 +166,7 @@ class ResponseWriter(AnswerWriter):
             yield DONE
 
     def _event(self, name: str, **fields: Any) -> str:
-        """Return an event under its number."""
+        """Return an event with the next sequence number."""
         kind = f"response.{name}"
         self._event_count += 1
         return event({"type": kind, "sequence_number": self._event_count - 1, **fields}, kind)
@@ -185,7 +185,7 @@ class ResponseWriter(AnswerWriter):
             )
 
     def _turn_to(self, kind: str) -> Iterator[str]:
-        """Open an item of this kind where another one or none is open."""
+        """Open an item of this kind, unless one is open; close an open item of the other kind."""
         if self._open == kind:
             return
         if self._open:
@@ -198,7 +198,7 @@ class ResponseWriter(AnswerWriter):
         yield self._event("content_part.added", **self._place(), part=part)
 
     def _close(self, status: str) -> Iterator[str]:
-        """End the item that is open."""
+        """Close the open item."""
         item, place = self._item(self._open, status), self._place()
         (part,) = item["content"]
         done = {key: part[key] for key in ("text", "logprobs") if key in part}

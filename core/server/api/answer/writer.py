@@ -1,4 +1,4 @@
-"""Writers of answers: one interface, and the chunks that chat and completions share."""
+"""Writers of answers: the interface, and the chunks of chat and completions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DONE = "data: [DONE]\n\n"
 
 
 class AnswerWriter(ABC):
-    """Writes an answer in the shape of one API, whole or as events of a stream."""
+    """Writes an answer in the format of one API, as one body or as a stream of events."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -31,19 +31,19 @@ class AnswerWriter(ABC):
 
     @abstractmethod
     def body(self) -> dict[str, Any]:
-        """Return the whole answer, once every part was taken in."""
+        """Return the whole answer, after it has received every part."""
 
     @abstractmethod
     def events(self, part: AnswerPart) -> Iterator[str]:
-        """Yield the events for a part that the answer has taken in."""
+        """Yield the events for a part that the answer has received."""
 
     def entries(self, tokens: Sequence[TokenLogprobs]) -> list[dict[str, Any]]:
-        """Return log-probabilities as chat and responses have them."""
+        """Return log-probabilities in the form of chat and responses."""
         return [entry_of(self.answer.started.vocabulary, token) for token in tokens]
 
 
 class ChunkWriter(AnswerWriter):
-    """Writes streams of chunks, as chat and completions have them."""
+    """Writes the chunk streams of chat and completions."""
 
     def events(self, part: AnswerPart) -> Iterator[str]:
         if isinstance(part, Started):
@@ -67,12 +67,12 @@ class ChunkWriter(AnswerWriter):
             yield event(part.error.body())
 
     def opening(self) -> Iterator[dict[str, Any]]:
-        """Yield the chunks that begin a stream."""
+        """Yield the first chunks of a stream."""
         yield from ()
 
     @abstractmethod
     def delta(self, part: Delta) -> dict[str, Any]:
-        """Return the chunk of some tokens."""
+        """Return the stream chunk for new tokens of a choice."""
 
     @abstractmethod
     def last_chunk(self, at: int, reason: ApiFinishReason) -> dict[str, Any]:
@@ -83,13 +83,13 @@ class ChunkWriter(AnswerWriter):
         """Return a chunk with these choices."""
 
     def chunk(self, choice: dict[str, Any]) -> dict[str, Any]:
-        """Return the chunk of one choice, with the usage so far where every chunk says it."""
+        """Return the chunk of one choice, with the usage so far if every chunk must have it."""
         usage = self.answer.usage() if self.plan.usage == "always" else None
         extras = {} if self.plan.usage == "never" else {"usage": usage}
         return {**self.envelope([choice]), **extras}
 
 
 def event(value: Mapping[str, Any], name: str = "") -> str:
-    """Return a server-sent event; NaN and infinities are refused."""
+    """Return a server-sent event; refuse NaN and infinities."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return f"event: {name}\ndata: {text}\n\n" if name else f"data: {text}\n\n"

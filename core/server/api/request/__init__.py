@@ -1,1 +1,1 @@
-"""Read requests: the parameters of each API, and the plan that they make."""
+"""Read requests: the parameters of each API, and the plan made from them."""

@@ -15,10 +15,10 @@ from core.server.api.request.shared import EFFORTS, MOST_TOP, finish, read_usage
 
 
 def read_chat(body: Mapping[str, Any]) -> Plan:
-    """Read a request.
+    """Read a request for a chat completion.
 
     Raises:
-        ApiError: a parameter that is wrong or not supported.
+        ApiError: a parameter is wrong or not supported.
     """
     fields = Fields(body)
     model = fields.required_text("model")

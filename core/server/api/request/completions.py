@@ -19,10 +19,10 @@ DEFAULT_TOKENS = 16
 
 
 def read_completion(body: Mapping[str, Any]) -> Plan:
-    """Read a request.
+    """Read a request for a completion.
 
     Raises:
-        ApiError: a parameter that is wrong or not supported.
+        ApiError: a parameter is wrong or not supported.
     """
     fields = Fields(body)
     model = fields.required_text("model")

@@ -1,4 +1,4 @@
-"""Settings of a run, from a request's parameters."""
+"""Settings of a run, from the parameters of a request."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from core.server.api.errors import ApiError, as_api_error, unsupported
 from core.server.api.request import vllm_fields
 from core.server.api.request.fields import Fields
 
-# The parameters of OpenAI's API and of vLLM's that settings of ours stand for; the second word of a
-# pair is a setting of `shaping`.
+# Path of the setting for each parameter of OpenAI's and vLLM's APIs; `shaping` is the first word
+# for settings inside it.
 _MEANS = {
     "temperature": ("shaping", "temperature"),
     "top_p": ("shaping", "top_p"),
@@ -35,14 +35,14 @@ _MEANS = {
 }
 _ONLY_DRAWN = ("temperature", "top_p", "top_k", "min_p")
 _SEED = Interval(0, MAX_SEED)
-# A seed that nobody chose is one that the pages' control can hold.
+# A random seed must fit into the pages' control.
 _SEEDS = 2**31
-# Where a model has no bound of its own.
+# Limit for models without a context window.
 NO_WINDOW = 1_024
 
 
 class Thinks(Protocol):
-    """A model that says how it marks its thinking."""
+    """A model with thinking marks."""
 
     @property
     def think_marks(self) -> ThinkMarks: ...
@@ -50,16 +50,16 @@ class Thinks(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestSettings:
-    """The settings that a request names; what it leaves out depends on the model.
+    """Settings in a request; missing ones depend on the model.
 
     Args:
-        values: of parameters by the names of `_MEANS`.
-        decoding: a config's JSON, `draft` taken out.
-        draft: the second model of speculative decoding.
-        limit: of new tokens, and the parameter that it came from.
+        values: parameters, by the names in `_MEANS`.
+        decoding: a config's JSON, without `draft`.
+        draft: the draft model of speculative decoding.
+        limit: limit on new tokens; `limit_name` is its parameter.
         effort: the named thinking budget, or `none`.
-        ignore_eos: whether the run goes on to its limit.
-        stop_ids: tokens that are to end the run, the model's own alone.
+        ignore_eos: True if the run continues to its limit.
+        stop_ids: tokens that end the run; only the model's own are allowed.
     """
 
     values: Mapping[str, Any]
@@ -73,14 +73,14 @@ class RequestSettings:
 
     @property
     def thinks(self) -> bool:
-        """Return whether a thinking budget is asked for."""
+        """True if the request sets a thinking budget."""
         return self.effort in LEVELS
 
     def config(self, model: Any, room: int) -> MethodConfig:
-        """Return the config for a model that has room for so many new tokens.
+        """Return the config for a model with `room` for new tokens, in tokens.
 
         Raises:
-            ApiError: a value that no setting can take, or a setting that does nothing.
+            ApiError: an invalid value, or a setting without effect.
         """
         stray = next((token for token in self.stop_ids if token not in model.eos_ids), None)
         if stray is not None:
@@ -106,7 +106,7 @@ class RequestSettings:
         return config
 
     def _refusal(self, error: ConfigError) -> ApiError:
-        """Return the error under the name that the request has for it."""
+        """Return the error with the request's name of the setting."""
         names = {name: _MEANS[name][-1] for name in self.values}
         if self.limit is not None:
             names[self.limit_name] = "max_new_tokens"
@@ -116,15 +116,15 @@ class RequestSettings:
         return ApiError(error.under(name), param=name, code="invalid_value")
 
     def blamed(self, error: DecodingError) -> str | None:
-        """Return the parameter that an error of a run's settings speaks of."""
+        """Return the parameter that causes an error in a run's settings."""
         if error.setting in self.values:
             return error.setting
         return "decoding" if self.decoding is not None else None
 
     def _complete(self, data: dict[str, Any], model: Any, room: int) -> None:
-        """Fill in what follows from the method and the model."""
+        """Add the settings that follow from the method and the model."""
         limit = self.limit if self.limit is not None else data.get("max_new_tokens", room)
-        # What is wrong about a limit the config says.
+        # The config reports an invalid limit.
         data["max_new_tokens"] = min(limit, room) if type(limit) is int and limit > 0 else limit
         if self.ignore_eos:
             data["min_new_tokens"] = data["max_new_tokens"]
@@ -133,7 +133,7 @@ class RequestSettings:
         if "seed" in fields:
             data.setdefault("seed", secrets.randbelow(_SEEDS))
         elif "seed" in self.values:
-            # What draws nothing repeats itself.
+            # A method without draws is deterministic.
             data.pop("seed")
         if data["method"] == "greedy" and self.decoding is None:
             for name in _ONLY_DRAWN:
@@ -149,7 +149,7 @@ class RequestSettings:
                 data.setdefault("max_answer_tokens", data["max_new_tokens"])
 
     def _require_effect(self, config: MethodConfig) -> None:
-        """Raises ApiError for a setting of draws where nothing is drawn, or drawn elsewhere."""
+        """Raise ApiError for sampling settings if nothing is drawn, or if another server draws."""
         if isinstance(config, ByEngine):
             raise ApiError(
                 "The method engine asks another server to draw, and this one draws by itself: take "
@@ -170,10 +170,10 @@ class RequestSettings:
 def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None) -> RequestSettings:
     """Read the parameters that set a run.
 
-    Of those that bound the new tokens at most one may be given.
+    At most one of the limits on new tokens may be given.
 
     Raises:
-        ApiError: a wrong value, one thing said twice, or a setting that has no meaning here.
+        ApiError: a wrong value, a setting given twice, or a setting without meaning here.
     """
     values = {
         "temperature": fields.number("temperature", SETTINGS["temperature"].interval),
@@ -206,7 +206,7 @@ def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None)
 
 
 def _with_decoding(settings: RequestSettings, decoding: Mapping[str, Any]) -> RequestSettings:
-    """Add `decoding`; raises ApiError for what the parameters say too."""
+    """Add `decoding`; raise ApiError for settings that parameters set too."""
     shaping = decoding.get("shaping", {})
     for name in settings.values:
         *inside, setting = _MEANS[name]

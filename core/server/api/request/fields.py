@@ -1,4 +1,4 @@
-"""Parameters of a request's body: each is read by name, and what nobody read is refused."""
+"""Parameters of a request's body: each is read by name, and unread ones are refused."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ N = TypeVar("N", bound=float)
 
 
 class Fields:
-    """A JSON object's members; null is the same as absent.
+    """Members of a JSON object; null is the same as absent.
 
     Args:
-        where: what stands before a name in errors, such as `reasoning.`.
+        where: prefix of a name in errors, such as `reasoning.`.
 
     Raises (every reader):
         ApiError: a value of the wrong kind or outside its interval.
@@ -36,11 +36,11 @@ class Fields:
         self._read: set[str] = set()
 
     def has(self, name: str) -> bool:
-        """Return whether a value is given."""
+        """Return True if a value is given."""
         return name in self._data
 
     def any(self, name: str) -> Any:
-        """Return the value as it is; None where there is none."""
+        """Return the value unchanged; None if it is absent."""
         self._read.add(name)
         return self._data.get(name)
 
@@ -83,7 +83,7 @@ class Fields:
         return str(value)
 
     def inert(self, name: str, *values: Any) -> None:
-        """Accept a parameter only with values that ask for nothing that isn't done anyway."""
+        """Refuse a parameter unless it has one of the values that match the server's behaviour."""
         value = self.any(name)
         same = (isinstance(value, bool) == isinstance(v, bool) and value == v for v in values)
         if value is not None and not any(same):
@@ -96,10 +96,10 @@ class Fields:
             raise unsupported(self._where + name, why)
 
     def finish(self, known: Collection[str]) -> None:
-        """Refuse what nobody has read.
+        """Refuse unread parameters.
 
         Args:
-            known: names that OpenAI's API has.
+            known: names in OpenAI's API.
         """
         for name in sorted(self._data.keys() - self._read):
             if name in known:
@@ -111,14 +111,14 @@ class Fields:
             )
 
     def require_prompt(self, endpoint: Endpoint) -> None:
-        """Raises ApiError for a body that is another endpoint's."""
+        """Raise ApiError for a body that belongs to another endpoint."""
         prompt = ENDPOINTS[endpoint].prompt
         for row in ENDPOINTS.values():
             if row.prompt in self._data and prompt not in self._data:
                 raise self.wrong(prompt, f"is missing; {row.prompt} goes to {V1}{row.path}")
 
     def wrong(self, name: str, what: str) -> ApiError:
-        """Return the error of a value that can't be taken."""
+        """Return the error for an invalid value."""
         label = self._where + name
         return ApiError(f"{label} {what}.", param=label, code="invalid_value")
 
@@ -152,7 +152,7 @@ def is_token_id(value: Any) -> bool:
 
 
 def _hint(name: str) -> str:
-    """Name the place of a setting that is no parameter; empty for an unknown name."""
+    """Return a hint on where to put a misplaced setting; empty for an unknown name."""
     place = place_of(name)
     if place == "max_new_tokens":
         return "; the bound on new tokens is max_tokens"

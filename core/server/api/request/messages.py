@@ -1,4 +1,4 @@
-"""Messages of a conversation, from a request's body to those that a chat template takes."""
+"""Convert the messages of a request's body to those that a chat template takes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.server.api.errors import ApiError, unsupported
 from core.server.api.request.fields import MAX_TEXT
 
 Message = dict[str, str]
-# Developers' messages are what system messages were called before.
+# Developer messages were formerly called system messages.
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _TEXT_PARTS = ("text", "input_text", "output_text")
 MAX_MESSAGES = 1_000
-# What a message may say besides, and what of it means nothing to a model that writes text.
+# Accepted fields of a message, and fields that must be empty for a text model.
 _LABELS = {"id", "name", "status", "phase", "type"}
 _MAY_BE_EMPTY = ("tool_calls", "function_call", "refusal", "audio", "annotations")
 
@@ -23,10 +23,10 @@ def read_messages(value: Any, name: str) -> list[Message]:
     """Read the messages of a chat.
 
     Args:
-        value: what stands in the body under this name.
+        value: the body's value under this name.
 
     Raises:
-        ApiError: no list of messages, or one that holds something else than text.
+        ApiError: it is no list of messages, or a message has other content than text.
     """
     if not isinstance(value, list) or not value:
         raise ApiError(f"{name} must be a list of messages, at least one.", param=name)
@@ -36,10 +36,10 @@ def read_messages(value: Any, name: str) -> list[Message]:
 
 
 def read_input(value: Any, name: str = "input") -> list[Message]:
-    """Read the input of a response: a text, or items; reasoning is left out, as templates do.
+    """Read the input of a response: a text, or items; reasoning is dropped, as in templates.
 
     Raises:
-        ApiError: something else than messages with text.
+        ApiError: it has other items than messages with text.
     """
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
@@ -86,7 +86,7 @@ def _part(part: Any, name: str) -> str:
 
 
 def with_instructions(messages: Sequence[Message], instructions: str | None) -> list[Message]:
-    """Return the messages behind a system message; one that is there is put behind its text."""
+    """Return the messages with the instructions at the start of the system message."""
     if not instructions:
         return list(messages)
     first, *others = messages

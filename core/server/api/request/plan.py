@@ -1,4 +1,4 @@
-"""Plan of a request, once its body was read; nothing of it depends on a model yet."""
+"""Plan of a request after its body was read; it doesn't depend on a model yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.server.api.errors import ApiError
 from core.server.api.request.config import RequestSettings, Thinks
 from core.server.api.request.messages import Message, with_instructions
 
-# Choices of one request: each is a run.
+# Limit on choices of one request; each choice is a run.
 MAX_CHOICES = 16
 Mode: TypeAlias = Literal["raw", "final"]
 MODES: tuple[Mode, ...] = ("raw", "final")
@@ -27,8 +27,8 @@ class LogprobsOptions:
     """Log-probabilities that a request asks for.
 
     Args:
-        top: the most probable tokens of each position; -1 for the whole vocabulary.
-        mode: `raw` of the model itself, `final` of what was drawn from.
+        top: number of most probable tokens at each position; -1 for the whole vocabulary.
+        mode: `raw` for the model's distribution, `final` for the distribution of the draw.
     """
 
     top: int = 0
@@ -41,10 +41,10 @@ class LogprobsOptions:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A conversation that the model is to answer.
+    """A conversation for the model to answer.
 
     Args:
-        opened: whether its text ends where the answer begins.
+        opened: True if its text ends where the answer begins.
     """
 
     messages: tuple[Message, ...]
@@ -53,12 +53,12 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseOptions:
-    """Fields that a response repeats of its request.
+    """Fields that a response repeats from its request.
 
     Args:
-        messages: the whole conversation without the instructions, for a request that goes on.
-        previous: id of the response that it goes on from.
-        store: whether the answer can be asked for again, and gone on from.
+        messages: the whole conversation without instructions, for a later request.
+        previous: id of the response that this request continues.
+        store: True if the answer can be fetched and continued later.
     """
 
     messages: tuple[Message, ...]
@@ -70,7 +70,7 @@ class ResponseOptions:
     prompt_cache_key: str | None
 
 
-# Text that is to be continued, its token ids, or a conversation.
+# Text to continue, its token ids, or a conversation.
 Prompt: TypeAlias = str | tuple[int, ...] | Chat
 StreamUsage: TypeAlias = Literal["never", "last", "always"]
 
@@ -80,17 +80,17 @@ class Plan:
     """A request.
 
     Args:
-        prompts: each gets `n` choices.
-        echo: whether the answer begins with the prompt.
-        only_prompt: whether nothing is to be generated (max_tokens 0).
-        prompt_logprobs: how many the tokens of the prompt get; None for none.
-        keep_stop: whether the text ends with the stop string that ended the run.
-        special: whether special tokens are written out in the text.
-        token_ids: whether the answer says the ids of its prompt and of its tokens.
-        ids_as_text: whether completions write a token as `token_id:383`, as vLLM can.
-        usage: when a stream says the usage; `always` in every chunk.
-        response: what only the Responses API has.
-        body: the request's JSON, as it came.
+        prompts: the prompts; each gets `n` choices.
+        echo: True if the answer begins with the prompt.
+        only_prompt: True if nothing is generated (max_tokens 0).
+        prompt_logprobs: number of candidates at each prompt position; None for none.
+        keep_stop: True if the text includes the stop string that ended the run.
+        special: True if the text includes special tokens.
+        token_ids: True if the answer includes the ids of its prompt and of its tokens.
+        ids_as_text: True if completions write a token as `token_id:383`, as vLLM can.
+        usage: chunks of a stream with the usage; `always` means every chunk.
+        response: options of the Responses API only.
+        body: JSON of the request, unchanged.
     """
 
     endpoint: Endpoint
@@ -113,11 +113,11 @@ class Plan:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Every model that the run needs."""
+        """Names of all models that the run needs."""
         return (self.model, self.settings.draft) if self.settings.draft else (self.model,)
 
     def blamed(self, error: DecodingError) -> str | None:
-        """Return the parameter that an error speaks of."""
+        """Return the parameter that causes an error."""
         if isinstance(error, PromptError):
             return ENDPOINTS[self.endpoint].prompt
         return self.settings.blamed(error)
@@ -137,12 +137,12 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
     """Return the token ids of a prompt.
 
     Args:
-        effort: where the model is to think; one without marks of its own is told how. With `none`
-            the prompt closes the thinking that the model would begin.
+        effort: thinking budget; a model without marks gets an instruction. With `none`, the
+            prompt closes the thinking that the model would begin.
 
     Raises:
         ApiError: a conversation for a model without a chat template.
-        PromptError: a text that is none, or messages that the template refuses.
+        PromptError: the text is invalid, or the template refuses the messages.
     """
     if isinstance(prompt, tuple):
         return list(prompt)
@@ -163,14 +163,14 @@ def encode(model: LanguageModel, prompt: Prompt, effort: str | None) -> list[int
 
 
 def encode_chat(model: LanguageModel, messages: list[Message], opened: bool = True) -> list[int]:
-    """Return the ids of a conversation.
+    """Return the token ids of a conversation.
 
     Args:
-        opened: whether they end where the answer begins.
+        opened: True if they end where the answer begins.
 
     Raises:
         ApiError: the model has no chat template.
-        PromptError: messages that the template refuses.
+        PromptError: the template refuses the messages.
     """
     if not offers(model, Chats) or not model.has_chat_template:
         raise ApiError(

@@ -13,24 +13,24 @@ from core.server.api.request.plan import MODES, Chat, LogprobsOptions, Plan, Res
 from core.server.api.request.shared import EFFORTS, MOST_TOP, finish
 
 INCLUDE_LOGPROBS = "message.output_text.logprobs"
-# Reasoning is given in full anyway, and nothing of it is encrypted.
+# Reasoning is always returned in full, without encryption.
 _INCLUDABLE = (INCLUDE_LOGPROBS, "reasoning.encrypted_content")
 MAX_METADATA, MAX_KEY, MAX_VALUE = 16, 64, 512
 
 
 def read_response(body: Mapping[str, Any], recall: Callable[[str], tuple[Message, ...]]) -> Plan:
-    """Read a request.
+    """Read a request for a response.
 
     Args:
-        recall: gives the conversation up to and with an earlier response, by its id; raises
-            ApiError where it isn't there.
+        recall: returns the conversation up to an earlier response, by its id; raises ApiError
+            if it doesn't exist.
 
     Raises:
-        ApiError: a parameter that is wrong or not supported.
+        ApiError: a parameter is wrong or not supported.
     """
     fields = Fields(body)
     previous = fields.text("previous_response_id")
-    # An error of the request itself comes before one of what it refers to.
+    # Errors in the request itself are reported before errors in its references.
     fields.require_prompt("responses")
     model, newest = fields.required_text("model"), read_input(fields.any("input"))
     messages = (*(recall(previous) if previous else ()), *newest)
@@ -63,7 +63,7 @@ def _effort(fields: Fields) -> str | None:
         return None
     reasoning = Fields(value, "reasoning.")
     effort = reasoning.choice("effort", EFFORTS)
-    # No model here sums up what it thought; `auto` takes what there is.
+    # No model here summarises its thinking; `auto` accepts this.
     reasoning.inert("summary", "auto")
     reasoning.finish(("generate_summary", "context", "mode"))
     return effort

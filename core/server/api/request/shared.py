@@ -1,4 +1,4 @@
-"""Parameters that several of OpenAI's APIs share, and those that change nothing here."""
+"""Parameters that several of OpenAI's APIs share, and parameters without effect here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.server.api.request.plan import StreamUsage
 
 EFFORTS = ("none", *LEVELS)
 MOST_TOP = Interval(-1, 10_000_000)
-# Names that OpenAI's APIs have beside `stream`.
+# Names in OpenAI's APIs, besides `stream`.
 _PARAMS: Mapping[Endpoint, type] = {
     "chat": chat_params.CompletionCreateParamsBase,
     "completions": CompletionCreateParamsBase,
@@ -27,7 +27,7 @@ _PARAMS: Mapping[Endpoint, type] = {
 _PENALTIES = {"frequency_penalty": (0,), "presence_penalty": (0,)}
 _TOOLS = {"tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)}
 _TIER = {"service_tier": ("auto", "default")}
-# Values that ask for nothing that isn't done anyway.
+# Values that match the server's behaviour anyway.
 _INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
     "chat": {
         **_PENALTIES,
@@ -48,7 +48,7 @@ _INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
         **_PENALTIES,
     },
 }
-# Texts that only label a request.
+# Parameters that only label a request.
 _LABELS: Mapping[Endpoint, tuple[str, ...]] = {
     "chat": ("user", "safety_identifier", "prompt_cache_key"),
     "completions": ("user",),
@@ -57,7 +57,7 @@ _LABELS: Mapping[Endpoint, tuple[str, ...]] = {
 
 
 def read_usage(fields: Fields) -> StreamUsage:
-    """Read when a stream says the usage."""
+    """Read which chunks of a stream include the usage."""
     value = fields.object("stream_options")
     if value is None:
         return "never"
@@ -71,10 +71,10 @@ def read_usage(fields: Fields) -> StreamUsage:
 
 
 def finish(fields: Fields, endpoint: Endpoint) -> None:
-    """Accept what changes nothing, and refuse what nobody has read.
+    """Accept parameters without effect, and refuse unread ones.
 
     Raises:
-        ApiError: a parameter that is wrong, unknown or not supported.
+        ApiError: a parameter is wrong, unknown or not supported.
     """
     if endpoint != "completions" and fields.items("tools"):
         raise unsupported("tools", "The models here call no tools; leave it out.")

@@ -11,7 +11,7 @@ from core.server.api.endpoints import Endpoint
 from core.server.api.request.fields import Fields
 
 SHAPING = ("top_k", "min_p", "repetition_penalty")
-# What sets a run, and what its answer shows besides.
+# Parameters that set a run, and parameters that add fields to its answer.
 SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
 SHOWN = ("prompt_logprobs", "include_stop_str_in_output", "skip_special_tokens", "return_token_ids")
 _COUNT = Interval(-1, MAX_COUNT)  # -1 stands for all.
@@ -25,7 +25,7 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "bad_words": ([],),
     "allowed_token_ids": (),
 }
-# Values that ask for nothing: clients send them as their defaults.
+# Values without effect, which clients send as defaults.
 NEUTRAL: dict[Endpoint, dict[str, tuple[Any, ...]]] = {
     "responses": _NEUTRAL,
     "chat": {
@@ -40,7 +40,7 @@ NEUTRAL: dict[Endpoint, dict[str, tuple[Any, ...]]] = {
 
 
 def read_shaping(fields: Fields) -> dict[str, Any]:
-    """Read the filters and the penalty that act, by their names; neutral values are left out.
+    """Read vLLM's filters and penalty by name; neutral values are left out.
 
     Raises:
         ApiError: a wrong value.
@@ -55,7 +55,7 @@ def read_shaping(fields: Fields) -> dict[str, Any]:
 
 
 def read_shown(fields: Fields) -> dict[str, Any]:
-    """Read the fields of a plan that its answer shows besides.
+    """Read the parameters that add fields to the answer; return fields of a plan.
 
     Raises:
         ApiError: a wrong value, or log-probabilities of the prompt in a stream.
@@ -71,7 +71,7 @@ def read_shown(fields: Fields) -> dict[str, Any]:
     }
 
 
-# All that OpenAI's client has no argument for.
+# Parameters for which OpenAI's client has no argument.
 NAMES = {
     *(*SETTINGS_NAMES, *SHOWN, "add_generation_prompt"),
     *(name for names in NEUTRAL.values() for name in names if name != "echo"),

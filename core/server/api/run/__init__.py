@@ -1,1 +1,1 @@
-"""Run requests: the model, its turn, and the parts of the answer as they come."""
+"""Run requests: load the model, wait for the turn, and send the parts of the answer."""

@@ -1,4 +1,4 @@
-"""Emitter: turns the steps of a run into parts of the answer, as they come."""
+"""Convert the steps of a run to parts of the answer, one by one."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class RequestRun(NamedTuple):
     """One run of a request.
 
     Args:
-        choices: whose text it gives: of a search several, best first.
-        prompt_text: what the user wrote, of a conversation.
+        choices: choices that get its text; for a beam search several, best first.
+        prompt_text: the user's text in a conversation.
     """
 
     choices: tuple[int, ...]
@@ -60,7 +60,7 @@ class Emitter:
 
     @property
     def scoring(self) -> ScoreRequest:
-        """The log-probabilities to read with the run."""
+        """The log-probabilities to compute during the run."""
         plan = self._plan
         counted = plan.prompt_logprobs
         return ScoreRequest(
@@ -70,16 +70,16 @@ class Emitter:
         )
 
     def _new_text(self) -> ChoiceText:
-        """Completions give the whole text; a message and a response give thinking apart."""
+        """Return the text of a choice; chat and responses separate the thinking from the answer."""
         run, whole = self._run, self._plan.endpoint == "completions"
         marks = ("", "") if whole else marks_of(self._model)
         prompt = join_prompt(self._model, run.prompt_ids[-END_OF_PROMPT:])
         return ChoiceText(run.config, marks, prompt, self._plan.keep_stop)
 
-    def on_step(self, step: Step, scores: Scores) -> None:
-        """Take in a step as soon as it is there."""
+    def on_step(self, step: Step, scores: Scores, made: float) -> None:
+        """Emit the parts of a new step; `made` is its time in the process that computes."""
         self._record.steps.append(step)
-        self._record.count(tokens_in(step))
+        self._record.count(tokens_in(step), made)
         if isinstance(step, PromptStep):
             self._write_prompt(scores)
         elif isinstance(step, TokenStep):
@@ -89,7 +89,7 @@ class Emitter:
             rounds = self._push(self._text, step.texts, step.token_ids)
             self._send(rounds, step.token_ids, scores.tokens)
         else:
-            # A search is sure of its text at its end.
+            # A beam search knows its text only at the end.
             assert isinstance(step, BeamStep)
 
     def _write_prompt(self, scores: Scores) -> None:
@@ -105,7 +105,7 @@ class Emitter:
     def _push(
         self, text: ChoiceText, texts: Sequence[str], ids: Sequence[int]
     ) -> list[list[tuple[PartPhase, str]]]:
-        """Return what each token adds to the texts of a choice."""
+        """Return the text that each token adds to a choice, by phase."""
         return [
             self._shown(text.push(added, special_name(self._model, token_id)), token_id)
             for added, token_id in zip(texts, ids, strict=True)
@@ -114,7 +114,7 @@ class Emitter:
     def _shown(
         self, added: list[tuple[PartPhase, str]], token_id: int
     ) -> list[tuple[PartPhase, str]]:
-        """Write out a special token where the request wants it; an end is none."""
+        """Append a special token's name if the request wants it; not for an end of sequence."""
         if not self._plan.special or token_id in self._model.eos_ids:
             return added
         *before, (phase, text) = added
@@ -127,7 +127,7 @@ class Emitter:
         logprobs: Sequence[TokenLogprobs],
         choice: int | None = None,
     ) -> None:
-        """Send what each token adds; neighbours of one phase go together."""
+        """Send the text that each token adds; consecutive texts of one phase are joined."""
         choice = self._run.choices[0] if choice is None else choice
         parts: list[Delta] = []
         for at, (token_id, (*before, (phase, text))) in enumerate(
@@ -142,7 +142,7 @@ class Emitter:
             self._put(part)
 
     def finish(self, run: ScoredRun) -> None:
-        """Emit how the run ended, and of a search what it found."""
+        """Emit the end of the run, and the hypotheses of a beam search."""
         trace = run.trace
         if trace.hypotheses:
             self._write_hypotheses(run)

@@ -1,4 +1,4 @@
-"""Readers of log-probabilities: of one token, from the logits that it was chosen from."""
+"""Read the log-probabilities of a token from the logits that it was chosen from."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from core.server.api.answer.logprobs import NEVER, TokenLogprobs
 from core.server.api.errors import ApiError
 from core.server.api.request.plan import LogprobsOptions
 
-# Methods whose steps are made of the logits of the last forward, one token a step.
+# Methods that emit one token per step, from the logits of the last forward.
 STEPWISE = ("greedy", "sampling", "reasoning")
-# Of a token: its index in the run, logits `[vocab]`, the ids before it, its id.
+# Arguments: the token's index in the run, logits `[vocab]`, the ids before it, its id.
 TokenReader: TypeAlias = Callable[[int, Tensor, Sequence[int], int], TokenLogprobs]
-# The tokens that the groups before a path's own took at a step, by the step's index.
+# Returns the tokens that earlier groups took at a step, by the step's index.
 Taken: TypeAlias = Callable[[int], Sequence[int]]
 
 
@@ -36,13 +36,13 @@ def reader_of(
     options: LogprobsOptions,
     taken: Taken = lambda _: (),
 ) -> TokenReader:
-    """Return the reader of a run's log-probabilities.
+    """Return the function that reads a run's log-probabilities.
 
     Raw ones are the model's own. Final ones are those that the method chose by. Sampling: the
-    distribution that was drawn from. A beam search: what each token adds to the score of its path,
-    nats; where penalties act they are no distribution, as in transformers. Speculative decoding
-    that draws: the target's distribution, which the verification holds the draft to. Where nothing
-    is drawn the choice is certain.
+    distribution of the draw. Beam search: the score that each token adds to its path, in nats; with
+    penalties this is no distribution, as in transformers. Speculative decoding with draws: the
+    target's distribution, which the verification reproduces. Methods without draws: probability 1
+    for the chosen token.
     """
     count = options.count(model.vocab_size)
     if options.mode == "raw":
@@ -59,7 +59,7 @@ def reader_of(
         )
     else:
         return lambda _index, _row, _ids, token_id: certain(token_id, count)
-    # Draws from a generator of its own; the stages before the draw are those of the run.
+    # It has its own random generator; the stages before the draw are those of the run.
     picker = Picker(model, drawn)
     return lambda index, row, ids, token_id: read(
         picker.pick(index, row, ids).stages[-1], token_id, count
@@ -81,10 +81,10 @@ def _scores(model: LanguageModel, config: BeamSearch, taken: Taken, count: int) 
 
 
 def read_raw(model: LanguageModel, row: Tensor, token_id: int, count: int) -> TokenLogprobs:
-    """Read a token in the model's own distribution, of logits `[vocab]`.
+    """Return a token's log-probabilities under the model, from logits `[vocab]`.
 
     Raises:
-        ApiError: its server names other tokens of this place only.
+        ApiError: the model's server doesn't name this token at this position.
     """
     known = getattr(model, "known", None)
     if known is None:
@@ -100,7 +100,7 @@ def read_raw(model: LanguageModel, row: Tensor, token_id: int, count: int) -> To
 
 
 def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs:
-    """Read a token in a distribution, with its `count` most probable ones; removed tokens never."""
+    """Return a token's log-probability (`NEVER` if removed) and the `count` likeliest tokens."""
     logprob = distribution.log_probs_of(torch.tensor([token_id]))[0]
     places = ranked(distribution.logits, count).ids if count else []
     ids = places if distribution.ids is None else distribution.ids[places].tolist()
@@ -109,6 +109,6 @@ def read(distribution: Distribution, token_id: int, count: int) -> TokenLogprobs
 
 
 def certain(token_id: int, count: int) -> TokenLogprobs:
-    """Return a token that nothing else could have been; `count` as of `read`."""
+    """Return log-probabilities of a token with probability 1; `count` as in `read`."""
     only = (token_id,) if count else ()
     return TokenLogprobs(token_id, 0.0, only, (0.0,) * len(only))

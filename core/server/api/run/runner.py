@@ -27,11 +27,11 @@ from core.server.queue import FairQueue
 from core.server.worker.workers import IN_PROCESS, Workers
 from core.traces.data_path.recorder import record as data_path
 
-# Of one request's data path; a token of the embedded model takes about 140.
+# Limit on calls in a request's data path; a token of the embedded model takes about 140.
 MOST_CALLS = 20_000
 
 
-# Loads the model of a name; stops with LoadingStoppedError when the function returns True.
+# Loads a model by name; raises LoadingStoppedError if the function returns True.
 Load: TypeAlias = Callable[[str, Callable[[], bool]], Any]
 
 
@@ -40,7 +40,7 @@ class Runner:
     """Makes the answer of one request, as the work of its job.
 
     Args:
-        put: takes the parts of the answer; called from the job's thread.
+        put: receives the parts of the answer, in the job's thread.
     """
 
     plan: Plan
@@ -60,7 +60,7 @@ class Runner:
         try:
             models = [self.load(name, self.record.should_stop) for name in self.plan.models]
             leave_a_processor()
-            # Where models lie is their operator's matter.
+            # The data path must not show where models are stored.
             with self._watched():
                 self._run_loaded(*models)
         except LoadingStoppedError:
@@ -70,7 +70,7 @@ class Runner:
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Record the data path, where it was asked for."""
+        """Record the data path, if requested."""
         if not self.record.watched:
             yield
             return
@@ -85,7 +85,7 @@ class Runner:
         record.configs = tuple(run.config for run in runs)
         self._require_bounds(model, runs)
         for run in runs:
-            # Says what is wrong before the answer begins, and starts nothing.
+            # Raises errors before the answer begins, and starts nothing.
             decode(model, run.prompt_ids, run.config, draft=draft)
         firsts = [run for run in runs if run.choices[0] % plan.n == 0]
         prompts = tuple(tuple(run.prompt_ids) for run in firsts)
@@ -104,7 +104,7 @@ class Runner:
         """Yield the runs of the request, in order of their choices.
 
         Raises:
-            ApiError, PromptError, ConfigError: what the model can't be asked for.
+            ApiError, PromptError, ConfigError: the request is invalid for the model.
         """
         plan = self.plan
         for at, prompt in enumerate(plan.prompts):
@@ -114,7 +114,7 @@ class Runner:
             config = plan.settings.config(model, room)
             choices = tuple(range(at * plan.n, (at + 1) * plan.n))
             if isinstance(config, BeamSearch):
-                # A search finds all choices.
+                # One beam search returns all choices.
                 yield RequestRun(choices, ids, text, _with_paths(config, plan.n))
                 continue
             for n, choice in enumerate(choices):
@@ -122,7 +122,7 @@ class Runner:
                 yield RequestRun((choice,), ids, text, replace(config, **seeded))
 
     def _require_bounds(self, model: LanguageModel, runs: Sequence[RequestRun]) -> None:
-        """Raises ApiError for more log-probabilities than an answer may hold, or a server names."""
+        """Raise ApiError for more log-probabilities than an answer may hold or a server names."""
         plan = self.plan
         name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
         if plan.logprobs:
@@ -135,11 +135,11 @@ class Runner:
             )
 
     def _decode(self, model: LanguageModel, draft: LanguageModel | None, run: RequestRun) -> None:
-        """Make one run; its parts go out as they come, and its trace is kept."""
+        """Make one run; send its parts as they arrive, and store its trace."""
         plan, record = self.plan, self.record
         emitter = Emitter(plan, record, model, run, self.put)
 
-        # The data path is recorded in this process.
+        # The data path can only be recorded in this process.
         workers = IN_PROCESS if record.watched else self.workers
         scored = workers.compute(
             record,
@@ -160,7 +160,7 @@ class Runner:
         emitter.finish(scored)
         stopped = record.should_stop() or plan.only_prompt
         if trace.finish_reason == "cancelled" and not stopped and trace.notes:
-            # Its model's server broke off, or draws what it doesn't name.
+            # The model's server broke off, or drew a token that it doesn't name.
             raise LostModelError(trace.notes[-1].words)
 
 
@@ -183,7 +183,7 @@ def _require_bound(
 
 
 def _with_paths(config: BeamSearch, count: int) -> BeamSearch:
-    """Return the config of a search that finds so many paths, or more where it says so."""
+    """Return the config of a beam search that returns at least `count` paths."""
     try:
         return replace(config, num_return_sequences=max(count, config.num_return_sequences))
     except ConfigError as error:

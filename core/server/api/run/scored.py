@@ -1,9 +1,10 @@
-"""A run with the log-probabilities that its request asks for, read where the model computes."""
+"""A run with the requested log-probabilities, computed in the model's process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
 from typing import NamedTuple, TypeAlias, cast
 
 from core.decoding.config import MethodConfig
@@ -21,7 +22,7 @@ Logprobs: TypeAlias = tuple[TokenLogprobs, ...]
 
 
 class ScoreRequest(NamedTuple):
-    """Log-probabilities to read: of the run's tokens, and of its prompt's for two fields."""
+    """Log-probabilities to read: of the run's tokens, and of its prompt's tokens for two fields."""
 
     tokens: LogprobsOptions | None = None
     echo: LogprobsOptions | None = None
@@ -32,8 +33,8 @@ class Scores(NamedTuple):
     """Log-probabilities of a step's tokens.
 
     Args:
-        echo, prompt: of the prompt's tokens, the second token first; with the prompt's step.
-        ranks: of the tokens of `prompt`, 1 for the most probable one of its place.
+        echo, prompt: of the prompt's tokens from the second on; only with the prompt's step.
+        ranks: rank of each token in `prompt`, 1 for the most probable at its position.
     """
 
     tokens: Logprobs = ()
@@ -43,7 +44,7 @@ class Scores(NamedTuple):
 
 
 class ScoredRun(NamedTuple):
-    """A run's trace, and of a search the log-probabilities of each hypothesis."""
+    """A run's trace, and the log-probabilities of each hypothesis of a beam search."""
 
     trace: Trace
     hypotheses: tuple[Logprobs, ...]
@@ -58,20 +59,26 @@ def collect_scored(
     draft: LanguageModel | None,
     prompt_text: str | None,
     only_prompt: bool,
-    on_step: Callable[[Step, Scores], object],
+    on_step: Callable[[Step, Scores, float], object],
     should_stop: Callable[[], bool],
 ) -> ScoredRun:
-    """Run the model, and call `on_step` with each step and its scores; raises as `collect`.
+    """Run the model, and call `on_step` with each step, its scores and the time of the step.
+
+    Raises the errors of `collect`.
 
     Args:
         only_prompt: stop after the prompt's step.
+        on_step: gets the time by `perf_counter` of the process that computes.
+
+    Raises:
+        as `collect`.
     """
     scorer = _RunScorer(model, prompt_ids, config, scoring)
     over = False
 
     def on_each(step: Step) -> None:
         nonlocal over
-        on_step(step, scorer.read(step))
+        on_step(step, scorer.read(step), perf_counter())
         over = only_prompt
 
     trace = collect(
@@ -80,7 +87,7 @@ def collect_scored(
         config,
         draft=draft,
         on_step=on_each,
-        # Asked before the first step too, and the prompt is one.
+        # Also called before the first step; the prompt counts as a step.
         should_stop=lambda: should_stop() or over,
         prompt_text=prompt_text,
     )
@@ -90,8 +97,8 @@ def collect_scored(
 class _RunScorer:
     """Reader of a run's log-probabilities.
 
-    They come from the logits that a step was made of, or, where a method's steps aren't made of
-    one forward's, from a forward pass of their own.
+    It uses the logits that a step was chosen from or, for a method whose steps use several
+    forwards, an extra forward pass.
     """
 
     def __init__(
@@ -121,7 +128,7 @@ class _RunScorer:
         self.model = cast(LanguageModel, tap) if tapped else model
 
     def read(self, step: Step) -> Scores:
-        """Read a step before the next one is made."""
+        """Return a step's scores; call it before the next step."""
         if isinstance(step, PromptStep):
             echo, prompt = self._echo, self._prompt
             return Scores(
@@ -137,7 +144,7 @@ class _RunScorer:
         return Scores()
 
     def hypotheses(self, trace: Trace) -> tuple[Logprobs, ...]:
-        """Read the tokens of each hypothesis."""
+        """Return the log-probabilities of each hypothesis."""
         if not self._options:
             return ()
         return tuple(
@@ -153,5 +160,5 @@ class _RunScorer:
 
 
 def _taken(trace: Trace, group: int, index: int) -> Sequence[int]:
-    """Return the tokens that the groups before one took at a step of a search."""
+    """Return the tokens that earlier groups of a beam search took at a step."""
     return trace.beam_steps[index].taken_before(group)

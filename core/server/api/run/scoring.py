@@ -1,4 +1,4 @@
-"""Log-probabilities of a run's tokens, over the whole vocabulary, as its trace has them."""
+"""Log-probabilities of a run's tokens, over the whole vocabulary, as in its trace."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from core.server.api.run.reading import TokenReader, certain, read_raw, reader_o
 
 
 class Tap(Wrapped):
-    """A model whose last logits can be read: those that the step at hand was made of.
+    """Model wrapper that keeps the last logits, from which the current step is chosen.
 
     Args:
-        on_prompt: each as `on_logits` of `LanguageModel.start`.
+        on_prompt: callbacks, as `on_logits` in `LanguageModel.start`.
     """
 
     def __init__(self, model: LanguageModel, on_prompt: Sequence[OnLogits] = ()) -> None:
@@ -52,7 +52,7 @@ class _TappedContext(Wrapped):
 
 
 class StepReader:
-    """Log-probabilities of the steps of a run that emits one token a step, from its own logits."""
+    """Log-probabilities of a run with one token per step, from the run's own logits."""
 
     def __init__(
         self, tap: Tap, prompt_ids: Sequence[int], config: MethodConfig, options: LogprobsOptions
@@ -61,7 +61,7 @@ class StepReader:
         self._read = reader_of(cast(LanguageModel, tap), config, options)
 
     def read(self, step: TokenStep) -> TokenLogprobs:
-        """Read a step before the next one is made."""
+        """Return a step's log-probabilities; call it before the next step."""
         row, token_id = self._tap.row, step.token_id
         assert row is not None
         if self._options.mode == "final" and step.origin in ("forced", "server"):
@@ -73,14 +73,14 @@ class StepReader:
 
 
 class Scorer:
-    """Log-probabilities of tokens that another method emitted: from a forward pass of its own."""
+    """Log-probabilities of the tokens of any method, from an extra forward pass."""
 
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], read: TokenReader) -> None:
         self._context, self._read_one = model.start(prompt_ids), read
         self._ids, self._first = list(prompt_ids), len(prompt_ids)
 
     def read(self, token_ids: Sequence[int]) -> tuple[TokenLogprobs, ...]:
-        """Read the next tokens."""
+        """Return the log-probabilities of the next tokens."""
         if not token_ids:
             return ()
         before = self._context.logits[0]
@@ -102,11 +102,11 @@ class PromptReader:
         self._model, self._ids = model, prompt_ids
         self._count = options.count(model.vocab_size)
         self.tokens: list[TokenLogprobs] = []
-        # 1 for the most probable token of its place.
+        # Rank of each token, 1 for the most probable at its position.
         self.ranks: list[int] = []
 
     def __call__(self, first: int, logits: Tensor) -> None:
-        """Take in consecutive positions, `[n, vocab]`."""
+        """Read consecutive positions, logits `[n, vocab]`."""
         for at, row in enumerate(logits, start=first + 1):
             if at < len(self._ids):
                 token_id = self._ids[at]

@@ -1,4 +1,4 @@
-"""Text of one choice: thinking apart, marks and stop strings left out."""
+"""Split the text of one choice into thinking and answer, without marks and stop strings."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.server.api.answer.parts import PartPhase
 
 
 class ChoiceText:
-    """Text of one choice: thinking apart, its marks and stop strings left out.
+    """Splits the text of one choice into thinking and answer, without marks and stop strings.
 
     Args:
-        marks: those that divide what a method wrote that knows no thinking of its own.
-        prompt: its end, which may have opened the thinking.
-        keep_stop: whether the stop string that ended the run is a part of the text.
+        marks: thinking marks, for methods that don't know the thinking themselves.
+        prompt: end of the prompt, which may have opened the thinking.
+        keep_stop: True if the text includes the stop string that ended the run.
     """
 
     def __init__(
@@ -35,16 +35,16 @@ class ChoiceText:
         self._thinking = Cutter(ends, keep_stop and not self._by_method)
 
     def push(self, text: str, special: str = "") -> list[tuple[PartPhase, str]]:
-        """Return what a token adds to each text: one entry or more, the last of its own phase.
+        """Return the text that a token adds to each phase: one or more entries, its own phase last.
 
         Args:
-            special: the name of a special token, which adds no text.
+            special: name of a special token, which adds no text.
         """
         split = self._split.push(text, special)
         return [added for phase, part in split for added in self._push(phase, part)]
 
     def push_step(self, step: TokenStep, special: str) -> list[tuple[PartPhase, str]]:
-        """Like `push`, for a step that may know its phase."""
+        """Return the same as `push` for a step, whose phase may be known."""
         if not self._by_method:
             return self.push(step.text, special)
         mark = step.forced_as in ("think_start", "think_end")
@@ -56,7 +56,7 @@ class ChoiceText:
         return [*self._flushed("thinking"), ("answer", self._answer.push(text))]
 
     def flush(self) -> list[tuple[PartPhase, str]]:
-        """Return the text that was held back, at the run's end."""
+        """Return the held-back text at the end of the run."""
         phase, held = self._split.flush()
         added = self._push(phase, held) if held else []
         return [*added, *self._flushed("thinking"), *self._flushed("answer")]
@@ -66,7 +66,7 @@ class ChoiceText:
         return [(phase, held)] if held else []
 
     def thinking_tokens(self, trace: Trace) -> int:
-        """Count the tokens between the marks of a run's thinking."""
+        """Return the number of tokens between the thinking marks of a run."""
         if isinstance(trace.config, Reasoning):
             return read_run(pieces_of(trace.token_steps), trace.config).thinking_tokens
         return self._split.thinking_tokens

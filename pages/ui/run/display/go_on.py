@@ -8,7 +8,6 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from pages.ui import platform, registry
-from pages.ui.platform import slot
 
 
 def button(
