@@ -52,13 +52,12 @@ def branch(
     config = single_token_config(trace.config) if config is None else config
     _require_step(model, trace, at_step, token_ids, config)
     kept = trace.token_ids[:at_step]
-    copied: Sequence[Step] = ()
     if _copies(model, trace, config):
         steps: Iterator[Step] = _go_on(model, trace, kept, token_ids)
         copied = trace.steps[: 1 + at_step]
     else:
         ids = encode_prompt(model, trace.prompt_ids)
-        steps = steps_of(model, ids, config, given=(*kept, *token_ids))
+        steps, copied = steps_of(model, ids, config, given=(*kept, *token_ids)), ()
     return _recorded(model, trace, config, steps, copied, on_step=on_step, should_stop=should_stop)
 
 

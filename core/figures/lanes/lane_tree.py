@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from core.decoding.counting import nth, span_key
+from core.decoding.counting import nth
 from core.figures.base.axes import named_axis, top_axis
 from core.figures.base.grid import probability_cells
 from core.figures.base.labels import NBSP, escaped, lines, percent, show_token, visible_token

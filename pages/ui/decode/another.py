@@ -173,6 +173,7 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
     view.request = request
     controls.load_controls(replace(trace, config=config))
     save.go_to(registry.PAGES[0].path)
+    st.rerun()
 
 
 def _request(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:

@@ -105,7 +105,6 @@ def _draw_list(view: DecodeView, found: SessionTree, shown: int) -> None:
     def picked() -> None:
         _choose(view, found, (st.session_state.get(platform.key(_KEY)) or {}).get("picked"))
 
-    key = platform.key(_KEY)
     _list(
         key=platform.key(_KEY),
         data={"rows": _rows(found.tree), "chosen": str(shown), "drawn": drawn_at()},

@@ -22,7 +22,7 @@ from pages.ui.widgets.controls import link
 # Characters of the given tokens in a link.
 MAX_GIVEN = 4_000
 MOST_TREES = 4
-# Key of the tabs, and the title of the tree's.
+# Key of the tabs, and the title of the one of the tree.
 LOOK, BRANCHES = "look", "Branches"
 # In the address.
 _STEP, _GIVEN = "step", "given"

@@ -9,7 +9,7 @@ from core.decoding.counting import counted
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import MAX_RUNS, RunTree
-from core.figures.base.labels import plain_name
+from core.figures.base.labels import visible_token
 from pages.ui import registry
 from pages.ui.run.request import Fork, Request
 from pages.ui.run.view import Source

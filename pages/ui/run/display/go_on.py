@@ -25,12 +25,5 @@ def button(
         key=platform.key(key),
         icon=":material/alt_route:",
         disabled=not may_load,
-        on_click=_go_on,
-        args=(trace, token_ids),
+        on_click=lambda: registry.GO_ON(trace, token_ids()),
     )
-
-
-def _go_on(trace: Trace, token_ids: Callable[[], Sequence[int]]) -> None:
-    with slot.use(slot.PAGE):
-        registry.GO_ON(trace, token_ids())
-    st.rerun()
