@@ -290,11 +290,6 @@ def _folder_has_template(folder: Path) -> bool:
     return isinstance(settings, dict) and bool(settings.get("chat_template"))
 
 
-def warm_up_workers() -> None:
-    """Wait until the workers have loaded the embedded model."""
-    workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
-
-
 @st.cache_resource(show_spinner=False)
 def warm_up() -> None:
     """Import torch and load the embedded model soon after the first paint, once for the server."""
@@ -305,7 +300,8 @@ def warm_up() -> None:
 
 def _warm_up() -> None:
     try:
-        warm_up_workers()  # Both loads at once take longer, and a run needs only the worker's.
+        # Both loads at once take longer, and a run needs only the worker's.
+        workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
         load(DEFAULT_MODEL)
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)
