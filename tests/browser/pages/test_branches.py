@@ -95,7 +95,6 @@ def test_a_pressed_bar_chooses_its_candidate(page: Page, server: str) -> None:
     decode.expect_selected(4)
     expect(decode.drawn("candidates")).to_be_visible()
     points = decode.figure("candidates").locator(".bars .point path")
-    third = points.nth(4 if points.count() > 4 else 0)
-    third.click(force=True)
+    points.nth(4 if points.count() > 4 else 0).click(force=True)
     expect(page.get_by_role("button", name="Go on from here")).to_be_visible()
     assert page.troubles == []  # type: ignore[attr-defined]
