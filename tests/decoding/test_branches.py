@@ -188,8 +188,7 @@ def test_branches_of_one_batch_are_those_of_runs_of_their_own(kind: str) -> None
 
 
 def test_a_branch_that_ends_leaves_the_batch_and_a_stop_ends_all() -> None:
-    likely = [0.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.0, 0.0]
-    model = ScriptedModel({(): likely, (3,): [1.0, *[0.0] * 7]})
+    model = ScriptedModel({(): [0.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.0, 0.0], (3,): [1.0, *[0.0] * 7]})
     trace = collect(model, [2], Greedy(max_new_tokens=6))
     told: list[int] = []
     ended, whole = branch_each(model, trace, 1, [[3], [4]], on_tokens=told.append)

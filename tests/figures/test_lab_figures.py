@@ -107,8 +107,7 @@ def test_a_panel_a_stage_with_its_own_probabilities(lab) -> None:
         assert drawn.yaxis == "y"
     domains = [figure.layout[f"xaxis{at or ''}"].domain for at in PANELS]
     assert all(left[1] <= right[0] for left, right in pairwise(domains))
-    ranges = {figure.layout[f"xaxis{at or ''}"].range for at in PANELS}
-    assert len(ranges) == 1
+    assert len({figure.layout[f"xaxis{at or ''}"].range for at in PANELS}) == 1
 
 
 def test_on_a_phone_many_panels_stand_in_rows_with_the_tokens_beside_each(lab) -> None:

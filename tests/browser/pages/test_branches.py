@@ -97,7 +97,6 @@ def test_a_pressed_bar_chooses_its_candidate(page: Page, server: str) -> None:
     # The chart of another step than the page's own may still be replaced by the server's.
     expect(page.locator(".st-key-notice")).to_contain_text("step 5")
     points = decode.figure("candidates").locator(".bars .point path")
-    third = points.nth(4 if points.count() > 4 else 0)
-    third.click(force=True)
+    points.nth(4 if points.count() > 4 else 0).click(force=True)
     expect(page.get_by_role("button", name="Go on from here")).to_be_visible()
     assert page.troubles == []  # type: ignore[attr-defined]

@@ -269,8 +269,7 @@ def test_a_trace_that_cannot_be_the_model_s_fails_and_runs_nothing(trace, model,
 def test_a_prompt_position_that_the_model_does_not_give_is_found(trace, model) -> None:
     candidates = trace.steps[0].positions[0].candidates
     moved = tuple(c._replace(logit=c.logit + 1) for c in candidates)
-    failed = _failed(forge_position(trace, 0, candidates=moved), model)
-    assert failed == {"forward_again"}
+    assert _failed(forge_position(trace, 0, candidates=moved), model) == {"forward_again"}
 
 
 def test_a_candidate_s_text_that_is_not_its_token_s_is_found(trace, model) -> None:
@@ -291,8 +290,7 @@ def test_a_reference_that_emits_another_token_fails_unless_they_tie(model, monke
 
 
 def test_the_tolerance_is_that_of_the_weights_type(trace, model) -> None:
-    rescored = next(o for o in check(trace, model) if o.name == "forward_again")
-    assert rescored.tolerance < 2e-4
+    assert next(o for o in check(trace, model) if o.name == "forward_again").tolerance < 2e-4
     forged = replace(trace, dtype="bfloat16")
     (failed,) = (o for o in check(forged, model) if not o.passed)
     assert "said to be 'bfloat16', here they are float32" in failed.detail

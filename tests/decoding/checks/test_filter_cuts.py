@@ -49,8 +49,7 @@ def test_another_value_of_a_filter_is_found_with_the_model(model, name, top_cand
     trace = _run(model, shaping, top_candidates)
     assert _failed(trace, model) == set()
     for value in others:
-        failed = _failed(with_shaping(trace, **{name: value}), model)
-        assert "stages_again" in failed
+        assert "stages_again" in _failed(with_shaping(trace, **{name: value}), model)
 
 
 @pytest.mark.parametrize("name", ["min_p", "epsilon_cutoff", "eta_cutoff"])
@@ -60,8 +59,7 @@ def test_a_floor_far_from_the_run_s_is_found_with_the_model(model, name) -> None
         name
     ]
     for value in (low, high):
-        failed = _failed(with_shaping(trace, **{name: value}), model)
-        assert "stages_again" in failed
+        assert "stages_again" in _failed(with_shaping(trace, **{name: value}), model)
 
 
 def test_where_a_filter_cut_is_said_to_be_open_without_the_model(model) -> None:

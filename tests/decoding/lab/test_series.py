@@ -46,8 +46,7 @@ def test_one_bin_has_nothing_to_test() -> None:
 @pytest.mark.parametrize("xtc", [0.0, 0.5])
 @pytest.mark.parametrize("draw", DRAW_METHODS)
 def test_the_rolls_are_the_throws_that_follow(draw, xtc) -> None:
-    shaping = Shaping(temperature=1.2, xtc_probability=xtc)
-    config = Sampling(seed=11, draw=draw, shaping=shaping)
+    config = Sampling(seed=11, draw=draw, shaping=Shaping(temperature=1.2, xtc_probability=xtc))
     rolls = roll(SCENE, config, TRANSFORMERS, 4, total=60)
     expected = Counter(
         lab_step(SCENE, config, TRANSFORMERS, number).step.token_id for number in range(5, 65)
