@@ -104,7 +104,7 @@ def given_ids(read: Read) -> tuple[int, ...]:
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say for a run, by key, as far as they reach."""
+    """Return the control values that describe a run, by key; omit those out of range."""
     said = {**shared.said_by(trace), "method": trace.config.method}
     rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
     return reached(rows, trace.config, said)
@@ -127,7 +127,7 @@ def method() -> None:
 
 
 def color() -> None:
-    """What the colour of the generated tokens means."""
+    """Draw the choice of what the colour of the generated tokens means."""
     draw("color")
 
 

@@ -1,4 +1,4 @@
-"""What one browser session looks at on the Decode page: a run and a step of it."""
+"""Session state of the Decode page: a run and its selected step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OTHERWISE = "its most uncertain one is selected"
 
 
 class LinkedStep(Protocol):
-    """What a link has opened, and the step as the link names it."""
+    """Target of a link: the link as it was opened, and the steps to select from."""
 
     linked: str
 
@@ -169,7 +169,7 @@ class DecodeView(View):
 
     @property
     def untouched(self) -> bool:
-        """Whether this is the example still, at the step that it opened with."""
+        """Return whether the view still shows the example at the step that it opened with."""
         return (
             self.source == "example"
             and self.trace is not None

@@ -1,4 +1,4 @@
-"""What a visitor opened last stays open, whatever an answer to an earlier press says."""
+"""A container that the visitor opened last stays open, despite answers to earlier presses."""
 
 from __future__ import annotations
 
