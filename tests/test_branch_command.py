@@ -74,8 +74,8 @@ def test_the_likeliest_tokens_go_on_in_one_batch(folder, run_file, tmp_path, cap
         (["--at", "2", "--text", ""], "--text is empty"),
         (["--at", "2", "--token-id", "999999"], "#999999"),
         (["--at", "2", "--rank", "1", "--run", "2"], "--run names run 2"),
-        (["--at", "2", "--top", "3"], "writes the runs to the --tree"),
-        (["--at", "2", "--top", "9", "--tree", "-"], "--top takes 2 to 8 tokens"),
+        (["--at", "2", "--top", "9", "--tree", "-"], "--top takes 2 to 8 tokens, got 9."),
+        (["--at", "2", "--top", "3"], "--top writes its runs to a tree"),
         (["--at", "2", "--top", "3", "--tree", "-", "--seed", "1"], "leave out --json and --seed"),
     ],
 )

@@ -34,7 +34,10 @@ def add(parser: ArgumentParser) -> None:
     other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="the new tokens' ids")
     other.add_argument("--rank", type=int, metavar="INT", help="the step's candidate of this rank")
     other.add_argument(
-        "--top", type=int, metavar="INT", help="each of the step's likeliest, 2 to 8, in one batch"
+        "--top",
+        type=int,
+        metavar="INT",
+        help="each of the step's likeliest 2 to 8 but the run's own, in one batch",
     )
     parser.add_argument("--seed", type=int, metavar="INT", help="another seed; default: the run's")
     parser.add_argument(
@@ -99,10 +102,13 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     from core.figures.base.records import forced_words
     from core.traces.tree_file import tree_json
 
-    if not 2 <= args.top <= _MOST_GROWN or args.tree is None or args.json or args.seed is not None:
+    if not 2 <= args.top <= _MOST_GROWN:
+        raise ConfigError(f"--top takes 2 to {_MOST_GROWN} tokens, got {args.top}.")
+    if args.tree is None:
+        raise ConfigError("--top writes its runs to a tree: name its file with --tree.")
+    if args.json or args.seed is not None:
         raise ConfigError(
-            f"--top takes 2 to {_MOST_GROWN} tokens and writes the runs to the --tree, got "
-            f"{args.top}; leave out --json and --seed."
+            "--top writes a tree of runs with the run's own seed: leave out --json and --seed."
         )
     parent = tree.branches[place].trace
     model = load_as(parent.dtype, _model_of(args, parent), args)

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
 from core.decoding.serial import require_header
 from core.traces.bounded_file import bytes_of, require_sparse
 from core.traces.schema.trace import trace_layout
@@ -36,6 +37,11 @@ def trace_of(data: Any) -> Trace:
     Raises:
         TraceError: the file is invalid; the message names the fault.
     """
+    if isinstance(data, dict) and data.get("schema") == RunTree.schema:
+        raise TraceError(
+            "This file holds a tree of runs, not one run: open it on Decode, or with `core branch` "
+            "or `core figure`."
+        )
     require_header(data, Trace)
     return trace_layout().read(data)
 

@@ -12,6 +12,7 @@ import pytest
 from core import Sampling, TraceError, collect
 from core.decoding.autoregressive.branches import branch
 from core.decoding.record.tree import MAX_RUNS, Branch, RunTree
+from core.traces.file import read_trace
 from core.traces.tree_file import read_tree, tree_json
 from tests.models.builders import random_language_model
 
@@ -41,6 +42,11 @@ def test_a_tree_comes_back() -> None:
     tree = grown_tree()
     assert read_tree(tree_json(tree).encode()) == tree
     assert [b.name for b in tree.branches] == ["Run 1", "Run 2", "Run 3", "Run 4"]
+
+
+def test_a_tree_read_as_one_run_is_said_to_be_a_tree() -> None:
+    with pytest.raises(TraceError, match="holds a tree of runs"):
+        read_trace(tree_json(grown_tree()).encode())
 
 
 def test_a_run_has_the_sum_of_its_tokens_log_probabilities() -> None:

@@ -98,7 +98,7 @@ def draw(view: DecodeView) -> None:
             icon=":material/data_object:",
             on_click="ignore",
             help="All runs in one file, which “Open a trace” (5 MB at most) and `core figure` "
-            "read.",
+            "read. A reload of the page keeps the shown run only.",
         )
 
 

@@ -19,6 +19,7 @@ from pages.ui.decode.branches import shown_tree
 from pages.ui.decode.controls import MAX_GIVEN
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.trees import SessionTree
+from pages.ui.run.display import bar
 from pages.ui.run.files.link_run import link_to
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, serve
@@ -296,6 +297,18 @@ def test_a_link_with_other_than_ids_is_refused(open_app: Open, word: str) -> Non
 def test_a_link_with_ids_that_the_model_lacks_says_so(open_app: Open) -> None:
     app = settle(open_app(prompt="the cat", given="5.999", run="1"))
     assert "#999" in texts(app) and view_of(app).source == "example"
+    app = settle(app.button(key="start").click().run())
+    assert view_of(app).source == "run" and "given" not in app.query_params
+
+
+@pytest.mark.parametrize("prompt", ["the cat", "the dog"])
+def test_a_link_s_tokens_are_for_its_own_prompt(open_app: Open, monkeypatch, prompt: str) -> None:
+    monkeypatch.setattr(bar, "restore", lambda *_: None)  # The link's run waits for Run.
+    app = open_app(prompt="the cat", given="5", run="1")
+    app.text_area(key="prompt").set_value(prompt).run()
+    app = settle(app.button(key="start").click().run())
+    given = [step.index for step in shown(app).token_steps if step.forced_as == "given"]
+    assert shown(app).prompt == prompt and given == ([0] if prompt == "the cat" else [])
 
 
 def test_more_given_tokens_than_a_link_holds_are_named_as_lost(open_app: Open) -> None:
