@@ -154,7 +154,7 @@ def tell_address(view: object, page: Page) -> None:
 
 
 def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:
-    """Whether Run would make this run again."""
+    """Return whether Run would make this run again."""
     controls = controls_of(page)
     asked = view.request if "decode" in view.jobs else view.asked
     # A run that goes on doesn't know yet which tokens its settings name.

@@ -1,4 +1,4 @@
-"""What a link may start by itself: work up to a bound; more waits until its button is pressed."""
+"""Upper bound of the work that a link starts by itself; more waits for a press of its button."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def tokens_of(config: MethodConfig) -> int:
 
 
 def awaited(tokens: int, button: str) -> str:
-    """That a link's work waits for the press of a button; empty where it may start by itself."""
+    """Return the notice that a link's work waits for a button; empty up to `LINK_TOKENS`."""
     if tokens <= LINK_TOKENS:
         return ""
     return f"This link asks for up to {tokens:,} tokens. Press {button} to start."

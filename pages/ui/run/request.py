@@ -1,4 +1,4 @@
-"""What one press on Run asks for."""
+"""Request of one press on Run: model, prompt and config."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Fork:
     """A step of another run, from which a run goes on with other tokens.
 
     Args:
-        text: stands there in place of `token_ids`; the loaded model tells its tokens.
+        text: used in place of `token_ids`; the loaded model encodes it.
     """
 
     trace: Trace
@@ -27,7 +27,7 @@ class Fork:
     text: str = ""
 
     def ids_for(self, model: Any) -> Sequence[int]:
-        """The tokens that stand at the step."""
+        """Return the tokens at the step."""
         if not self.text:
             return self.token_ids
         from core.decoding.loop.text import encode_continuation
@@ -40,11 +40,11 @@ class Request:
     """A model, a prompt and a config.
 
     Args:
-        chat: send the prompt through the chat template, after `system` where it says something.
-        ids: the token ids themselves, of a run that is made again.
-        draft: the second model of speculative decoding.
+        chat: send the prompt through the chat template, after `system` if that isn't empty.
+        ids: token ids of the prompt, for a run that is repeated.
+        draft: the draft model of speculative decoding.
         given: ids of the first generated tokens, as a link has them.
-        fork: where the run goes on from, if it is another run's.
+        fork: the step of another run from which this run goes on.
     """
 
     model: str

@@ -57,12 +57,12 @@ def model(read: Read = value) -> str:
 
 
 def chat(read: Read = value) -> bool:
-    """Whether the prompt goes through the chat template."""
+    """Return whether the prompt goes through the chat template."""
     return bool(read("chat")) and models.has_chat_template(str(read("model"))) is not False
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the sidebar says for a trace, by key; a file may not make the app load a model."""
+    """Return the sidebar's values for a trace, by key; a file may not make the app load a model."""
     model = {"model": trace.model_id} if models.is_embedded(trace.model_id) else {}
     return {"prompt": trace.prompt[:MAX_PROMPT], "chat": False, **model}
 

@@ -1,4 +1,4 @@
-"""What one browser session looks at on a page: a trace, the selected step, the work under way."""
+"""State of a page in one browser session: a trace, the selected step, the work under way."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Source = Literal["example", "run", "request", "file", "none"]
 
 @dataclass(eq=False)
 class PageView(BackgroundWork):
-    """What a session looks at on one page.
+    """State of one page in a session.
 
     Args:
-        failure: why a run, or the file that was to be opened, shows nothing.
-        painted: the first figure goes ahead or is there, so the others may follow.
-        memory: the newest result of each thing that `memo` has made, by its name, with its key.
+        failure: error message of a run, or of a file that couldn't be opened.
+        painted: the first figure is sent or drawn, so the others may follow.
+        memory: cache of `memo`: the newest key and result, by name.
     """
 
     # Under which the session keeps it.
@@ -44,9 +44,9 @@ class PageView(BackgroundWork):
     memory: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
 
     def memo(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` gives, made again where the key is another than last time.
+        """Return the result of `make`, cached by name until the key changes.
 
-        Other threads call it too: a result and its key are stored in one go.
+        Other threads call it too: a result and its key are stored in one assignment.
         """
         known = self.memory.get(name)
         if known is None or known[0] != key:
@@ -61,7 +61,7 @@ class PageView(BackgroundWork):
 
     @classmethod
     def initial(cls) -> Self:
-        """What a new session looks at."""
+        """Return the state of a new session."""
         return cls()
 
 
@@ -173,7 +173,7 @@ class View(PageView):
         setattr(self, window, max(0, first))
 
     def may_load(self, chosen: str) -> bool:
-        """Whether the trace's model may be loaded: a file must not make the app fetch a model."""
+        """Return whether the trace's model may be loaded: a file must not fetch a model."""
         if self.trace is None or self.source != "file":
             return self.trace is not None
         return self.trace.model_id == chosen or models.is_embedded(self.trace.model_id)

@@ -65,7 +65,7 @@ class BackgroundWork:
         return True
 
     def drop(self, *names: str) -> None:
-        """Stop jobs, and forget them and what they left."""
+        """Stop jobs, and forget them and their results."""
         for name in names:
             self.failures.pop(name, None)
             self.cached.pop(name, None)
@@ -74,7 +74,7 @@ class BackgroundWork:
 
     @platform.critical()
     def collect_results(self) -> None:
-        """Take over what ended jobs have left, before the page is drawn."""
+        """Collect the results of ended jobs before the page is drawn."""
         self.requested.clear()
         # The run first: what it shows puts an end to the measurements of the one before.
         for name in sorted(self.jobs, key=lambda name: name != "decode"):
@@ -85,13 +85,13 @@ class BackgroundWork:
                 self.collect(name, job.result)
 
     def collect(self, name: str, result: Any) -> None:
-        """Take over what a job has left that a press started; None where it failed or stopped."""
+        """Store the result of a job that a press started; None if it failed or stopped."""
 
     def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
-        """The result for this key, and whether it is there; else the last one of another key.
+        """Return the result for this key and True, or the last result of another key and False.
 
-        Work that has to be done first begins with `start_deferred`, so that it doesn't compete
-        with the drawing of the page.
+        A missing result is computed after `start_deferred`, so that the work doesn't compete with
+        the drawing of the page.
         """
         self.requested.add(name)
         self._cache_result(name)
@@ -104,7 +104,7 @@ class BackgroundWork:
         return (cached[1] if cached else None), False
 
     def soon(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
-        """As `later`, but started at once and given a moment to finish."""
+        """Start the work at once, wait a moment for it, and return as `later` does."""
         found, ready = self.later(name, key, work)
         if not ready:
             if name in self.deferred:
@@ -114,7 +114,7 @@ class BackgroundWork:
         return found, ready
 
     def start_deferred(self) -> None:
-        """Start the deferred work, as soon as the controls and the browser rest."""
+        """Start the deferred work after a pause of the controls and the browser."""
         for name in tuple(self.deferred):
             self._start(name, REST_SECONDS)
 
@@ -125,7 +125,7 @@ class BackgroundWork:
         self.jobs[name] = start(lambda job: None if job.stopping.wait(rest) else work(job))
 
     def _cache_result(self, name: str) -> None:
-        """Cache what a job gave that has ended by itself; an error stays with its job."""
+        """Cache the result of a job that has ended by itself; an error stays with its job."""
         job = self.jobs.get(name)
         if job is None or job.active or name in self.deferred:
             return
@@ -137,7 +137,7 @@ class BackgroundWork:
             self.cached[name] = (self.pending_key[name], job.result)
 
     def forget_unrequested(self) -> None:
-        """Take note of ended keyed work that the page, as it was just drawn, has no use for."""
+        """Cache and mark as reported all ended keyed work that the page just drawn doesn't use."""
         for name in self.pending_key.keys() & self.jobs.keys() - self.requested:
             job = self.jobs[name]
             if not job.active:
@@ -145,7 +145,7 @@ class BackgroundWork:
                 self.reported[name] = job
 
     def error(self, name: str) -> str:
-        """Why the last keyed job of this name failed; counts as reported from now on."""
+        """Return the error of the last keyed job of this name, and mark it as reported."""
         job = self.jobs.get(name)
         if job is None or job.active or not job.error:
             return ""
@@ -153,17 +153,17 @@ class BackgroundWork:
         return job.error
 
     def try_again(self) -> None:
-        """Forget what failed, so that it begins anew."""
+        """Forget failed jobs, so that they start again."""
         for name in [name for name, job in self.jobs.items() if job.error]:
             del self.jobs[name]
 
     @property
     def under_way(self) -> bool:
-        """Whether work goes on, or has ended since the page was drawn from it."""
+        """True while work goes on, or if the page wasn't drawn since it ended."""
         return any(self.reported.get(name) is not job for name, job in self.jobs.items())
 
     @property
     def news(self) -> bool:
-        """Whether work has ended that the page wasn't drawn from yet."""
+        """True if work has ended and the page wasn't drawn from it yet."""
         ended = [(name, job) for name, job in self.jobs.items() if not job.active]
         return any(self.reported.get(name) is not job for name, job in ended)

@@ -27,7 +27,7 @@ _SHORTCUT = "Ctrl+Enter"
 
 
 def poll_seconds() -> float:
-    """How often a page looks at what is being measured."""
+    """Return the polling interval for running measurements, in seconds."""
     return max(POLL_SECONDS, jobs.poll_seconds())
 
 

@@ -76,7 +76,7 @@ def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
 
 
 def box() -> st.delta_generator.DeltaGenerator:
-    """Where a run's text stands."""
+    """Return the container of a run's text."""
     return st.container(key=platform.key("text-panel"), border=True, gap="small")
 
 
@@ -91,7 +91,7 @@ def running(job: Job, made: str) -> None:
 
 
 def progress(job: Job) -> None:
-    """How far work is that makes several runs."""
+    """Draw the progress of a job that makes several runs."""
     job.watch()
     ended, total = job.counts
     st.progress(min(1.0, ended / max(1, total)), job.runs_words)
@@ -141,11 +141,11 @@ def _head(state: str) -> st.delta_generator.DeltaGenerator:
 
 
 def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "note") -> None:
-    """What the controls now say that the run did not; else what can be done with the run.
+    """Draw the controls' changes since the run; without any, what the user can do with the run.
 
     Args:
-        key: of its container, before the ending of its kind.
-        offer: has what it says under other inputs, as `note`.
+        key: key of its container, before the suffix for its kind.
+        offer: prefetches the text for other inputs, as `note`.
     """
     with st.container(key=platform.key(f"{key}-{'changed' if changed else 'plain'}")):
         if offer is None:
@@ -155,14 +155,14 @@ def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "no
 
 
 def made_by(*captions: str) -> None:
-    """What made the figures of the page, said once; each carries it where it is exported."""
+    """Draw once the captions that all figures of the page carry when they are exported."""
     with st.container(key=platform.key("made-by")):
         for caption in captions:
             st.text(caption, width="stretch")
 
 
 def read_controls(view: View, read: Callable[[], T]) -> T | None:
-    """What the controls describe, as `read` reads them; what is wrong, or failed, is said here."""
+    """Return the result of `read`, None on an error; draw that error or the view's failure."""
     found, wrong = None, ""
     try:
         found = read()

@@ -1,4 +1,4 @@
-"""The way out of the app for figures: the browser draws them, the server makes their files.
+"""Export of figures: the browser draws them, the server makes their files.
 
 Plotly draws in a browser only; fonts, PDF and archives are made here, as by the command line.
 """
@@ -58,7 +58,7 @@ class DrawTask:
 
 @dataclass
 class Desk:
-    """What a session is getting out through one component."""
+    """Export state of one component in a session."""
 
     task: DrawTask | None = None
     file: dict[str, object] | None = None
@@ -66,11 +66,11 @@ class Desk:
 
     @staticmethod
     def of(name: str) -> Desk:
-        """This session's desk of a name."""
+        """Return this session's export state of a name."""
         return platform.keep("export_desks", dict[str, Desk]).setdefault(platform.key(name), Desk())
 
     def data(self) -> dict[str, object]:
-        """What the component is told."""
+        """Return the component's data."""
         task = self.task and {"id": self.task.number, "figure": self.task.figure.to_json()}
         return {
             "task": task,

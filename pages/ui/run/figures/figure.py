@@ -37,11 +37,11 @@ _component = export.component("export", source("run/figures/export.html"))
 
 @dataclass(frozen=True, slots=True)
 class FigureLook:
-    """What the page's figures are drawn for now; other threads draw them so too.
+    """Theme and width of the page's figures; other threads draw with them too.
 
     Args:
-        width: what the window has for one, in px.
-        across: it takes all of that, whatever it asks for.
+        width: width that the window has for a figure, in px.
+        across: the figure takes all of `width`, whatever it asks for.
     """
 
     theme: Theme
@@ -50,13 +50,13 @@ class FigureLook:
 
     @classmethod
     def now(cls, *, across: bool = False) -> FigureLook:
-        """That of this session."""
+        """Return the look for this session."""
         width = style.across_width() if across else style.figure_width()
         return cls(style.theme(), width, across)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """What a figure depends on here."""
+        """Part of a figure's cache key."""
         return self.theme.name, self.width
 
     def drawing(self, draw: Callable[..., go.Figure], *, caption: bool = False) -> Drawing:
@@ -133,7 +133,7 @@ def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
 
 @dataclass(eq=False)
 class _Drawn:
-    """What a chart shows, without and with its caption; each is built when it is needed."""
+    """Cache entry of a chart: its forms with and without caption, each built on demand."""
 
     key: tuple[Hashable, ...]
     caption: str

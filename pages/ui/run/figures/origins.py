@@ -58,7 +58,7 @@ def _token(found: EmittedToken, theme: Theme) -> list[object]:
 
 
 def draw_key(theme: Theme) -> None:
-    """What the colours under the tokens mean."""
+    """Draw the legend of the colours under the tokens."""
     entries = "".join(
         f'<span class="de-origin {kind}" style="--c:{color}">{words}</span>'
         for color, kind, words in key_words(theme)

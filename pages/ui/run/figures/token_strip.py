@@ -155,7 +155,7 @@ def _adds_text(added: str) -> bool:
 
 
 def shown_text(added: str, token: str) -> str:
-    """What the strip shows for a token that added this text."""
+    """Return the strip's text for a token that added this text."""
     if not _adds_text(added):
         return visible_token(token)
     # A token of nothing but whitespace would be a gap that nobody can see or hit.

@@ -36,15 +36,15 @@ _component = export.component(
 
 @dataclass(frozen=True)
 class Shelf:
-    """What goes into the archive of a page.
+    """Contents of a page's archive.
 
     Args:
-        name: of the file, without its ending.
-        page: begins the figures' names, so that no two pages have the same.
-        subject: what is shown, as its page ranks or shapes it.
+        name: name of the file, without its extension.
+        page: prefix of the figures' names, which makes them unique among pages.
+        subject: the shown run, as its page ranks or shapes it.
         parts: the figures for a paper, in reading order.
-        tables: with their captions.
-        link: to the run; None where the address is it.
+        tables: the tables, with their captions.
+        link: link to the run; None if the address is the link.
     """
 
     name: str

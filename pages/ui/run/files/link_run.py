@@ -1,4 +1,4 @@
-"""The link that makes the run that is shown again, and what such a link can't carry."""
+"""Link that repeats the shown run, and the settings that such a link can't carry."""
 
 from __future__ import annotations
 
@@ -119,14 +119,14 @@ def _label(field: str, rows: dict[str, Control]) -> str:
 
 
 def parameter(row: Control, held: Any) -> str | None:
-    """What the address says of a control's value; None where it says nothing."""
+    """Return a control's value as the address writes it; None if the address omits it."""
     if held == row.default or (isinstance(row, Text) and not held):
         return None
     return row.in_address(held)
 
 
 def _is_changed(page: Page, said: dict[str, Any]) -> bool:
-    """Whether Run would now make another run than the link."""
+    """Return whether Run would make another run than the link."""
     try:
         return next(changed(page, said), None) is not None
     except DecodingError:
