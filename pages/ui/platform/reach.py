@@ -1,4 +1,4 @@
-"""Whether the app is this machine's own, or shared with others."""
+"""Reach of the app: this machine only, or shared with others."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def names() -> frozenset[str]:
 
 
 def shared() -> bool:
-    """Whether others than this machine's users may be meant to reach the app."""
+    """Return whether the app may be meant for others than this machine's users."""
     return hosts.is_shared(st.get_option("server.address"), settings().hosts)
