@@ -18,7 +18,7 @@ frame.intro(
 controls.begin_with_a_draft_that_fits()
 with frame.controls():
     row = frame.row()
-    # The rule decides which of the rarer settings there are.
+    # The rule decides which of the rarer settings are drawn.
     controls.rule()
     with row:
         controls.pair()
