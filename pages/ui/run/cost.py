@@ -5,13 +5,13 @@ from __future__ import annotations
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 
-# Tokens times runs, rows or samples; of the embedded model some ten seconds.
+# Tokens times runs, rows or samples; the embedded model takes some ten seconds for them.
 LINK_TOKENS = 4_000
 
 
 def tokens_of(config: MethodConfig) -> int:
-    """The most tokens that a run computes after its prompt: of all rows, without the KV cache those
-    before each again."""
+    """Return the most tokens that a run computes after its prompt: in all rows, and without the KV
+    cache the previous tokens again at each step."""
     steps = config.max_new_tokens
     return steps * method_of(config).rows(config) * (1 if config.use_cache else steps)
 

@@ -104,7 +104,7 @@ class BackgroundWork:
         return (cached[1] if cached else None), False
 
     def soon(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
-        """Start the work at once, wait a moment for it, and return as `later` does."""
+        """Return as `later` does, but start missing work at once and wait a moment for it."""
         found, ready = self.later(name, key, work)
         if not ready:
             if name in self.deferred:

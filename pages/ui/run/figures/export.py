@@ -30,7 +30,7 @@ _numbers = count(1)
 
 
 def component(name: str, html: str) -> Callable[..., Any]:
-    """A component that asks the browser for figures' pictures and saves files."""
+    """Return a component that makes the browser draw figures and save files."""
     made: Callable[..., Any] = st.components.v2.component(
         f"decoding_explorer.{name}",
         html=html,
@@ -42,10 +42,10 @@ def component(name: str, html: str) -> Callable[..., Any]:
 
 @dataclass
 class DrawTask:
-    """A figure that the browser is to draw.
+    """Request to the browser to draw a figure.
 
     Args:
-        take: gets the figure and Plotly's SVG of it.
+        take: receives the figure and Plotly's SVG of it.
     """
 
     figure: go.Figure
@@ -81,15 +81,15 @@ class Desk:
         }
 
     def hand_over(self, name: str, content: bytes) -> None:
-        """Have the browser save a file."""
+        """Make the browser save a file."""
         kind = TYPES[name.rpartition(".")[2]]
         text = b64encode(content).decode()
-        # Unlike a count, never used again by a server that restarted under an open page.
+        # Unlike a counter, it stays unique if the server restarts while the page is open.
         self.file = {"id": token_hex(8), "name": name, "type": kind, "content": text}
         self.said = ""
 
     def attempt(self, act: Callable[[], None]) -> None:
-        """Do it; what goes wrong is said below the buttons."""
+        """Call `act`; its error is shown below the buttons."""
         self.file, self.said = None, ""
         try:
             act()
@@ -97,7 +97,7 @@ class Desk:
             self.task, self.said = None, str(error)
 
     def take(self, drawn: object) -> None:
-        """The picture that the browser has drawn."""
+        """Pass on the picture that the browser has drawn."""
         task = self.task
         if task is None or not isinstance(drawn, dict) or drawn.get("id") != task.number:
             return
