@@ -1,4 +1,4 @@
-"""The background work of one page in one session: by name, keyed, the latest request wins."""
+"""Background jobs of one page in one session, by name and cache key; the latest request wins."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pages.ui import platform
 from pages.ui.run.jobs import Job, start
 from pages.ui.widgets.controls.control import in_words
 
-# Work that is done within this time needs no second drawing.
+# Work that ends within this time needs no second run of the page.
 PATIENCE_SECONDS = 0.25
-# Deferred work begins so long after the page was drawn: it would take the browser's time.
+# Delay of deferred work after the page was drawn, as it would slow the browser down.
 REST_SECONDS = 0.15
 
 
 @dataclass(eq=False)
 class BackgroundWork:
-    """The jobs of a page, at most one a name; what replaces a job stops it.
+    """The jobs of a page, at most one per name; a new job stops the one that it replaces.
 
-    A press starts a job with `begin`, and `collect_results` takes over what it left. Drawing the
-    page requests keyed work with `soon` or `later`, which start it only where its last result is
-    of another key.
+    A press starts a job with `begin`, and `collect_results` stores its result. Drawing the page
+    requests keyed work with `soon` or `later`, which start it only if the cached result has
+    another key.
 
     Args:
-        jobs: the last job of each name, until its result is taken over.
-        failures: why the last job that a press started has failed, by name; empty where it hasn't.
-        deferred: keyed work that begins when the page is drawn, by name.
-        pending_key: what each keyed job was requested for, by name.
+        jobs: the last job of each name, until its result is collected.
+        failures: error of the last job that a press started, by name; empty without an error.
+        deferred: keyed work that starts after the page is drawn, by name.
+        pending_key: the key of each keyed job, by name.
         cached: the key and the result of the last keyed job that finished, by name.
-        requested: keyed work that the page, as it is drawn, has asked for.
+        requested: names of keyed work that the page has requested while being drawn.
         reported: ended jobs that the page was drawn from.
     """
 
@@ -44,17 +44,17 @@ class BackgroundWork:
     reported: dict[str, Job] = field(default_factory=dict)
 
     def active(self, name: str) -> Job | None:
-        """The job of this name, while it goes on."""
+        """Return the running job of this name, or None."""
         job = self.jobs.get(name)
         return job if job is not None and job.active else None
 
     def begin(self, name: str, job: Job) -> None:
-        """Hold a job that was started, and forget why the last one failed."""
+        """Store a job that was started, and forget the error of the last one."""
         self.failures[name] = ""
         self.jobs[name] = job
 
     def attempt(self, name: str, start: Callable[[], Job]) -> bool:
-        """Begin a job unless one of this name is there; a wrong setting becomes its failure."""
+        """Begin a job unless there is one of this name; an error is stored as its failure."""
         if name in self.jobs:
             return False
         try:
@@ -76,7 +76,7 @@ class BackgroundWork:
     def collect_results(self) -> None:
         """Collect the results of ended jobs before the page is drawn."""
         self.requested.clear()
-        # The run first: what it shows puts an end to the measurements of the one before.
+        # The run first: showing it drops the measurements of the run before.
         for name in sorted(self.jobs, key=lambda name: name != "decode"):
             job = self.jobs.get(name)
             if job is not None and not job.active and name not in self.pending_key:
