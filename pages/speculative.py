@@ -1,4 +1,4 @@
-"""Speculative decoding: every draft token's verification, and where the time goes."""
+"""Speculative decoding: verification of every draft token, and the time of each part."""
 
 from __future__ import annotations
 

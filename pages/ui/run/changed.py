@@ -25,7 +25,7 @@ _MOST_NAMED = 4
 _SHOWN = 60
 # Settings of recording and computing, which change no token of a run.
 _NOT_THE_RUN = {"shaping", "top_candidates", "use_cache"}
-# The sidebar's that a page with questions of its own doesn't show.
+# Keys of the sidebar's controls that a page with its own questions doesn't show.
 _OF_PROMPT = frozenset({"prompt", "chat", "system"})
 
 

@@ -252,12 +252,12 @@ def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
 
 
 def load_for(job: Job, trace: Trace) -> Any:
-    """Load the model that made the trace, and no other version of it."""
+    """Load the model that made the trace, in the same version."""
     return load(job, trace.model_id, trace.model_revision)
 
 
 def load_draft_for(job: Job, trace: Trace) -> Any:
-    """Load the draft model of a speculative run, and no other version; None where it had none."""
+    """Load the draft model of a speculative run, in the same version; None without a draft."""
     return load(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
 
 
@@ -273,7 +273,7 @@ def load_rewards(job: Job, where: str) -> Any:
 
 
 def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> Any:
-    """Load the model in this version, or in any where none is named.
+    """Load the model in this version, or in any version if none is named.
 
     Raises:
         ModelError: it can't be found, or is another version now.
