@@ -1,4 +1,4 @@
-"""What holds for all tests, before anything is imported."""
+"""Settings for all tests, applied before any other import."""
 
 import gc
 import os

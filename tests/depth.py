@@ -1,4 +1,4 @@
-"""What runs in every `make test`, what in `make test-all`, and what in `make fuzz` alone."""
+"""Assign tests to every `make test`, to `make test-all`, or to `make fuzz` alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALL = "FUZZ_CASES" in os.environ
 
 
 def cases(every: int, part: int) -> int:
-    """Of cases that differ in nothing but their dice.
+    """Return the number of cases that differ only in their random numbers.
 
     Args:
         every: how many `make fuzz` looks at.

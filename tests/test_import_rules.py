@@ -183,7 +183,7 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 
 
 def test_a_folder_holds_fifteen_files_at_most() -> None:
-    """What has more of them has more than one subject; the list of exceptions only gets shorter."""
+    """A larger folder has more than one subject; the list of exceptions only gets shorter."""
     counts = Counter(
         path.parent.relative_to(ROOT).as_posix()
         for folder in ("core", "pages", "training", "benchmarks", "tests")

@@ -1,4 +1,4 @@
-"""What every page of the app has, as a user meets it."""
+"""Page object with the parts that every page of the app has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE_MS = 120_000
 
 
 class AppPage:
-    """What one does on any page, and what one reads off it."""
+    """Actions on any page, and its contents as a user sees them."""
 
     PATH = ""
     HEADING = ""

@@ -18,7 +18,7 @@ _WHERE = """(place) => {
 
 
 class BeamPage(DecodePage):
-    """What one does on the page, and what one reads off it."""
+    """Actions on the beam page, and its contents as a user sees them."""
 
     PATH = "beam"
     HEADING = "Beam search"

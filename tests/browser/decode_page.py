@@ -13,7 +13,7 @@ CHARTS = ("heatmap", "candidates", "stages", "uncertainty")
 
 
 class DecodePage(AppPage):
-    """What one does on the page, and what one reads off it."""
+    """Actions on the Decode page, and its contents as a user sees them."""
 
     HEADING = "Decode"
     STRIP = "strip"

@@ -1,4 +1,4 @@
-"""Which browser the tests drive; `python -m tests.browser.find_browser` sets one up if needed."""
+"""Find the browser for the tests; `python -m tests.browser.find_browser` installs one if needed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def downloaded_browser() -> str | None:
 
 
 def as_root() -> list[str] | None:
-    """What stands before a command so that it may install Debian's packages; None: it may not."""
+    """Return the command prefix that may install Debian's packages; None without the right to."""
     release = OS_RELEASE.read_text("utf-8") if OS_RELEASE.exists() else ""
     if not re.search(r"^ID(_LIKE)?=.*\b(debian|ubuntu)\b", release, re.M):
         return None

@@ -8,7 +8,7 @@ from tests.browser.decode_page import DecodePage
 
 
 class ReasonPage(DecodePage):
-    """What one does on the page, and what one reads off it."""
+    """Actions on the reasoning page, and its contents as a user sees them."""
 
     PATH = "reasoning"
     HEADING = "Reasoning budget"

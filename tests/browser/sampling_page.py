@@ -10,7 +10,7 @@ CHARTS = ("stages", "draw", "flips", "rolls")
 
 
 class SamplingPage(AppPage):
-    """What one does on the page, and what one reads off it."""
+    """Actions on the sampling lab, and its contents as a user sees them."""
 
     PATH = "sampling"
     HEADING = "Sampling lab"

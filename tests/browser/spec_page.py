@@ -24,7 +24,7 @@ _RINGED = """([round, row]) => {
 
 
 class SpecPage(DecodePage):
-    """What one does on the page, and what one reads off it."""
+    """Actions on the speculative page, and its contents as a user sees them."""
 
     PATH = "speculative"
     HEADING = "Speculative decoding"

@@ -58,7 +58,7 @@ def box(part: Locator) -> dict[str, float]:
 
 
 def is_in_sight(app: AppPage, part: Locator) -> bool:
-    """Whether all of it is inside the window, below the navigation."""
+    """Return whether the whole part is inside the window, below the navigation."""
     size, found = app.page.viewport_size, box(part)
     assert size
     return (

@@ -33,7 +33,7 @@ def test_figures_components_export_and_print_work_under_the_policy(
 
 
 def test_a_script_of_a_stranger_is_not_run(page: Page, server: str) -> None:
-    """What would follow from markup that got through: the policy holds it back."""
+    """The content security policy blocks scripts even if injected markup reaches the page."""
     page.goto(f"{server}/_stcore/health")
     page.evaluate("""() => {
         const script = document.createElement("script");

@@ -44,7 +44,7 @@ def show(page: Page, drawn: float, seen: int = 0, heat: float = 0.8, width: int 
 
 
 def told(page: Page, count: int) -> list[dict[str, Any]]:
-    """What was reported, once there are so many reports."""
+    """Wait for `count` reports and return them."""
     page.wait_for_function("count => told.length >= count", arg=count)
     found: list[dict[str, Any]] = page.evaluate("told")
     return found

@@ -1,4 +1,4 @@
-"""Where two runs part, and why: each cause by a pair that was made for it."""
+"""The first difference of two runs and its cause: a pair of runs for each cause."""
 
 from __future__ import annotations
 

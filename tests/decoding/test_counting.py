@@ -1,4 +1,4 @@
-"""What people read counts from 1, and says of how many."""
+"""Counts and places on screen: they begin at 1, and singular differs from plural."""
 
 from core.decoding.counting import counted, duration, nth, place_of, span_of
 

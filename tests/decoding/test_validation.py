@@ -1,4 +1,4 @@
-"""What an error message shows of values and of texts that anyone may have written."""
+"""Error messages shorten values and texts from untrusted sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the budget buys on the embedded model: real runs of the real evaluation at a fixed seed.
+"""Accuracy by budget on the embedded model: real runs of the real evaluation at a fixed seed.
 
 Margins are wide, so that another training of the same kind passes: with its whole thinking the
 model is right nearly always, without any nearly never.

@@ -1,4 +1,4 @@
-"""What a text answers with, and what that makes of a run."""
+"""The answer in a text, and the outcome of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of an unfinished sweep may be compared across budgets."""
+"""Rows of an unfinished sweep that may be compared across budgets."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from tests.models.remote.servers import Script, local, serving
 
 
 class Server:
-    """What a server says of itself.
+    """Scripted report of a server on its load.
 
     Args:
         waiting: requests that wait, look by look; the last goes on.

@@ -1,4 +1,4 @@
-"""What is said of a call whose numbers are not the question's, or that the answer ignores."""
+"""Remarks on calls whose numbers the question lacks, and on answers that differ from the call."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def require_same(rows, others) -> None:
 
 
 def outcomes(rows):
-    """What is compared of the rows of a sweep."""
+    """Return the fields of a sweep's rows that the tests compare."""
     return sorted((r.problem, r.budget, r.outcome, r.answer, r.tokens) for r in rows)
 
 

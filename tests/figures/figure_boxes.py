@@ -45,7 +45,7 @@ def page_with_fonts(page: Page) -> None:
 
 
 def faults(page: Page, figure: go.Figure) -> list[str]:
-    """What is wrong with a figure's texts as the browser draws them."""
+    """Return the faults of a figure's texts as the browser draws them."""
     drawn = page.evaluate(_DRAW, {"data": figure.to_dict()["data"], "layout": _layout(figure)})
     texts, layout = drawn["texts"], figure.layout
     paper = {"left": 0, "top": 0, "right": layout.width, "bottom": layout.height}

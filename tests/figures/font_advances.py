@@ -1,4 +1,4 @@
-"""How wide the fonts' characters are; `python -m tests.figures.font_advances` writes it.
+"""Advance widths of the fonts; `python -m tests.figures.font_advances` writes them.
 
 It needs fontTools, which figures do without.
 """

@@ -1,4 +1,4 @@
-"""What figures of a look inside are drawn from, by hand."""
+"""Handwritten data for the figures of the page Inside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every figure: escaping, captions, axes, themes, empty runs."""
+"""Properties of every figure: escaping, captions, axes, themes, empty runs."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -284,7 +284,7 @@ def test_every_metric_has_a_definition_and_a_source() -> None:
 
 
 def test_latencies_are_told_by_the_percentiles_that_the_runs_support() -> None:
-    """Of 0.1, 0.2, 0.3 and 0.4 seconds."""
+    """The latencies are 0.1, 0.2, 0.3 and 0.4 seconds."""
     latencies = spec_latency_data(make_comparison(0.02, 0.03))
     assert list(latencies["percentile"]) == [25, 50, 75]
     assert list(latencies["speculative, ms"]) == pytest.approx([175, 250, 325])

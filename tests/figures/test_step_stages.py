@@ -35,7 +35,7 @@ def bars_of(figure, token_id):
 
 
 def colors_of(figure, step):
-    """Of each candidate: of all its bars the one colour."""
+    """Return the colour of each candidate, the same in all its bars."""
     colors = {c.token_id: {bar[3] for bar in bars_of(figure, c.token_id)} for c in step.candidates}
     return {token: color for token, (color,) in colors.items()}
 

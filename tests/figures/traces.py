@@ -46,7 +46,7 @@ def token_text(token_id: int, hostile: bool = False) -> str:
 
 
 def _logits(rng: random.Random) -> list[float]:
-    """Of which the first tokens are the likeliest, some by far."""
+    """Return random logits: the first tokens are the likeliest, some by far."""
     values = sorted((rng.gauss(0, 1.4) - 2.2 for _ in range(VOCAB)), reverse=True)
     first, peak = list(range(60)), rng.choice((1.0, 2.5, 5.0, 9.0))
     rng.shuffle(first)

@@ -1,4 +1,4 @@
-"""How a file is spoiled: a few of its values replaced, or a few of its bytes."""
+"""Mutate a file: replace a few of its values, or a few of its bytes."""
 
 from __future__ import annotations
 

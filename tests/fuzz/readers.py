@@ -111,13 +111,13 @@ def _check(content: Trace | LabExample) -> None:
 
 
 def _compare(evaluation: Evaluation) -> None:
-    """What the page shows of an evaluation that was opened."""
+    """Compute the page's results for an uploaded evaluation."""
     results(evaluation)
     all_paired(evaluation)
 
 
 def _own(data: bytes) -> Any:
-    """What a file of one's own is read from, its text being JSON."""
+    """Parse an uploaded file whose text is JSON."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

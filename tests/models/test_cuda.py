@@ -1,4 +1,4 @@
-"""What a GPU computes: loading, the cache, the fused step. Skipped where there is none."""
+"""Computation on a GPU: loading, the cache, the fused step. Skipped without a GPU."""
 
 from __future__ import annotations
 

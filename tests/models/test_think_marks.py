@@ -1,4 +1,4 @@
-"""How a model marks its thinking, and that any kind of it can be run."""
+"""Detection of a model's think marks, and runs with every kind of mark."""
 
 from __future__ import annotations
 

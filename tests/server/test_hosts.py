@@ -32,7 +32,7 @@ def guard(address: str | None = "127.0.0.1", *hosts: str) -> HostGuard:
 
 
 def sent_by(app: Any, asked: AsgiMessage) -> list[AsgiMessage]:
-    """What an app sends to a request."""
+    """Return the messages that an app sends in answer to a request."""
     sent: list[AsgiMessage] = []
 
     async def send(message: AsgiMessage) -> None:

@@ -139,7 +139,7 @@ def rerun(connection: ClientConnection, button: str = "", **asked: str) -> None:
 
 
 def finished(message: ForwardMsg) -> bool:
-    """Whether a run that was not cut off has ended."""
+    """Return whether the message reports the end of a run that was not interrupted."""
     return message.script_finished in (
         ForwardMsg.FINISHED_SUCCESSFULLY,
         ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
@@ -147,7 +147,7 @@ def finished(message: ForwardMsg) -> bool:
 
 
 def begun(told: Iterator[ForwardMsg]) -> NewSession:
-    """How the next run begins."""
+    """Return the first message of the next run."""
     return next(message.new_session for message in told if message.HasField("new_session"))
 
 
@@ -173,7 +173,7 @@ def upload(server: str, session: str, size: int, name: str = "trace.json") -> in
 
 
 def uploaded_bytes(server: str) -> int:
-    """What uploaded files take, as the server's own figures say."""
+    """Return the memory that uploaded files take, by the server's own metrics."""
     text: str = ask(server, "/_stcore/metrics?families=cache_memory_bytes").text  # type: ignore[attr-defined]
     return sum(int(line.split()[-1]) for line in text.splitlines() if "UploadedFile" in line)
 
@@ -313,7 +313,7 @@ def test_a_browser_knows_its_page_before_anything_may_rerun_it(own: str) -> None
 
 
 class FirstPage(NamedTuple):
-    """What the first run of the first page tells: its hash, the others' by their path."""
+    """Report of the first page's first run: its hash, and the other pages' by their path."""
 
     hash: str
     others: dict[str, str]
@@ -352,7 +352,7 @@ def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> Non
 
 
 def test_a_menu_that_closes_on_the_way_to_another_page_brings_nobody_back(own: str) -> None:
-    """As the export menu does where the next click is one on the navigation."""
+    """Example: the export menu, when the next click is on the navigation."""
     with dial(own) as connection:
         told = messages_of(connection)
         page, others, _, buttons = first_page(told)

@@ -31,7 +31,7 @@ def sums(text: str) -> list[tuple[int, str, int, int]]:
 
 
 def holds(first: Number, operation: str, second: Number, result: Number) -> bool:
-    """Whether a sum is right, by Python's own arithmetic."""
+    """Return whether the result of a calculation is right, by Python's own arithmetic."""
     exact: dict[str, Number] = {"+": first + second, "-": first - second, "*": first * second}
     if operation == "/":
         return result * second == first

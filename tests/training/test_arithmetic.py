@@ -27,7 +27,7 @@ def split(document: str) -> tuple[str, str, str]:
 
 
 def slips(thinking: str) -> int:
-    """How many wrong results of a thinking stand without a "Wait" after them."""
+    """Return the number of wrong results in a thinking text without a "Wait" after them."""
     kept = re.sub(r"\d+ [-+*/] \d+ = \d+\. Wait, ", "", thinking)
     return sum(not holds(*one) for one in sums(kept))
 

@@ -85,7 +85,7 @@ def test_the_target_tells_a_story_with_few_names_and_ends() -> None:
 def test_a_system_prompt_in_other_words_than_the_text_s_is_obeyed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of each form's two prompts the first; both in `make fuzz`."""
+    """Test the first of each form's two prompts; `make fuzz` tests both."""
     read = handwritten.read
     some = {"systems": read("systems")[:: 1 if ALL else 2]}
     monkeypatch.setattr(handwritten, "read", lambda name: some.get(name) or read(name))

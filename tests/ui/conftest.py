@@ -85,7 +85,7 @@ def _forget() -> None:
 
 
 def set_example(monkeypatch: pytest.MonkeyPatch, kind: type[View], example: Trace | None) -> None:
-    """What views of just this kind show first."""
+    """Set the first run that views of exactly this kind show."""
     load = View.load_example.__func__  # type: ignore[attr-defined]
     monkeypatch.setattr(
         View,
@@ -129,7 +129,7 @@ def _loads_here(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
 
 @pytest.fixture
 def example() -> Trace:
-    """What the page shows first."""
+    """Return the run that the page shows first."""
     return make_trace()
 
 

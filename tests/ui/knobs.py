@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def shown_knobs(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the page's rails are told of each knob, by its key."""
+    """Return the data of each knob in the page's rails, by its key."""
     drawn = [_data(element) for element in app.get("bidi_component")]
     return {knob["key"]: knob for data in drawn for knob in data.get("knobs", ())}
 

@@ -1,4 +1,4 @@
-"""What a page under `AppTest` shows, for the tests of all pages."""
+"""Contents of a page under `AppTest`, for the tests of all pages."""
 
 import json
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ SECONDS = 60.0
 
 
 def texts(app: AppTest) -> str:
-    """What is said in plain text, by the page or by parts that the browser may change."""
+    """Return the plain texts of the page and of the parts that the browser may change."""
     drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
     parts = [data["text"] for data in drawn if isinstance(data.get("text"), str)]
     return "\n".join([*(element.value for element in app.text), *parts])
 
 
 def charts(app: AppTest) -> list[str]:
-    """Which charts are on the page, by the stem of their keys."""
+    """Return the charts on the page, by the stem of their keys."""
     return [element.proto.id.rsplit("chart-", 1)[-1] for element in _charts(app)]
 
 
@@ -67,7 +67,7 @@ def looks(app: AppTest, key: str, *titles: str) -> Iterator[str]:
 
 
 def strip_data(app: AppTest) -> dict[str, Any]:
-    """What the strip of tokens was told."""
+    """Return the data of the token strip."""
     drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
     return next(data for data in drawn if "tokens" in data)
 

@@ -1,4 +1,4 @@
-"""What a session of a page offers: its runs, an example that runs, what to notice, the lab."""
+"""Session of a page: its list of runs, an example that runs, the notes, the lab."""
 
 from __future__ import annotations
 

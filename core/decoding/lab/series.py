@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
 from core.decoding.autoregressive.config import Sampling
-from core.decoding.checks.statistics import chi_square
+from core.decoding.checks.statistics import chi_square, p_value
 from core.decoding.lab.step import StepLogits, candidate_of, shaper_of
 from core.decoding.lab.types import RollBin, Rolls, Sweep
 from core.decoding.protocol import Vocabulary
@@ -30,7 +31,8 @@ def roll(
 ) -> Rolls:
     """Count the draws after draw `number`, and test them against the exact distribution.
 
-    Where a stage takes noise, each draw has its own distribution: the exact one is their mean.
+    If a stage takes noise, draws differ in their distributions. The bins then show the mean, and
+    each distribution is tested on its own draws: statistics and degrees add up.
     """
     model, logits, ids = step_logits
     shaper = shaper_of(config.shaping, order, config.seed)
@@ -38,39 +40,47 @@ def roll(
     stages = shaper.distributions(logits, ids, number, begun=begun)
     takes_noise = any(stage.noise is not None for stage in stages)
     generator = generator_at(config.draw, config.seed, number + 1, model.vocab_size)
-    exact = torch.zeros(model.vocab_size, dtype=torch.float64)
-    counts: dict[int, int] = {}
+    groups: dict[object, _Group] = {}
     drawn = 0
     while drawn < total and not should_stop():
         drawn += 1
         if takes_noise:
             stages = shaper.distributions(logits, ids, number + drawn, begun=begun)
-            _add(exact, stages[-1])
+        last = stages[-1]
+        key = (last.kept, last.log_norm)
+        group = groups.get(key) or groups.setdefault(key, _Group(_probs(last, model.vocab_size)))
         noise = draw_noise(config.draw, generator, model.vocab_size)
-        token = draw(stages[-1], config.draw, noise).token_id
-        counts[token] = counts.get(token, 0) + 1
-    if takes_noise and drawn:
-        exact /= drawn
-    else:
-        _add(exact, stages[-1])
-    bins = _bins(model, exact, counts, drawn)
-    square, degrees, p_value = chi_square([(b.prob, b.rolls) for b in bins])
-    return Rolls(config.draw, config.seed, number + 1, drawn, bins, square, degrees, p_value)
+        group.counts[draw(last, config.draw, noise).token_id] += 1
+    whole = _Group(_probs(stages[-1], model.vocab_size))
+    if drawn:
+        shares = [group.exact * (group.counts.total() / drawn) for group in groups.values()]
+        whole.exact = torch.stack(shares).sum(dim=0)
+        whole.counts = sum((group.counts for group in groups.values()), Counter())
+    bins = _bins(model, whole)
+    tests = [chi_square([(b.prob, b.rolls) for b in _bins(model, g)]) for g in groups.values()]
+    square, degrees = sum(test[0] for test in tests), sum(test[1] for test in tests)
+    likelihood = p_value(square, degrees) if degrees else None
+    return Rolls(config.draw, config.seed, number + 1, drawn, bins, square, degrees, likelihood)
 
 
-def _add(total: Tensor, one: Distribution) -> None:
-    """Add a distribution's probabilities to `total`, `[vocab]`."""
-    total[slice(None) if one.ids is None else one.ids] += one.probs
+@dataclass
+class _Group:
+    """Draws from one distribution: its `[vocab]` probabilities, and how often each token came."""
+
+    exact: Tensor
+    counts: Counter[int] = field(default_factory=Counter)
 
 
-def _bins(
-    model: Vocabulary, exact: Tensor, counts: dict[int, int], total: int
-) -> tuple[RollBin, ...]:
-    """Return a bin for each token that expects 5 rolls or more, and one for all the others.
+def _probs(last: Distribution, vocab_size: int) -> Tensor:
+    """Return a distribution's probabilities over the whole vocabulary."""
+    probs = torch.zeros(vocab_size, dtype=torch.float64)
+    probs[slice(None) if last.ids is None else last.ids] = last.probs.double()
+    return probs
 
-    Args:
-        exact: `[vocab]` probabilities.
-    """
+
+def _bins(model: Vocabulary, group: _Group) -> tuple[RollBin, ...]:
+    """Return a bin for each token that expects 5 rolls or more, and one for all the others."""
+    exact, counts, total = group.exact, group.counts, group.counts.total()
     order = torch.argsort(exact, descending=True, stable=True)
     often = order[: int((exact * total >= _LEAST_EXPECTED).sum())].tolist()
     rare = float(exact.sum()) - float(exact[often].sum())
@@ -78,7 +88,7 @@ def _bins(
     while often and 0 < rare * total < _LEAST_EXPECTED:
         rare += float(exact[often.pop()])
     bins = [
-        RollBin(token, model.token_text(token), float(exact[token]), counts.get(token, 0))
+        RollBin(token, model.token_text(token), float(exact[token]), counts[token])
         for token in often
     ]
     pooled, others = total - sum(b.rolls for b in bins), int((exact > 0).sum()) - len(bins)

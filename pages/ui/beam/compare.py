@@ -1,4 +1,4 @@
-"""What became of greedy's path, what the search bought, and how wrong a guess would be."""
+"""Compare the search with greedy decoding, and with guessed backpointers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
 
 
 def _left(trace: Trace, greedy: GreedyPath) -> str:
-    """What became of greedy's path; plain text."""
+    """Describe where and why greedy's path left the beam; plain text."""
     if greedy.end == "unseen":
         return (
             f"Greedy's path left the beam at step {nth(greedy.step)}: none of its "
@@ -190,7 +190,7 @@ def _texts(compared: Sequence[Rival]) -> None:
 
 
 def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
-    """What an estimate of the parents would get wrong in this run.
+    """Draw the tokens of this run whose parent row a guess would get wrong.
 
     Args:
         redraw: ends a callback that selects a candidate.

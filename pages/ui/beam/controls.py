@@ -112,7 +112,7 @@ def request(read: Read = value) -> Request:
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say for a search, by key, as far as they reach."""
+    """Return the control values that describe a search, by key; omit those out of range."""
     return reached(_SEARCH, trace.config, shared.said_by(trace))
 
 
@@ -125,7 +125,7 @@ RUN_CONTROLS = RunControls(_SEARCH, config, said_by, request, acting=RANKING)
 
 
 def size() -> None:
-    """How wide and how long, when to stop, and what is rarely touched."""
+    """Draw the controls of beam width, length and end, and the less common settings."""
     draw("beams", "beam_tokens", "beam_stop")
     with st.popover("More settings", icon=":material/tune:"):
         draw(_PENALTY.key, "ngram", "beam_least", "groups", "diversity")
@@ -133,7 +133,7 @@ def size() -> None:
 
 
 def ranking(then: Callable[[], None]) -> None:
-    """What ranks the paths and ends the search: after a run these act on the stored steps.
+    """Draw the controls of ranking and early stopping; after a run they act on the stored steps.
 
     Args:
         then: ends the callback of a change.
@@ -146,11 +146,11 @@ def ranking(then: Callable[[], None]) -> None:
 
 
 def part_of_tree() -> dict[str, Any]:
-    """Which part of the tree is drawn, as `beam_tree` takes it."""
+    """Return the shown part of the tree, as arguments of `beam_tree`."""
     found = {"paths": value("paths") or None, "beams": value("tree_beams") or None}
     return {**found, "collapse": bool(value("stem"))}
 
 
 def view_of_tree() -> tuple[int, bool]:
-    """How many steps the tree may show at once, and whether it shows what was pruned."""
+    """Return the number of steps in the tree's window, and whether it shows pruned candidates."""
     return int(value("span")), bool(value("pruned"))

@@ -71,7 +71,7 @@ def path_to(trace: Trace, at: int, place: int) -> tuple[BeamCandidate, ...]:
 
 
 def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
-    """What is said of a candidate of step `at`, by its place there; plain text."""
+    """Describe a candidate of step `at`, given its place there; plain text."""
     step = trace.beam_steps[at]
     chosen = step.candidates[place]
     path = lineage(trace.beam_steps, at, chosen)

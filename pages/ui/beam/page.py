@@ -114,7 +114,7 @@ def _words(view: BeamView, trace: Trace) -> None:
 
 
 def _offer(view: BeamView, trace: Trace, other: str) -> ahead.Offer | None:
-    """What is said of the search under other length penalties."""
+    """Offer the browser the sentences for other length penalties."""
     try:
         asked = controls.config()
     except DecodingError:
@@ -151,7 +151,7 @@ def _summary(trace: Trace) -> tuple[str, ...]:
 
 
 def _note(trace: Trace, ranking: Reranking, asked: BeamSearch, other: str) -> str:
-    """What the controls now say that the run did not; else what can be done with it."""
+    """Describe what the controls change against the run; without a change, suggest one."""
     sentences = []
     if state.ranks_anew(trace, asked):
         sentences.append(_reranked(trace, ranking, asked))
@@ -167,7 +167,7 @@ def _note(trace: Trace, ranking: Reranking, asked: BeamSearch, other: str) -> st
 
 
 def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
-    """What re-ranking found, and whether a new search would have gone another way."""
+    """Describe the result of re-ranking, and whether a new search would differ."""
     words = f"Ranked anew under length penalty {plain_number(asked.length_penalty)}"
     if asked.early_stopping != getattr(trace.config, "early_stopping", None):
         words += " and another stopping rule"

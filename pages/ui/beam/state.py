@@ -1,4 +1,4 @@
-"""What one browser session looks at on the beam page: a search and a node of its tree."""
+"""Session state of the beam page: a search and the selected node of its tree."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Live:
 
 
 class LinkedNode(NamedTuple):
-    """What a link says of the tree: the node as it is written, and where the window begins."""
+    """Node of a link, as it is written, and the first step of the tree's window."""
 
     node: str
     first: str
@@ -110,7 +110,7 @@ class BeamView(View):
         return step is not None and place is not None and self.look_at(step, place)
 
     def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
-        """Of the likeliest row so far."""
+        """Return the token ids and the text of the likeliest row so far."""
         best = best_row([step for step in steps if isinstance(step, BeamStep)])
         ids = tuple(candidate.token_id for candidate in best)
         return ids, "".join(candidate.text for candidate in best)
@@ -188,5 +188,5 @@ def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranki
 
 
 def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:
-    """Whether what ranks the paths and ends the search differs from the run's."""
+    """Return whether a ranking or stopping setting differs from the run's."""
     return any(getattr(trace.config, name) != getattr(wanted, name) for name in RANKING)

@@ -164,7 +164,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
 
 
 def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
-    """What is shown of other candidates."""
+    """Offer the browser the sentences and the step figure of other candidates."""
     look = figure.FigureLook.now()
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:

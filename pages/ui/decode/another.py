@@ -94,7 +94,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         view,
         "decode",
         "Go on from here",
-        partial(_go_on, view, Fork(trace, step.index, ids, text), seed),
+        partial(_go_on, view, Fork(trace, step.index, ids, text), None if seed == own else seed),
         key="go_on",
         icon="alt_route",
         type="primary",
@@ -145,11 +145,10 @@ def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
 
 
 def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
-    st.session_state[platform.key(MENU)] = False
-
     def ask(_: Read) -> Request:
         request = _request(view, fork, seed)
         view.rooted(fork.trace).require_room(1, request.config.max_new_tokens)
+        st.session_state[platform.key(MENU)] = False
         return request
 
     bar.start(view, ask)

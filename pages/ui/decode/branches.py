@@ -61,6 +61,7 @@ def draw(view: DecodeView) -> None:
     found = shown_tree(view)
     if found is None or view.trace is None or (shown := found.place(view.trace)) is None:
         return
+    trace = view.trace
     names = tuple(branch.name for branch in found.tree.branches)
     figure.chart(
         TREE.part(view, view.trace),
@@ -78,14 +79,14 @@ def draw(view: DecodeView) -> None:
             found.tree.branches[shown].name,
             key=key,
             max_chars=NAME_LIMIT,
-            on_change=lambda: found.rename(shown, str(st.session_state[key])),
+            on_change=lambda: found.rename(trace, str(st.session_state[key])),
         )
         st.button(
             "Remove it",
             key=platform.key("branch_remove"),
             icon=":material/delete:",
             disabled=not shown or "decode" in view.jobs,
-            on_click=partial(_remove, view, found, shown),
+            on_click=partial(_remove, view, found, trace),
             help="Runs that went on from it stay. The first run of a tree stays too.",
         )
         st.download_button(
@@ -155,6 +156,7 @@ def _show(view: DecodeView, found: SessionTree, place: int) -> None:
     st.rerun()
 
 
-def _remove(view: DecodeView, found: SessionTree, place: int) -> None:
+def _remove(view: DecodeView, found: SessionTree, trace: Trace) -> None:
     """Forget a run; those that went on from it go on from its own parent, which is shown."""
-    _show(view, found, found.remove(place))
+    if place := found.place(trace):  # None where it was removed already; the first run stays.
+        _show(view, found, found.remove(place))

@@ -14,12 +14,22 @@ from core.decoding.record.tree import RunTree
 from pages.ui import platform
 from pages.ui.decode import lines
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
-from pages.ui.decode.state import MAX_GIVEN
+from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN
 from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
-from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, load, value
+from pages.ui.widgets.controls.control import (
+    Number,
+    Read,
+    Text,
+    Toggle,
+    declare,
+    draw,
+    load,
+    row_of,
+    value,
+)
 from pages.ui.widgets.controls.knob import KNOBS
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 from pages.ui.widgets.controls.options import Segments
@@ -82,12 +92,19 @@ def request(read: Read = value) -> Request:
 
 
 def given_ids(read: Read) -> tuple[int, ...]:
-    """The tokens that a link gives; none once it has made its run."""
+    """Return the tokens that a link gives for its own model, prompt and method.
+
+    There are none once it has made its run.
+    """
+    for key, said in st.session_state.get(platform.key(GIVEN_FOR), {}).items():
+        row = row_of(key)
+        if read(key) != (row.of_address(said) if said else row.default):
+            return ()
     return tuple(int(word) for word in str(read(GIVEN.key)).split(".") if word)
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say for a run, by key, as far as they reach."""
+    """Return the control values that describe a run, by key; omit those out of range."""
     said = {**shared.said_by(trace), "method": trace.config.method}
     rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
     return reached(rows, trace.config, said)
@@ -110,7 +127,7 @@ def method() -> None:
 
 
 def color() -> None:
-    """What the colour of the generated tokens means."""
+    """Draw the choice of what the colour of the generated tokens means."""
     draw("color")
 
 

@@ -1,4 +1,4 @@
-"""What to notice at the step that is shown, under the method that made it; numbers alone."""
+"""Write the notes on the shown step, under the method that made it; numbers alone."""
 
 from __future__ import annotations
 

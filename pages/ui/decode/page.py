@@ -1,7 +1,7 @@
-"""What a run shows: the text first, the selected step below it, then the figures of the run.
+"""Draw a run: first its text, then the selected step, then the figures of the run.
 
-The text, the step and the rest are fragments: a gesture draws anew what it changes. What is out of
-sight, the rest, follows as soon as the gestures rest.
+The text, the step and the rest are fragments: a gesture reruns those that it changes. The rest is
+out of sight, and follows when the gestures pause.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one browser session looks at on the Decode page: a run and a step of it."""
+"""Session state of the Decode page: a run and its selected step."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ MOST_TREES = 4
 LOOK, BRANCHES = "look", "Branches"
 # In the address.
 _STEP, _GIVEN = "step", "given"
+# In the session: what a link says of the inputs for which it gives tokens.
+GIVEN_FOR, _TOLD = "given_for", ("model", "prompt", "method")
 _OTHERWISE = "its most uncertain one is selected"
 
 
 class LinkedStep(Protocol):
-    """What a link has opened, and the step as the link names it."""
+    """Target of a link: the link as it was opened, and the steps to select from."""
 
     linked: str
 
@@ -56,6 +58,7 @@ class DecodeView(View):
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
         trees: of the runs that went on from each other, the newest last.
+        rooting: the tree that the asked run will belong to; not in `trees` until it has two runs.
     """
 
     key: ClassVar[str] = "view"
@@ -67,6 +70,7 @@ class DecodeView(View):
     compared: CacheRuns | None = None
     linked: str = ""
     trees: list[SessionTree] = field(default_factory=list)
+    rooting: SessionTree | None = None
 
     @classmethod
     def initial(cls) -> Self:
@@ -78,6 +82,9 @@ class DecodeView(View):
         else:  # For Run, where the link's run waits for it.
             given = platform.key(_GIVEN)
             st.session_state[given] = st.query_params.get(given, "")
+            st.session_state[platform.key(GIVEN_FOR)] = {
+                name: st.query_params.get(platform.key(name), "") for name in _TOLD
+            }
         return found
 
     @classmethod
@@ -111,22 +118,24 @@ class DecodeView(View):
 
     def rooted(self, trace: Trace) -> SessionTree:
         """Return the tree that the shown run belongs to; a new one where it is in none."""
-        tree = self.tree_of(trace)
-        if tree is None:
-            tree = SessionTree.of(trace, self.asked, self.source)
-            self._keep_tree(tree)
-        return tree
+        self.rooting = self.tree_of(trace) or SessionTree.of(trace, self.asked, self.source)
+        return self.rooting
 
     def _keep_tree(self, tree: SessionTree) -> None:
         self.trees = [*self.trees, tree][-MOST_TREES:]
         root = tree.tree.branches[0].trace
-        if tree.sources[0] not in ("run", "example"):
+        if tree.sources[0] == "example":
+            self.example_before = root
+        elif tree.sources[0] != "run":
             super().keep(root, None)
 
     def keep(self, trace: Trace, asked: Request | None) -> None:
         """Keep a run in the tree of the run that it went on from, else in the list of runs."""
         fork = asked.fork if asked else None
         tree = self.tree_of(fork.trace) if fork else None
+        if fork and tree is None and self.rooting and self.rooting.place(fork.trace) is not None:
+            tree = self.rooting
+            self._keep_tree(tree)
         if fork and tree:
             tree.grow(fork, trace, asked)
             if len(tree.tree.branches) == 2:
@@ -138,6 +147,9 @@ class DecodeView(View):
         """Take over what a job has left; runs that grew together stay beside the shown one."""
         if name != "grow":
             super().collect(name, result)
+            if name == "decode" and self.failures[name]:
+                # Run would force them into every later run.
+                st.session_state.pop(platform.key(_GIVEN), None)
             return
         self.failure = self.failures[name]
         for trace, asked in result or ():
@@ -157,7 +169,7 @@ class DecodeView(View):
 
     @property
     def untouched(self) -> bool:
-        """Whether this is the example still, at the step that it opened with."""
+        """Return whether the view still shows the example at the step that it opened with."""
         return (
             self.source == "example"
             and self.trace is not None

@@ -80,7 +80,7 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
 
 
 def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
-    """What one looks at after the step: the whole run in a heatmap, and more looks in tabs.
+    """Draw the figures below the step: a heatmap of the whole run, and tabs.
 
     Args:
         redraw: ends a callback that selects another step.

@@ -74,8 +74,8 @@ class SessionTree:
         if len(self.tree.branches) + runs > MAX_RUNS or tokens + runs * length > MOST_TOKENS:
             raise TraceError(
                 f"This tree has no room for {counted(runs, 'run')} more: it holds "
-                f"{counted(MAX_RUNS, 'run')} and {counted(MOST_TOKENS, 'token')} at most. Remove a "
-                "branch first."
+                f"{counted(MAX_RUNS, 'run')} and {counted(MOST_TOKENS, 'token')} at most."
+                + (" Remove a branch first." if len(self.tree.branches) > 1 else "")
             )
 
     def grow(self, fork: Fork, trace: Trace, asked: Request | None) -> None:
@@ -94,9 +94,10 @@ class SessionTree:
         del self.asked[place], self.sources[place]
         return parent or 0
 
-    def rename(self, place: int, name: str) -> None:
+    def rename(self, trace: Trace, name: str) -> None:
         """Give a run another name; an empty one is none."""
-        if name := " ".join(name.split())[:NAME_LIMIT]:
+        place, name = self.place(trace), " ".join(name.split())[:NAME_LIMIT]
+        if place is not None and name:
             self.tree = self.tree.renamed(place, name)
 
 

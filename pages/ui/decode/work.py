@@ -1,6 +1,6 @@
-"""What the Decode page runs beside its run: a step's logits, and the run with the other cache.
+"""Background jobs of the Decode page: a step's logits, and the run with the other cache setting.
 
-One step under other knobs is redrawn from its stored logits while the knobs move.
+While the knobs move, the step is redrawn from its stored logits.
 """
 
 from __future__ import annotations

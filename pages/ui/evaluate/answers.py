@@ -139,7 +139,7 @@ def address_of(way: Way, question: Question) -> str:
 
 
 def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> None:
-    """What the models read, once that was asked for."""
+    """Draw the models' inputs, after the visitor has asked for them."""
     bar.measure(
         view,
         "render",

@@ -1,4 +1,4 @@
-"""What leaves the Evaluate page: the plan, all runs as a table, and the whole as one web page."""
+"""Exports of the Evaluate page: the plan, all runs as a table, and the whole as one web page."""
 
 from __future__ import annotations
 

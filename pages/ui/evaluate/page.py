@@ -53,7 +53,7 @@ _NOTICE = {
 
 
 def controls(view: EvaluateView) -> None:
-    """Which evaluation, one's own plan, Run or Stop, and the files."""
+    """Draw the choice of the evaluation, the visitor's own plan, Run or Stop, and the files."""
     control.draw("lesson")
     plans.draw(view)
     bar.button(
@@ -115,7 +115,7 @@ def _figures(view: EvaluateView) -> None:
 
 
 def _words(view: EvaluateView, evaluation: Evaluation, which: str) -> None:
-    """What is shown, and the files of it."""
+    """Describe the shown evaluation, and draw its files."""
     with st.container(
         key="evaluation-words", horizontal=True, vertical_alignment="center", gap="small"
     ):

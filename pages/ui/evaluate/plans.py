@@ -25,7 +25,7 @@ _WORDS = (
 
 
 def draw(view: EvaluateView) -> None:
-    """Where the files are given."""
+    """Draw the uploads of plan, question and result files."""
     with st.popover("Plan file", icon=":material/upload_file:", key="own-plan"):
         st.markdown(_WORDS)
         for key, label, types in (

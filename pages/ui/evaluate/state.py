@@ -1,4 +1,4 @@
-"""What one browser session looks at on the Evaluate page: stored lessons, and runs of its own."""
+"""Session state of the Evaluate page: stored lessons, and the session's own runs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def wanted(view: EvaluateView) -> EvaluationPlan | None:
 
 
 def same_plan(evaluation: Evaluation, plan: EvaluationPlan | None) -> bool:
-    """Whether an evaluation is of a plan, whatever weights it ran on."""
+    """Return whether an evaluation has this plan, whatever the revision of its weights."""
     return replace(evaluation.plan, revisions=()) == plan
 
 

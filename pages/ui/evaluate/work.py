@@ -1,4 +1,4 @@
-"""What the Evaluate page runs in worker threads: a plan, and the inputs as the models read them."""
+"""Background jobs of the Evaluate page: a plan's runs, and the inputs as the models read them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _NO_CHAT = "No chat template: the text goes to the tokenizer as it is."
 
 
 class Picture(NamedTuple):
-    """What the component draws.
+    """Data of the component that draws the boxes.
 
     Args:
         places: file and line of the functions, by the ids of their rows.

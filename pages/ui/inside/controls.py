@@ -33,7 +33,7 @@ declare(
 
 
 def config(read: Read = value) -> MethodConfig:
-    """What the controls describe; `read` gives a control's value by its key."""
+    """Return the settings that the controls describe; `read` gives a control's value by key."""
     return Sampling(**arguments((*_RUN, shared.SEED), read))
 
 
@@ -43,7 +43,7 @@ def request(read: Read = value) -> Request:
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say for a run, by key, as far as they reach."""
+    """Return the control values that describe a run, by key; omit those out of range."""
     return reached((*_RUN, shared.SEED), trace.config, shared.said_by(trace))
 
 
@@ -63,7 +63,7 @@ def follow(trace: Trace, *, but: Collection[str] = ()) -> None:
 
 
 def draw() -> None:
-    """What makes a run of the page's own, and the switch of the cache."""
+    """Draw the controls of the page's own run, and the switch of the cache."""
     control.draw("inside_tokens", "inside_heat", "no_cache")
 
 

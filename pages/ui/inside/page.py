@@ -47,7 +47,7 @@ def draw(view: InsideView) -> None:
 
 
 def may_record(view: InsideView, trace: Trace) -> bool:
-    """Whether the run's model may be loaded: by a file or a link only what is built in."""
+    """Return whether the run's model may be loaded: by a file or a link only an embedded one."""
     return view.may_load(str(value("model"))) or models.is_embedded(trace.model_id)
 
 

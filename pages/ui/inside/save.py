@@ -1,4 +1,4 @@
-"""What the page Inside gives away: the run, its link, and its data path for other programs."""
+"""Exports of the page Inside: the run, its link, and its data path for other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one browser session looks at on the page Inside: a run, and one of its steps."""
+"""Session state of the page Inside: a run and its selected step."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class InsideView(View):
 
 
 def shows(trace: Trace) -> bool:
-    """Whether the page can show a run: one that emits a token a step."""
+    """Return whether the page can show a run: it must emit a token a step."""
     return bool(trace.token_steps)
 
 

@@ -1,4 +1,4 @@
-"""What else is read of the selected step: its calls over time, its modules, lens and attention."""
+"""Draw the tabs on the selected step: call times, modules, logit lens, attention."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def draw(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
 
 
 def _head(view: InsideView) -> None:
-    """What was checked of all that is shown, and the recording as files."""
+    """Draw the result of the checks, and the recording as files."""
     keys = _keys(view)
     found: list[Check] = [
         check
@@ -67,7 +67,7 @@ def _head(view: InsideView) -> None:
 
 
 def _keys(view: InsideView) -> dict[str, tuple[object, ...]]:
-    """What each piece of work was asked for, as the page is now."""
+    """Return the cache key of each job, under the present settings."""
     cache = not value("no_cache")
     step = (view.number, view.selected)
     return {
@@ -220,7 +220,7 @@ def _lens(view: InsideView, trace: Trace) -> None:
 
 
 def _first(chosen: int | None, columns: int, count: int) -> int:
-    """Where a window of positions begins: at the end unless another place was chosen."""
+    """Return the first position of a window: at the end unless another one was chosen."""
     last = max(0, count - columns)
     return last if chosen is None else min(chosen, last)
 

@@ -1,4 +1,4 @@
-"""What the page Inside works out of a run: its functions, a forward's modules, the readings."""
+"""Background jobs of the page Inside: function calls, a forward's modules, the readings."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def forward(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[StepFor
 
 
 def lens(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bool]:
-    """What the model would say after every layer, up to the selected step."""
+    """Return the logit lens: the model's prediction after every layer, up to the selected step."""
     index = view.selected
     key = (view.number, index)
     return view.later("lens", key, lambda job: _read_layers(job, trace, index))
 
 
 def attention(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bool]:
-    """Where the token looks that is read at the selected step."""
+    """Return the attention of the token that is read at the selected step."""
     index = view.selected
     key = (view.number, index)
     return view.later("attention", key, lambda job: _look_back(job, trace, index))

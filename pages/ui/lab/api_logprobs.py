@@ -1,4 +1,4 @@
-"""Which of the stages the log-probabilities of common APIs belong to, each with its source."""
+"""Table of common APIs: the stage of their log-probabilities, each with its source."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ _STEP = (*KNOB_ROWS, _DICE, shared.SEED)
 
 @dataclass(frozen=True)
 class LabSettings:
-    """What the knobs say.
+    """Settings of the lab's controls.
 
     Args:
         rolls: how often the dice were rolled again.

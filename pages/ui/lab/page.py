@@ -89,7 +89,7 @@ def _in_place() -> st.delta_generator.DeltaGenerator:
 
 
 def _words(lab: Lab, ref: StepRef) -> None:
-    """What is above the figures."""
+    """Draw the text above the figures."""
     settings, step = _still(lab, ref)
     proof = work.proof(lab, ref, settings, step)
     if not lab.loadable:
@@ -130,7 +130,7 @@ def _step(lab: Lab, ref: StepRef) -> tuple[str, LabSettings | None, LabStep | No
 
 
 def _step_head(lab: Lab, view: DecodeView) -> st.delta_generator.DeltaGenerator:
-    """Which step it is; returns the row, for what takes the step along."""
+    """Draw the choice of the step; return its row, where further controls go."""
     row = st.container(
         key=platform.key("lab-step-head"), horizontal=True, vertical_alignment="center", gap="small"
     )
@@ -171,7 +171,7 @@ def _load(lab: Lab, model: str) -> None:
 
 
 def _outcome(lab: Lab, step: LabStep) -> str:
-    """What is drawn, in words; plain text."""
+    """Describe the drawn token; plain text."""
     chosen = visible_token(step.step.chosen.text, 24)
     if step.step.draw.method == "argmax":
         return f"Temperature 0 takes the most probable token: {chosen}"

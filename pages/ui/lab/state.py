@@ -1,4 +1,4 @@
-"""What one session of the sampling lab looks at, and the work under way for it."""
+"""Session state of the sampling lab: the selected step and its background jobs."""
 
 from __future__ import annotations
 
@@ -114,14 +114,14 @@ class Lab(PageView):
                 self.jobs[name].stop()
 
     def stores(self, ref: StepRef) -> bool:
-        """Whether the stored step is of this step."""
+        """Return whether the stored step is this one."""
         if self.example is None or ref.ids is None:
             return False
         trace = self.example.step.trace
         return (ref.model, ref.ids) == (trace.model_id, trace.prompt_ids)
 
     def has_logits(self, ref: StepRef) -> bool:
-        """Whether the step's logits were read."""
+        """Return whether the step's logits are in the cache."""
         return self.cached.get("logits", (None,))[0] == ref
 
     def allow(self, model: str) -> None:
@@ -222,7 +222,7 @@ def _ref_in(trace: Trace, index: int) -> StepRef:
 
 
 def link_ids(found: Lab, view: DecodeView, ref: StepRef) -> str | None:
-    """What the address has to hold so that a link finds the step; None where it finds it anyway."""
+    """Return the token ids for a link to the step; None if not needed, unknown or too many."""
     if ref.ids is None or len(ref.ids) > MOST_LINKED:
         return None
     untouched = view.source == "example" and view.trace is not None
@@ -234,7 +234,7 @@ def link_ids(found: Lab, view: DecodeView, ref: StepRef) -> str | None:
 
 
 def may_load(found: Lab, view: DecodeView, ref: StepRef) -> bool:
-    """Whether the step's model may be loaded: never by a link or a file alone."""
+    """Return whether the step's model may be loaded: never by a link or a file alone."""
     own_run = view.source in ("run", "request") and view.trace is not None
     return (
         found.has_logits(ref)

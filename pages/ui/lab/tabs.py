@@ -1,4 +1,4 @@
-"""What else the lab shows of a step, one look at a time: rolls, temperatures, continuations."""
+"""Draw the lab's tabs on a step: rolls, temperatures, continuations."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _write_address(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
 
 
 def _changed(grown: Continuations, settings: LabSettings) -> bool:
-    """Whether pressing Continue would give other rows."""
+    """Return whether pressing Continue would give other rows."""
     ways, tokens = int(value("ways")), int(value("length"))
     config = replace(settings.config, max_new_tokens=tokens)
     return (grown.config, len(grown.sampled)) != (config, ways)
@@ -142,7 +142,7 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
 
 
 def _dice_words(ref: StepRef) -> str:
-    """Whose dice the rows throw, and why the run's own text is none of them."""
+    """Describe the rows' random numbers, and explain why the run's own text is no row."""
     rows = (
         "Each row is a fresh try from here with its own seed, as a run of transformers gives it "
         "whose prompt ends here."

@@ -51,22 +51,22 @@ def step_logits(lab: Lab, ref: StepRef) -> Any:
 
 
 def throw_of(ref: StepRef, settings: LabSettings) -> int:
-    """Which throw of the seed's dice falls."""
+    """Return the index of the uniform number that the step draws with."""
     return ref.index + settings.rolls
 
 
 def key_of(ref: StepRef, settings: LabSettings) -> tuple[Hashable, ...]:
-    """What a step and all that is measured of it depend on: behind `ref`, the settings."""
+    """Return the cache key of a step and its measurements: `ref` first, then the settings."""
     return (ref, settings.config, settings.order, settings.rolls)
 
 
 def is_example(lab: Lab, ref: StepRef, settings: LabSettings) -> bool:
-    """Whether the stored step shows just this, and is to be believed without the model."""
+    """Return whether the stored step has these settings and needs no proof by the model."""
     return is_stored(lab, ref, settings) and not (lab.from_file and lab.loadable)
 
 
 def is_stored(lab: Lab, ref: StepRef, settings: LabSettings) -> bool:
-    """Whether the stored step is of this step, under these settings."""
+    """Return whether the stored step is this one, under these settings."""
     if lab.example is None or not lab.stores(ref):
         return False
     step = lab.example.step
@@ -118,7 +118,7 @@ def shaped(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep:
 
 
 def proof(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> str:
-    """What is known of a step that came from a file; empty for any other."""
+    """Describe whether the model confirms a step from a file; empty for any other step."""
     if lab.example is None or not lab.from_file or not is_stored(lab, ref, settings):
         return ""
     if step is lab.example.step:
@@ -143,7 +143,7 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
 
 
 def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int) -> Any:
-    """Where the token would flip, the next 1,000 throws, or every temperature."""
+    """Compute the decision boundaries, the next 1,000 throws, or the temperature sweep."""
     from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
 
@@ -156,7 +156,7 @@ def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int
 
 
 def known(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Any:
-    """What is measured of the step already; None where nothing is."""
+    """Return the measurement of the step if there is one, else None."""
     if lab.example is not None and step is lab.example.step:
         return getattr(lab.example, name) or None
     cached = lab.cached.get(name)
@@ -176,9 +176,9 @@ class Measured(NamedTuple):
 
 
 def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Measured:
-    """What is worked out of the step: `flips`, `rolls` (as `Rolls`), or the `sweep` (`Sweep`).
+    """Return a measurement of the step: `flips`, `rolls` (`Rolls`) or `sweep` (`Sweep`).
 
-    The example's own, or what a worker thread finds out; until then the last one.
+    It is the example's or a worker thread's; until that one is ready, the last one.
     """
     example = lab.example
     if example is not None and step is example.step:

@@ -29,8 +29,11 @@ def keep_opened() -> None:
 
     @wraps(send)
     def enqueue(self: AppSession, msg: ForwardMsg) -> None:
-        if msg.WhichOneof("type") == "delta":
+        kind = msg.WhichOneof("type")
+        if kind == "delta":
             vars(self).setdefault("_opened", Opened()).write(msg)
+        elif kind == "new_session":
+            vars(self).setdefault("_opened", Opened()).begin(msg.new_session.page_script_hash)
         send(self, msg)
 
     AppSession.request_rerun = request_rerun  # type: ignore[method-assign]
@@ -80,11 +83,14 @@ class Opened:
         self._tabs: dict[tuple[int, ...], _Container] = {}
         self._page = ""
 
+    def begin(self, page: str) -> None:
+        """Forget the containers of the page before."""
+        if page != self._page:
+            self._page = page
+            self._containers.clear()
+
     def read(self, asked: ClientState) -> None:
         """Read the open containers from a request, or set them if no press sent the request."""
-        if self._page not in ("", asked.page_script_hash):
-            self._containers.clear()
-        self._page = asked.page_script_hash
         widgets = asked.widget_states.widgets
         is_press = not (asked.is_auto_rerun or any(map(_has_active_trigger_value, widgets)))
         for widget in widgets:

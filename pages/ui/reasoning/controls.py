@@ -155,7 +155,7 @@ def reasoning(read: Read, *, temperature: float, **bounds: Any) -> Reasoning:
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say where they describe a run, the problem aside, by their keys."""
+    """Return the control values that describe a run, by key, without its problem."""
     run = trace.config
     assert isinstance(run, Reasoning)
     said = {key: held for key, held in shared.said_by(trace).items() if key == "model"}
@@ -204,7 +204,7 @@ def _budget(then: Callable[[], None]) -> None:
 
 
 def _whole_words(read: Read) -> str:
-    """How the bound on the whole loop comes about."""
+    """Explain how the bound on the whole loop is computed."""
     own, room = int(read("whole")), _room(read)
     if not own:
         parts = f"{int(read(BUDGET.key))} thinking + {int(read('answer_tokens'))} answer"
@@ -226,6 +226,6 @@ def _take_level(then: Callable[[], None]) -> None:
 
 
 def more() -> None:
-    """What is rarely touched."""
+    """Draw the less common settings."""
     with st.popover("More settings", icon=":material/tune:"):
         draw("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")

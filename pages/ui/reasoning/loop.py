@@ -1,4 +1,4 @@
-"""What a reasoning level is: the loop, its bound, and how often it really ran."""
+"""Explain a reasoning level: the loop, its bound, and the number of its steps in the run."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _level(run: Reasoning) -> str:
 
 
 def _marks(trace: Trace, run: Reasoning) -> str:
-    """How this model marks its thinking; the marks themselves may be a stranger's text."""
+    """Describe how this model marks its thinking; omit the marks, which may be untrusted text."""
     if not run.think_end:
         return "This run has no think marks: it is an answer from its first token on."
     if not run.think_start:

@@ -19,7 +19,7 @@ from pages.ui.widgets.controls.control import value
 
 
 def draw(view: ReasonView) -> None:
-    """Where the file is given, and what came of it."""
+    """Draw the upload of a problem file and its result."""
     with st.popover(
         _source_words(view), icon=":material/upload_file:", key=platform.key("own-problems")
     ):

@@ -133,7 +133,7 @@ def redraw() -> None:
 
 
 def _asked() -> tuple[Problem, Reasoning]:
-    """What the controls describe."""
+    """Return the problem and the settings that the controls describe."""
     return reason_problem.problem(), reason_controls.config()
 
 
@@ -147,7 +147,7 @@ def _looks(view: ReasonView) -> None:
 
 
 def _captions(view: ReasonView) -> list[str]:
-    """What made the run, and the sweep."""
+    """Return captions of the settings of the run and of the sweep."""
     sweep = reason_many.shown(view)
     own = [] if view.trace is None else [settings_caption(view.trace)]
     return own if sweep is None else [*own, sweep_caption(sweep)]
@@ -174,13 +174,13 @@ def _finished(view: ReasonView, trace: Trace) -> None:
 
 
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
-    """What the run took, and whether the controls ask for another."""
+    """Draw a note on the spent tokens, and on the controls if they describe another run."""
     other = changed.note(view, registry.page_of("reasoning"))
     panel.note(f"{spent} {_beyond(trace)}{other}" if other else "", f"{spent} {advice}")
 
 
 def _beyond(trace: Trace) -> str:
-    """That a file's thinking budget is larger than the field takes; empty where it isn't."""
+    """Return a note if a file's thinking budget exceeds the field's maximum; else empty."""
     run, most = trace.config, int(reason_controls.BUDGET.typed_high)
     assert isinstance(run, Reasoning)
     if run.max_thinking_tokens <= most:

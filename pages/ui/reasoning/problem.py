@@ -1,4 +1,4 @@
-"""Which problem the reasoning page asks: drawn from a seed, or the visitor's own; and its run."""
+"""Choose the problem of the reasoning page: drawn from a seed, or the visitor's own."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _own(question: str, right: str) -> Problem:
 
 @lru_cache(maxsize=16)
 def chains(count: int, seed: int, steps: tuple[int, ...] = ALL_STEPS) -> ProblemSet:
-    """So many problems of this seed; the first eight of all have 1 to 8 steps."""
+    """Return `count` problems of this seed; the first eight of all have 1 to 8 steps."""
     return make_problems(count, seed=seed, steps=steps)
 
 
@@ -112,7 +112,7 @@ def request(read: Read = value) -> ReasonRequest:
 
 
 def pick_problem() -> None:
-    """Which problem: a chain of steps, a hard sum, or one's own question."""
+    """Draw the choice of the problem: a chain of steps, a hard sum, or the visitor's own."""
     draw("problem", label_visibility="collapsed")
     if value("problem") == "chain":
         draw("steps")
@@ -157,7 +157,7 @@ RUN_CONTROLS = RunControls(controls.RUN, controls.config, said_by, request)
 
 
 def _is_asked(question: str) -> bool:
-    """Whether the controls name this problem already."""
+    """Return whether the controls already name this problem."""
     try:
         return problem().question == question
     except ProblemError:

@@ -19,7 +19,7 @@ from pages.ui.run.parts import saved_parts
 
 
 def parts(view: ReasonView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
-    """Where it knew, the sweep that is in sight, the ways compared, the best of N."""
+    """Return the figures to export: first answers, the shown sweep, the comparison, best of N."""
     stops, *others = saved_parts((STOPS, RIVALS, BEST_OF), view, trace, paper)
     return [stops, *_swept(view), *others]
 

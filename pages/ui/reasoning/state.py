@@ -1,4 +1,4 @@
-"""What one browser session looks at on the reasoning page: a run, a sweep, comparisons."""
+"""Session state of the reasoning page: a run, a budget sweep, comparisons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pages.ui.run.view import Source, View
 
 @dataclass(frozen=True, slots=True)
 class RunVerdict:
-    """What a run answered, and what that makes of it; no outcome where nobody knows the answer."""
+    """Answer of a run and its outcome; no outcome where the right answer isn't known."""
 
     answer: str | None
     outcome: AttemptOutcome | None
@@ -114,11 +114,11 @@ class ReasonView(View):
         self.versions[name] = self.version(name) + 1
 
     def made_here(self, name: str) -> str:
-        """Whose a measurement is: of one that was made here, the visitor's."""
+        """Name the owner of a measurement: the visitor if it was made here, else the example."""
         return "your own" if self.version(name) else "the example's"
 
     def version(self, name: str) -> int:
-        """How often the measurement of this name has ended."""
+        """Return how often the measurement of this name has ended."""
         return self.versions.get(name, 0)
 
 
@@ -139,7 +139,7 @@ def verdict_of(attempt: Attempt, asked: Problem) -> RunVerdict:
 
 
 def verdict(trace: Trace, asked: Problem | None) -> RunVerdict:
-    """What the run answered, and whether that is right."""
+    """Return the run's answer and whether it is right."""
     right = asked.answer if asked is not None else ""
     answer, outcome = judge(reading(trace).answer, right, trace.finish_reason)
     return RunVerdict(answer, outcome if right or answer is None else None)

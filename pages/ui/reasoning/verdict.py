@@ -1,4 +1,4 @@
-"""Whether a run's answer is right, in a sentence with a sign."""
+"""Draw whether a run's answer is right, in a sentence with an icon."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ICONS = {
 
 
 def draw(found: RunVerdict, problem: Problem | None, name: str = "run") -> None:
-    """What the run answered and whether that is right, in a sentence with a sign."""
+    """Draw the run's answer and whether it is right, in a sentence with an icon."""
     outcome, right = found.outcome, problem.answer if problem is not None else ""
     with st.container(
         key=platform.key(f"verdict-{outcome or 'open'}-{name}"),
@@ -47,7 +47,7 @@ def _sentence(found: RunVerdict, right: str) -> str:
 
 
 def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None) -> str:
-    """What to try after this run, by what became of it; empty for one that was stopped."""
+    """Advise what to try next, by the outcome of the run; empty for a stopped run."""
     if trace.finish_reason == "cancelled":
         return ""
     if outcome == "truncated":
@@ -65,7 +65,7 @@ def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None)
 
 
 def _more_room(trace: Trace, read: ReasoningSummary) -> str:
-    """Which bound cut the run off."""
+    """Name the bound that cut the run off."""
     run = trace.config
     assert isinstance(run, Reasoning)
     if read.answer_tokens >= run.max_answer_tokens:

@@ -1,4 +1,4 @@
-"""What the reasoning page runs beside its one problem, in worker threads: each stops at a step."""
+"""Background jobs of the reasoning page, in worker threads; each can stop at a step."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _sweep(
 
 
 class Contest(NamedTuple):
-    """What a comparison of one long attempt with many short ones is asked for."""
+    """Settings of a comparison of one long attempt with many short ones."""
 
     model: str
     problems: ProblemSet

@@ -1,4 +1,4 @@
-"""What can be done with a request: open its run elsewhere, or ask the same in another way."""
+"""Actions on a request: open its run on another page, or send it again with other settings."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _open(page: registry.Page, trace: Trace, record: Record | None) -> None:
 
 
 def conversation(record: Record) -> dict[str, Any]:
-    """What the sidebar says of a conversation of one message; of longer ones it can say nothing."""
+    """Return the sidebar's values for a conversation of one message; empty for a longer one."""
     body, system = record.body, ""
     if record.endpoint == "chat":
         told = [(one.get("role"), one.get("content")) for one in body["messages"]]

@@ -33,7 +33,7 @@ ROWS = declare(
 
 
 def draw_call() -> None:
-    """What is asked, in one row."""
+    """Draw the controls of a request in one row."""
     control.draw("endpoint", label_visibility="collapsed")
     control.draw("reply", "heat")
     control.draw("effort", label_visibility="collapsed", width=160)

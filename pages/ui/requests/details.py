@@ -1,4 +1,4 @@
-"""What a request was made of: its body, its settings as used, its prompt, its data path."""
+"""Draw the parts of a request: its body, effective settings, prompt and data path."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _beside(view: RequestsView, trace: Trace, other: Record) -> None:
 
 
 def _agreement(one: Trace, other: Trace | None) -> str:
-    """How far two runs wrote the same."""
+    """Describe the common prefix of two runs' tokens."""
     if other is None:
         return "no text"
     if one.token_ids == other.token_ids:

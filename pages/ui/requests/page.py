@@ -123,7 +123,7 @@ def chosen(view: RequestsView) -> Record | None:
 
 
 def _seen(view: RequestsView, record: Record | None) -> tuple[str, bool]:
-    """What a page of a request depends on, beside what its own part draws live."""
+    """Return the part of a request's state that needs a rerun of the page when it changes."""
     return (record.id, record.active) if record and view.foreign is None else ("", False)
 
 

@@ -60,7 +60,7 @@ def _row(record: Record) -> tuple[str, str, str, tuple[str, ...]]:
 
 
 def prompt_of(record: Record) -> str:
-    """What was asked, in one line."""
+    """Return the prompt of a request in one shortened line."""
     return shortened(" ".join(record.prompt.split()), _PROMPT_SHOWN)
 
 

@@ -1,4 +1,4 @@
-"""What one browser session looks at on the Requests page: a request, and a step of its run."""
+"""Session state of the Requests page: a request, and the selected step of its run."""
 
 from __future__ import annotations
 

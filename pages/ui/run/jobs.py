@@ -186,7 +186,9 @@ def decode(job: Job, request: Request) -> Trace:
     if fork:
         model = load_for(job, fork.trace)
     else:
-        model = models.unloaded(request.model) or load(job, request.model)
+        # A chat is encoded here, by the model itself.
+        unloaded = None if request.chat else models.unloaded(request.model)
+        model = unloaded or load(job, request.model)
     draft = (models.unloaded(request.draft) or load(job, request.draft)) if request.draft else None
 
     def on_step(step: Step) -> None:

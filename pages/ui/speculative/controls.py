@@ -67,7 +67,7 @@ def _is_typical(read: Read) -> bool:
 
 
 def _samples(read: Read) -> bool:
-    """Whether the target or the draft has a temperature above 0: filters act then."""
+    """Return whether the target or the draft samples (temperature above 0): filters act then."""
     keys = ("temperature", *(["draft_temperature"] if _has_own_temperature(read) else []))
     return any(nearest_temperature(float(read(key))) > 0 for key in keys)
 
@@ -181,7 +181,7 @@ def _why_lookup() -> None:
 
 
 def pair() -> None:
-    """Who drafts, how many tokens, and what is rarely touched."""
+    """Draw the controls of the draft, the number of tokens, and the less common settings."""
     draw("draft", "draft_length", "spec_tokens")
     with st.popover("More settings", icon=":material/tune:"):
         _more()
@@ -243,8 +243,8 @@ def three_tokens() -> None:
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the controls say where they describe a run, by their keys; those that it lies beyond,
-    and models that a file may not make the app load, are left out."""
+    """Return the control values that describe a run, by key; omit those out of range,
+    and models that a file may not make the app load."""
     asked = trace.config
     assert isinstance(asked, Speculative)
     said = shared.said_by(trace) | {"own_temperature": asked.draft_temperature is not None}

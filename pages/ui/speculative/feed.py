@@ -1,4 +1,4 @@
-"""What either way of scoring feeds to the target, and how long it takes."""
+"""Draw the target's input in both ways of scoring, and their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether anything is lost: token by token, over many runs, and exactly on three tokens."""
+"""Compare with the target alone: token by token, over many runs, and exactly on three tokens."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def three_tokens() -> Three:
 
 
 def _remarks() -> list[str]:
-    """What one has to know of the typed numbers, and of the settings above, to read the table."""
+    """Return remarks on the typed numbers and the settings, for a reader of the table."""
     remarks = [
         f"All numbers of the {model} are 0: each token counts as one third."
         for model in ("target", "draft")

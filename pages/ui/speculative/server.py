@@ -23,7 +23,7 @@ _HINT = "One request: the server drafts, judges and draws, and tells how much it
 
 
 def is_there() -> bool:
-    """Whether the chosen target is on a server."""
+    """Return whether the chosen target is on a server."""
     return models.is_on_server(shared.model())
 
 

@@ -1,4 +1,4 @@
-"""What one browser session looks at on the speculative page: a run, a token of it, measurements."""
+"""Session state of the speculative page: a run, its selected token, measurements."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server")
 
 
 class ServerRun(NamedTuple):
-    """What the server told of its own speculation in a run, and what the run was made with."""
+    """Server's report on its own speculation in a run, and a caption of the run's settings."""
 
     found: ServerSpeculation
     caption: str
 
 
 class Three(NamedTuple):
-    """What a rule does to three tokens, by the controls as they are."""
+    """Acceptance table of a rule on three tokens, under the present controls."""
 
     table: AcceptanceTable
     rule: Acceptance
@@ -116,7 +116,7 @@ class SpecView(View):
         return True
 
     def may_load(self, chosen: str) -> bool:
-        """Whether both models may be loaded: a file must not make the app fetch a model."""
+        """Return whether both models may be loaded: a file must not make the app fetch a model."""
         trace = self.trace
         if trace is None or self.source != "file":
             return trace is not None
@@ -125,12 +125,12 @@ class SpecView(View):
         return known and super().may_load(chosen)
 
     def measuring(self) -> bool:
-        """Whether anything runs the models now."""
+        """Return whether a job runs the models now."""
         return any(self.active(name) for name in ("decode", *MEASUREMENTS))
 
 
 def shown_rounds(trace: Trace) -> int:
-    """How many rounds the timeline shows at a time."""
+    """Return the number of rounds that the timeline shows at a time."""
     if style.narrow():
         return PHONE_COLUMNS
     return min(COLUMNS, rounds_for(style.figure_width(), trace))

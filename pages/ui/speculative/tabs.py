@@ -58,7 +58,7 @@ _GREEDY = (
 
 
 def notice(trace: Trace) -> str:
-    """What to notice, under the rule that the run was made with."""
+    """Return the notes for the reader, under the acceptance rule of the run."""
     return _NOTICE.format(_GREEDY if is_greedy(trace) else _OF_THE_RULE[rule_of(trace)])
 
 
@@ -168,7 +168,7 @@ def _show(view: SpecView, at: int, place: int) -> None:
 
 
 def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
-    """What is shown of other tokens of the text."""
+    """Offer the browser the sentences and the figure of other tokens of the text."""
     look, tokens = figure.FigureLook.now(), emitted(trace)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
@@ -182,7 +182,7 @@ def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
 
 
 def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
-    """What is said of a token of round `at`, by its place there; plain text.
+    """Describe a token of round `at`, given its place there; plain text.
 
     Raises:
         LookupError: there is no such token.

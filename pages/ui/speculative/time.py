@@ -1,4 +1,4 @@
-"""Where the time goes, which draft length pays, and every metric with its definition."""
+"""Draw the times of the stages, the draft-length sweep, and the table of metrics."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def metrics(view: SpecView, trace: Trace) -> None:
 
 
 def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
-    """Which metrics aren't there yet, and what makes them; empty where all are."""
+    """Name the missing metrics and the measurements that give them; empty if none is missing."""
     waits = []
     if comparison is None:
         waits.append("Costs and the expected speed-up follow once the run was measured")

@@ -1,4 +1,4 @@
-"""What the speculative page measures on demand, by the worker: times, lengths, samples."""
+"""Background jobs of the speculative page: times, draft lengths, samples."""
 
 from __future__ import annotations
 

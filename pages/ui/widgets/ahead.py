@@ -1,7 +1,7 @@
-"""What a gesture changes, which the browser fetches by itself as soon as the gesture is made.
+"""Prefetch charts and texts for a changed widget's value before the script reruns.
 
 The browser shows these parts before the page's script has answered; the script then draws the same.
-A gesture changes inputs, each of which has a name: the chosen step, a knob's number.
+A gesture changes named inputs: the selected step, a knob's number.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class Offer:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the browser is told of it."""
+        """Return the address and the inputs of the offer, for the browser."""
         return {"address": f"{PATH}/{self.secret}", "at": self.at}
 
     def kept(self, inputs: Inputs | None = None) -> Shown:
-        """What the browser has asked for already; under the page's inputs where none are given."""
+        """Return the cached parts for these inputs; without inputs, for those of the page."""
         with self._lock:
             return self._kept.get(_key(self.at if inputs is None else inputs), {})
 
@@ -130,7 +130,7 @@ def offer(
 
 
 def _named(build: Callable[[Inputs], Shown], names: Iterable[str], inputs: Inputs) -> Shown:
-    """What `build` makes, under the names of the current slot."""
+    """Return the parts that `build` makes, under the names of the current slot."""
     made = build({name: inputs[platform.key(name)] for name in names})
     return {platform.key(name): part for name, part in made.items()}
 
@@ -142,13 +142,13 @@ def withdraw() -> None:
 
 
 def turns_of(secret: str) -> Turns:
-    """Of the session whose secret it is; new ones where it is nobody's."""
+    """Return the turns of the secret's session; new ones for an unknown secret."""
     found = _offers.get(secret)
     return found.turns if found is not None else Turns()
 
 
 def parts(secret: str, asked: Mapping[str, str]) -> Shown:
-    """What the browser asks for; empty where that isn't offered."""
+    """Return the requested parts; empty if they are not offered."""
     found = _offers.get(secret)
     inputs = found.read(asked) if found is not None and found.is_open else None
     return found.parts(inputs) if found is not None and inputs is not None else {}

@@ -25,5 +25,5 @@ def tab(*, is_open: bool) -> Iterator[None]:
 
 
 def state() -> State:
-    """Whether the tab that is being drawn is open or closed; empty outside of such tabs."""
+    """Return whether the tab under construction is open or closed; empty outside of tabs."""
     return _state.get()

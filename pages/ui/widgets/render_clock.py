@@ -1,4 +1,4 @@
-"""When a component's data were made: its script keeps the newest, in whatever order they come."""
+"""Timestamps of a component's data: its script keeps the newest, whatever the order of arrival."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which step is selected, and buttons to its neighbours: they choose in the strip of tokens."""
+"""Number of the selected step, with buttons to its neighbours that choose in the token strip."""
 
 from __future__ import annotations
 

@@ -32,15 +32,15 @@ def theme() -> Theme:
 
 
 def window() -> str:
-    """What the browser's window is as wide as: `phone`, `desktop`, or `between`; before the browser
-    has told, what it calls itself has to do."""
+    """Return the width class of the browser's window: `phone`, `desktop`, or `between`.
+    Before the browser has reported it, the user agent decides."""
     if told := (st.session_state.get("prepared") or {}).get("window"):
         return str(told)
     return "phone" if "Mobi" in st.context.headers.get("User-Agent", "") else "desktop"
 
 
 def narrow() -> bool:
-    """Whether the page is as wide as a phone's."""
+    """Return whether the page is as narrow as a phone's."""
     return window() == "phone"
 
 
@@ -50,8 +50,8 @@ def figure_width() -> int:
 
 
 def across_width() -> float:
-    """How wide a figure may be laid out that takes the page's width: its lines of text are as long
-    as a window of this kind holds beside the rail and the sidebar, px."""
+    """Return the greatest layout width, in px, of a figure that spans the page: its lines of text
+    fill a window of this kind beside the rail and the sidebar."""
     return {"phone": _NARROW, "desktop": BESIDE}.get(window(), SCREEN.width)
 
 

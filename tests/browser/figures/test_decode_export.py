@@ -1,4 +1,4 @@
-"""What leaves the page through its menus: images, tables, a web page, a trace file, an archive."""
+"""Exports from the page's menus: images, tables, a web page, a trace file, an archive."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the engine emits equals transformers' `generate`: float32, one thread, random settings.
+"""The engine's tokens equal transformers' `generate`: float32, one thread, random settings.
 
-Two forwards of different shape differ by float32's rounding, so a run may part from `generate`
-only where the two tokens are closer than that (`check` allows no more than twice the measured
-rounding), and what follows is then compared by the same check's independent rescoring.
+Two forwards of different shape differ by float32's rounding, so a run may differ from
+`generate` only where the two tokens are closer than that (`check` allows at most twice the measured
+rounding). The same check's independent rescoring then compares the tokens that follow.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _random_config(dice: random.Random) -> Greedy | Sampling:
 
 
 def test_the_engine_emits_what_generate_emits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What parts does so at a near tie, and hardly anything parts."""
+    """Runs differ only at near ties, and hardly any run differs."""
     given, failed, parted = answers_of(monkeypatch, "reference_token_ids"), [], []
     for kind, case in product(ARCHITECTURES, range(CASES_EACH)):
         dice = random.Random(f"{kind} {case}")

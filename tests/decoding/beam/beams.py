@@ -46,7 +46,7 @@ def random_case(kind: str, case: int) -> tuple[TransformersModel, list[int], Bea
 
 
 def answers_of(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
-    """What a method of the model, `check`'s reference, gives from now on: a call, an answer."""
+    """Record the answers of a reference method of the model, one for each call from now on."""
     given: list[Any] = []
     asked = getattr(TransformersModel, name)
 

@@ -226,7 +226,7 @@ def test_the_table_that_the_guess_reads_is_rescored(trace, model) -> None:
 
 
 def _others(step: BeamStep) -> tuple:
-    """As many pruned candidates as no beam of four has."""
+    """Return more pruned candidates than a step of four beams can have."""
     pruned = _first(step, "pruned")
     return tuple(pruned._replace(token_id=1 + 12 * n, rank=100 + n) for n in range(24)) * 6
 

@@ -24,7 +24,7 @@ HALF_CASES_EACH = cases(10, 5)
 
 
 def test_the_search_finds_what_generate_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What parts does so at a near tie, and hardly anything parts."""
+    """Searches differ only at near ties, and hardly any search differs."""
     given, failed, parted, reasons = answers_of(monkeypatch, "reference_paths"), [], [], set()
     for kind, case in product(ARCHITECTURES, range(CASES_EACH)):
         model, prompt, config = random_case(kind, case)

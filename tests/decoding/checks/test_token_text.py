@@ -1,4 +1,4 @@
-"""Whether the display texts of tokens make up a text."""
+"""Check that the display texts of tokens make up a text."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _value(dice: random.Random, name: str, share: float) -> Any:
 
 
 def random_penalties(dice: random.Random) -> Shaping:
-    """What acts where nothing is drawn."""
+    """Return random penalties, the settings that act without sampling too."""
     return Shaping(**random_settings(dice, PENALTIES))
 
 

@@ -1,4 +1,4 @@
-"""What is found by blocks in a long row is what torch finds in all of it."""
+"""Operations by blocks on a long row give torch's results for the whole row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a round does, by arithmetic on scripted models and by comparison with fresh prefills."""
+"""Rounds of the engine, by arithmetic on scripted models and against fresh prefills."""
 
 from __future__ import annotations
 

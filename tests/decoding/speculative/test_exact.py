@@ -40,7 +40,7 @@ def _numbers(trace: Trace) -> Iterator[tuple[float, float]]:
 
 
 def _samples(step: DraftRound) -> Iterator[tuple[float, float]]:
-    """Of exact match: a number that decides nothing (not reached) may be any at all."""
+    """Yield the intervals of exact match: a number that isn't reached may have any value."""
     for token in step.drafted:
         if token.outcome == "not_reached":
             yield 0.0, 1.0

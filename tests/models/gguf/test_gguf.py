@@ -48,7 +48,7 @@ def test_a_file_gives_the_logits_of_transformers_and_of_the_model_that_it_was_ma
 
 
 def _rounded(weight: torch.Tensor, kind: GGMLQuantizationType) -> torch.Tensor:
-    """What is left of numbers that were stored as this kind."""
+    """Return the weights after quantization to this kind and back."""
     return torch.from_numpy(dequantize(quantize(weight.numpy(), kind), kind).copy())
 
 

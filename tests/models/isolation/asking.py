@@ -65,7 +65,7 @@ def wait_until(reached: Callable[[], object]) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether it still runs: one that has ended may wait for whoever adopted it to notice."""
+    """Return whether the process runs; an ended one may still wait for its parent to reap it."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""What strangers' files have a say in happens in a child that is bounded and can be ended."""
+"""Work on untrusted files runs in a child process that is bounded and can be ended."""
 
 from __future__ import annotations
 

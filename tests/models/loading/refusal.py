@@ -1,4 +1,4 @@
-"""What a refusal to load must be: one sentence for a user."""
+"""Check a refusal to load: one sentence for a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes from the hub: of one commit, of bounded size, looked at as folders are."""
+"""Downloads from the hub: one commit, bounded size, the same checks as for folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong with a server's answers: faults of the scripted one."""
+"""Faults in a server's answers, for the scripted server."""
 
 from __future__ import annotations
 

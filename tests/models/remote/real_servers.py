@@ -40,7 +40,7 @@ _VLLM_OPTIONS = "--dtype float32 --enforce-eager --max-model-len 1024"
 
 
 def has_llamacpp() -> bool:
-    """Whether llama.cpp's server is installed."""
+    """Return whether llama.cpp's server is installed."""
     return find_spec("xllamacpp") is not None
 
 

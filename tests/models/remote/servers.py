@@ -33,7 +33,7 @@ def local() -> Any:
 
 @dataclass
 class Script:
-    """What a server is, and what was asked of it.
+    """Behaviour of the scripted server, and the requests that it received.
 
     Args:
         most: how many candidates it gives; None for all.
@@ -61,7 +61,7 @@ class Script:
     asked: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
 
     def fail(self, fault: Fault, *, after: int = 0, times: int = 10**9) -> None:
-        """From now on, after so many more completions, so often."""
+        """Fail with `fault` after `after` more completions, `times` times."""
         self.fault, self.fault_from = fault, self.completions + after
         self.fault_until = self.fault_from + times
 
@@ -176,7 +176,7 @@ def _logits(ids: tuple[int, ...]) -> torch.Tensor:
 
 
 def _numbers(script: Script, ids: list[int], bias: dict[int, float]) -> tuple[torch.Tensor, int]:
-    """What is said of the next token `[vocab]`, and the token that is picked."""
+    """Return the scores of the next token `[vocab]`, and the picked token."""
     logits = _logits(tuple(ids))
     biased = logits.clone()
     for token_id, value in bias.items():

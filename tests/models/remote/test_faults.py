@@ -36,7 +36,7 @@ def connected() -> Iterator[tuple[Any, Script]]:
 
 @pytest.fixture
 def served(connected: tuple[Any, Script]) -> tuple[Any, Script]:
-    """As it was connected to, whatever the test before made of it."""
+    """Return the connected model, without the previous test's fault."""
     model, script = connected
     model._client.patience, script.fault = QUICK, None
     return model, script

@@ -1,4 +1,4 @@
-"""What the endpoint refuses: by name, in OpenAI's shape of an error, and never in silence."""
+"""Refusals of the endpoint: by name, in OpenAI's error schema, and never silent."""
 
 from __future__ import annotations
 

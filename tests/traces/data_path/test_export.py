@@ -1,4 +1,4 @@
-"""What other programs open: each file by the rules of its format."""
+"""Exports for other programs: each file follows the rules of its format."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from tests.ui.knobs import move
 
 
 def link_in(app: AppTest) -> dict[str, Any]:
-    """What the button for links is told, once its menu is open."""
+    """Return the data of the link button, after opening its menu."""
     move(app, "save", True).run()
     found = [c for c in app.get("bidi_component") if "copy_link" in c.proto.component_name]
     told: dict[str, Any] = json.loads(found[-1].proto.json)

@@ -1,4 +1,4 @@
-"""What the browser fetches of a gesture before the page has answered is just what is drawn then."""
+"""The parts that the browser prefetches equal those that the page draws later."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def example() -> Trace:
 
 
 def _told(app: AppTest) -> dict[str, dict[str, Any]]:
-    """What the parts of the page are told that the browser may fetch, by their names."""
+    """Return the data of the parts that the browser may prefetch, by name."""
     told = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
     return {data["name"]: data for data in told if data.get("ahead")}
 
 
 def _fetched(app: AppTest, *names: str, **inputs: Any) -> dict[str, dict[str, str]]:
-    """What the browser gets for these parts under other inputs."""
+    """Return the parts that the browser gets under other inputs."""
     told = _told(app)
     ahead = told[names[0]]["ahead"]
     assert all(told[name]["ahead"] == ahead for name in names)

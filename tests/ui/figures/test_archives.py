@@ -1,4 +1,4 @@
-"""What each page's archive holds, without a browser."""
+"""Contents of each page's archive, without a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages show first, stored runs, is drawn without torch."""
+"""The pages draw their first, stored runs without torch."""
 
 import subprocess
 import sys

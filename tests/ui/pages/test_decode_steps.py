@@ -1,4 +1,4 @@
-"""Which step Decode shows: after a run, by a link, by its buttons."""
+"""The step that Decode selects: after a run, by a link, by its buttons."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ settle = partial(seen.settle, key="inside")
 
 
 def picture(app: AppTest) -> dict[str, Any]:
-    """What the boxes were told."""
+    """Return the data of the boxes' component."""
     drawn = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
     return next(data for data in drawn if "loop" in data)
 

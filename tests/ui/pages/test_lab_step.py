@@ -1,4 +1,4 @@
-"""Which step the lab shows, in what context, and what it says that moved it."""
+"""The step of the lab, its context, and the sentence on the control that changed its token."""
 
 from __future__ import annotations
 

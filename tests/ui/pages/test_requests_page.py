@@ -112,7 +112,7 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
 
 
 def test_a_request_is_sent_from_the_page_and_followed(service: Service) -> None:
-    """What its JSON names goes before the fields."""
+    """The JSON's settings take precedence over the fields."""
     app = open_requests()
     record = send(app, service, seed=5, max_new_tokens=2, shaping={"temperature": 0.3})
     assert record.endpoint == "responses"

@@ -221,7 +221,7 @@ def test_another_prompt_or_model_is_another_run_and_what_does_nothing_is_not(
 def test_a_file_sets_the_controls_and_never_makes_the_app_load_a_strange_draft(
     open_spec: Open,
 ) -> None:
-    """Of what no control reaches, nothing asks for another run."""
+    """Settings without a control don't mark the run as changed."""
     acceptance = {"acceptance": "typical", "posterior_threshold": 0.2, "posterior_alpha": 0.4}
     drafting = {"draft_temperature": 0.5, "draft_threshold": 0.25, "adaptive": True}
     beyond = {"min_new_tokens": 3, "draft_length": 30, "top_candidates": 7}

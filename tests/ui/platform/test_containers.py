@@ -1,4 +1,4 @@
-"""What a visitor opened last stays open, whatever an answer to an earlier press says."""
+"""A container that the visitor opened last stays open, despite answers to earlier presses."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Browser:
         self.shown = title
         assert self.ask() == title
 
-    def ask(self, *, auto: bool = False, trigger: bool = False, page: str = "decode") -> str:
+    def ask(self, *, auto: bool = False, trigger: bool = False) -> str:
         """Return the tab that the server reads from a request."""
-        asked = ClientState(page_script_hash=page, is_auto_rerun=auto)
+        asked = ClientState(page_script_hash="decode", is_auto_rerun=auto)
         asked.widget_states.widgets.add(id="look", string_value=self.shown)
         if trigger:
             asked.widget_states.widgets.add(id="drawn", trigger_value=True)
@@ -89,8 +89,8 @@ def test_a_tab_that_the_server_opens_is_open() -> None:
 def test_a_page_that_is_left_forgets_a_press_that_nothing_has_answered() -> None:
     browser = opened()
     browser.press("Time")
-    browser.ask(page="beam")
-    browser.ask()
+    browser.tabs.begin("beam")
+    browser.tabs.begin("decode")
     browser.get("Uncertainty")
     browser.press("Prompt")
     browser.get("Prompt")

@@ -114,7 +114,7 @@ def asks(page: str, *told: str, part: str = "") -> ClientState:
 
 
 def walk(*asked: tuple[ClientState, str]) -> list[bool]:
-    """Which of some requests are answered, each with the page that is shown as it comes."""
+    """Return for each request whether it is answered, given the page shown at its arrival."""
     way, answered = guard._Way(), []
     for one, shown in asked:
         after = way.after(one, shown)

@@ -1,4 +1,4 @@
-"""What is done as the server starts."""
+"""Start of the server, its scripts, and disconnects of browsers."""
 
 from __future__ import annotations
 

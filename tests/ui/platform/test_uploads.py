@@ -50,7 +50,7 @@ async def nothing(*_: Any) -> None:
 
 
 def statuses(bounds: UploadBounds, *asked: AsgiMessage) -> list[int]:
-    """What the middleware answers to requests that come at once; 200 where it lets one on."""
+    """Return the middleware's status for each concurrent request; 200 where it passes it on."""
 
     async def receive() -> AsgiMessage:
         return {"type": "http.request", "body": b"x", "more_body": False}

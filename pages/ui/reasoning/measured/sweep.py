@@ -45,7 +45,7 @@ def identity(view: ReasonView, sweep: BudgetSweep) -> Hashable:
 
 
 def draw(view: ReasonView) -> None:
-    """What is swept, its progress, and what became of the runs."""
+    """Draw the settings of the budget sweep, its progress, and its figures."""
     with st.container(key=platform.key("many"), gap="small"):
         _controls(view)
         _state(view)
@@ -56,7 +56,7 @@ def draw(view: ReasonView) -> None:
 
 
 def _figures(view: ReasonView) -> None:
-    """What became of the runs and what they cost; while a sweep goes on, of those so far."""
+    """Draw the outcomes and the costs of the runs; during a sweep, of those so far."""
     sweep = shown(view)
     if sweep is None:
         return
@@ -184,7 +184,7 @@ def _refusal(view: ReasonView) -> str:
 
 
 def _left(view: ReasonView) -> bool:
-    """Whether the controls describe one's own unfinished sweep."""
+    """Return whether the controls describe the visitor's own unfinished sweep."""
     try:
         return bool(view.swept) and resumable(view, plan(view)) is not None
     except DecodingError:

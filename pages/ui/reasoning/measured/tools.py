@@ -110,14 +110,14 @@ def _calls(run: Transcript) -> None:
 
 
 def _settings(run: Transcript) -> str:
-    """What the run was made with, whatever the controls say by now; its model isn't kept."""
+    """Describe the settings of the run, not those of the controls; its model isn't stored."""
     unsaid = ["think_start", "think_end"]
     unsaid += [] if run.config.think_end else ["max_thinking_tokens"]
     return f"Made with: {config_caption('', run.config, unsaid).partition(' · ')[2]}"
 
 
 def _worked(call: CalculatorCall) -> str:
-    """What the calculator made of a call, and how exactly."""
+    """Describe the calculator's result of a call, and its precision."""
     expression, result = visible_token(call.expression, 60), visible_token(call.result, 60)
     if call.result != result_of(call.expression):
         return f"{expression} was called, but the run was over before its result."

@@ -37,7 +37,7 @@ def moved(config: C, rows: Iterable[Control], read: Read) -> C:
 
 
 def _fields(rows: Iterable[Control], read: Read) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the rows set of a config itself, and of its shaping."""
+    """Return the rows' values for fields of a config, and for those of its shaping."""
     found = {
         row.field: row.to_field(row.cast(read(row.key)))
         for row in rows
@@ -51,7 +51,7 @@ def _fields(rows: Iterable[Control], read: Read) -> tuple[dict[str, Any], dict[s
 def reached(
     rows: Iterable[Control], config: MethodConfig, said: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What the rows' controls say where they describe a config, as far as they reach, by key.
+    """Return the control values that describe a config, by key; omit those out of range.
 
     Args:
         rows: a row on which others' `acts` depends comes before them.

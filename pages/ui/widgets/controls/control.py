@@ -87,7 +87,7 @@ class Control:
 
     @property
     def held(self) -> Any:
-        """What it says now; None before it was drawn, or where it was emptied."""
+        """Return its value; None before it was drawn, or when it was emptied."""
         return st.session_state.get(self.state_key)
 
     def in_address(self, held: Any) -> str:
@@ -134,9 +134,9 @@ class Control:
 
 
 def redraw_around() -> None:
-    """Of a change that has no callback of its own: all around it is drawn anew.
+    """Empty callback: a change reruns everything around the control.
 
-    A callback says so also where another one, of the same moment, wants a part alone.
+    It counts even where another callback of the same request reruns one fragment alone.
     """
 
 
@@ -255,7 +255,7 @@ def draw(*keys: str, **more: Any) -> None:
 
 
 def value(key: str) -> Any:
-    """What a control says now; its default before it was drawn, or where it was emptied."""
+    """Return a control's value; its default before it was drawn, or when it was emptied."""
     found = _rows[key].held
     return _rows[key].default if found is None else found
 

@@ -1,4 +1,4 @@
-"""How figures leave the app: chosen once in the sidebar, kept for the session and in links."""
+"""Settings of exported figures: set in the sidebar, kept for the session and in links."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show() -> None:
 
 
 def paper() -> Paper:
-    """What figures are laid out for.
+    """Return the paper of exported figures: width, journal, texts and background.
 
     Raises:
         FigureError: the width is none.
@@ -79,7 +79,7 @@ def page_theme() -> Theme | None:
 
 
 def shared() -> bool:
-    """Whether such pages take Plotly's script from a file beside them."""
+    """Return whether exported web pages load Plotly's script from a file beside them."""
     return bool(value("figure_shared"))
 
 

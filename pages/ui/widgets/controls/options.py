@@ -49,7 +49,7 @@ class Options(Control):
         return keys[word] if word in keys else OLD_LABELS.get(self.key, {}).get(word)
 
     def takes(self, word: str) -> bool:
-        """Whether the address may name this."""
+        """Return whether the word is a valid value in the address."""
         return self.of_address(word) is not None
 
     def draw(self, *, on_change: Callable[..., None] = redraw_around, **more: Any) -> None:

@@ -82,7 +82,7 @@ def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
 
 
 def held(knob: Knob) -> float:
-    """What the knob says; before it was drawn, what the address says for it, or its default."""
+    """Return the knob's value; before it was drawn, the address's value or its default."""
     _take()
     name = platform.key(knob.key)
     if name not in st.session_state:

@@ -22,7 +22,7 @@ class Slider(Control):
 
     @property
     def range(self) -> tuple[float, float]:
-        """What may be typed."""
+        """Return the lowest and the highest number that may be typed."""
         return self.knob.low, self.knob.typed_high
 
     def cast(self, held: Any) -> float:
