@@ -84,7 +84,7 @@ class Opened:
         self._page = ""
 
     def begin(self, page: str) -> None:
-        """Forget the containers of the page before."""
+        """Forget the containers of the previous page."""
         if page != self._page:
             self._page = page
             self._containers.clear()

@@ -9,7 +9,7 @@ from core.server.settings import settings
 
 
 def names() -> frozenset[str]:
-    """The names that the app answers to, besides the address that a connection came in at."""
+    """Return the host names that the app answers to, besides the address of the connection."""
     return hosts.own_names(st.get_option("server.address"), settings().hosts)
 
 
