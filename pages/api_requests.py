@@ -1,4 +1,4 @@
-"""Requests: every call of the OpenAI-compatible endpoint, as it is decoded."""
+"""Requests: every call of the OpenAI-compatible endpoint, live while it is decoded."""
 
 from __future__ import annotations
 

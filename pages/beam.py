@@ -1,4 +1,4 @@
-"""Beam search: the tree as it really grew."""
+"""Beam search: the recorded tree of a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluate: which way of decoding answers right, and why another one doesn't."""
+"""Evaluate: comparison of decoding methods by their answers, and the causes of wrong ones."""
 
 from __future__ import annotations
 

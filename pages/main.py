@@ -1,4 +1,4 @@
-"""What runs for every page: the frame that all pages share, around the one that is open."""
+"""Script of every page: the frame that all pages share, around the open page."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ row = registry.page_at(page.url_path)
 style.use(row.slots)
 link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
-# Not before the browser knows the page, or a rerun that these ask for would be of the first one.
+# The browser must know the page first: a rerun that these ask for would go to the first page.
 browser.prepare(row.slots)
 glossary.offer()
-# Not before the page is known, or beginning again would lead to the first one.
+# The page must be known first: a rerun would lead to the first page.
 for own in shared.slots(row.slots):
     with slot.use(own):
         link.check_address()
@@ -57,7 +57,7 @@ save.turn_to_file(page.url_path)
 address.bring_back(page.url_path)
 if st.session_state.pop("go_to_lab", False):
     registry.Named("lab.state:open_selected")()
-    # Left to itself it would refuse to touch an address that controls are bound to.
+    # Without `query_params` it would refuse to change an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
 boundary.run(row, page.run)
 for own in shared.slots(row.slots):

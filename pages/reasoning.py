@@ -1,4 +1,4 @@
-"""Reasoning budget: thinking is a longer loop, and here is what it buys."""
+"""Reasoning budget: cost and benefit of thinking, which is a longer decoding loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sampling lab: what the knobs do to one distribution."""
+"""Sampling lab: effect of each sampling setting on one distribution."""
 
 from __future__ import annotations
 

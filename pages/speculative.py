@@ -1,4 +1,4 @@
-"""Speculative decoding: every draft token's verification, and where the time goes."""
+"""Speculative decoding: verification of every draft token, and the time of each part."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ frame.intro(
 controls.begin_with_a_draft_that_fits()
 with frame.controls():
     row = frame.row()
-    # The rule decides which of the rarer settings there are.
+    # The rule decides which of the rarer settings are drawn.
     controls.rule()
     with row:
         controls.pair()

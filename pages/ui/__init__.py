@@ -1,1 +1,1 @@
-"""All that knows Streamlit: controls, session state, running, drawing and export."""
+"""Streamlit part of the app: controls, session state, running, drawing and export."""

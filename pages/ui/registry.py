@@ -1,7 +1,7 @@
-"""The pages of the app, one row a page; a new page is its folder, its script and its row.
+"""Registry of the app's pages; a new page needs a folder, a script and a row here.
 
-A row names what belongs to its page, which is imported when it is called: the first paint needs
-one page, not all of them.
+A row names the page's functions and modules, which are imported on their first use: the first
+paint needs one page, not all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Named:
     name: str
 
     def find(self) -> Any:
-        """Import it."""
+        """Import the function or module."""
         return resolve_name(f"pages.ui.{self.name}")
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -28,21 +28,21 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page; what its row leaves out is as on the first page.
+    """A page; the defaults are those of the first page.
 
     Args:
-        path: in the address; empty for the first page.
-        title: in the navigation.
-        script: what Streamlit runs, beside `pages/main.py`.
+        path: path in the address; empty for the first page.
+        title: title in the navigation.
+        script: file name of the page's script, in the folder of `pages/main.py`.
         shows: the methods whose traces it shows, or `lab` for steps of the lab.
-        view: returns what this session looks at on the page; its `open` shows the content of a
-            file, its `failure` is shown on the page.
+        view: returns the session's view of the page; its `open` shows the content of a file, its
+            `failure` is shown on the page.
         load_controls: sets the page's controls to the settings in a file's content.
-        saved: the module that makes what leaves, of a view and its trace: the saved page
-            (`web_page`), its figures (`parts`, of a paper too) and their `tables`.
-        run_controls: the controls that make a run; None where nothing on the page is run again.
-        own_prompt: it asks questions of its own, so the sidebar shows no prompt.
-        slots: prefixes of the names of its runs; with one each run has a prompt of its own.
+        saved: the module that exports a view and its trace: as a web page (`web_page`), as figures
+            (`parts`, for a paper too) and as `tables`.
+        run_controls: the controls that make a run; None if the page can't repeat a run.
+        own_prompt: the page has its own questions, so the sidebar shows no prompt.
+        slots: prefixes of the names of its runs; a run with a prefix has its own prompt.
     """
 
     path: str
@@ -58,7 +58,7 @@ class Page:
 
     @property
     def links_runs(self) -> bool:
-        """Whether a link makes the shown run again; else the address alone restores the page."""
+        """True if a link repeats the shown run; otherwise the address alone restores the page."""
         return self.run_controls is not None and not self.own_prompt
 
 
@@ -70,9 +70,9 @@ INSIDE = Page(
     load_controls=Named("inside.controls:load_controls"),
     run_controls=Named("inside.controls:RUN_CONTROLS"),
 )
-# From a run on another page to its step on this one.
+# Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
-# From a token on another page to a run on Decode that begins with it.
+# Continues from a token on another page with a run on Decode.
 GO_ON = Named("decode.another:go_on_from")
 PAGES = (
     Page("", "Decode", "decode.py"),
@@ -136,10 +136,10 @@ PAGES = (
 
 
 def page_at(path: str) -> Page:
-    """The page at a path of the address; the first one for any other path."""
+    """Return the page at a path of the address; the first page for an unknown path."""
     return next((page for page in PAGES if page.path == path), PAGES[0])
 
 
 def page_of(shown: str) -> Page:
-    """The page that shows traces of a method, or steps of the `lab`; the first one by default."""
+    """Return the page for traces of a method, or for steps of the `lab`; the first by default."""
     return next((page for page in PAGES if shown in page.shows), PAGES[0])

@@ -1,1 +1,1 @@
-"""How the pages are served: who may reach them, what a browser may do, what uploads may take."""
+"""Serving of the pages: middleware, the endpoint's routes, the start page, upload limits."""

@@ -1,4 +1,4 @@
-"""Websockets: clients that leave, and messages that are none of Streamlit's."""
+"""Handling of lost websockets and of messages that Streamlit can't read."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 
-# Of RFC 6455: the client broke the protocol.
+# Close code of RFC 6455 for a protocol error.
 _PROTOCOL_ERROR = 1002
 
 
 class QuietDepartures:
-    """Middleware that keeps three faults of clients from filling the log with tracebacks.
+    """Middleware that keeps three client errors from filling the log with tracebacks.
 
     Streamlit closes a lost websocket a second time, and logs an unreadable message with a
-    traceback. Here such a message closes the connection, and the log gets one line, as it does for
-    text that is not UTF-8.
+    traceback. Here such a message closes the connection, and the log gets one line. Text that is
+    not UTF-8 is also logged in one line.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,6 +1,6 @@
-"""The scripts of a page's first elements, which a browser fetches while the page connects.
+"""Preload headers for the scripts of a page's first elements.
 
-Streamlit asks for each once an element of its kind has come, after the script run that made it.
+Without them Streamlit fetches each script after the script run that sends its first element.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from streamlit.file_util import get_static_dir
 from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send
 from pages.ui.platform.chart_script import SCRIPT
 
-# As Streamlit's build names them, before the hash.
+# File names in Streamlit's build, without the hash.
 _NAMES = ("BidiComponent", "ButtonGroup", "NumberInput", "Selectbox", "TextArea")
 
 
 class EarlyScripts:
-    """Middleware that names the scripts to a browser that asks for a page."""
+    """Middleware that adds the preload headers to each HTML response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -36,7 +36,7 @@ class EarlyScripts:
 
 @cache
 def _links() -> tuple[tuple[bytes, bytes], ...]:
-    """A header for each script that is there."""
+    """Return a header for each script that exists."""
     found = (file for name in _NAMES for file in Path(get_static_dir()).glob(f"static/js/{name}.*"))
     kind = "rel=modulepreload; crossorigin"
     named = [f"<./static/js/{file.name}>; {kind}" for file in found]

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible endpoint beside the pages: their models, their queue."""
+"""OpenAI-compatible endpoint beside the pages, with the same models and queue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OFF = "The endpoint is switched off on this server (DECODING_EXPLORER_API)."
 
 @cache
 def service() -> Service:
-    """The one of this process; closed where the operator or a missing key says so."""
+    """Return this process's service; closed by the operator's setting or for want of a key."""
     own = settings()
     unguarded = NO_KEY if reach.shared() and not own.api_keys else ""
     return Service(
@@ -32,10 +32,10 @@ def service() -> Service:
 
 
 def endpoint_routes() -> list[BaseRoute]:
-    """What `app.py` serves beside the pages; where it is closed, that it is."""
+    """Return the endpoint's routes; those of a closed endpoint answer that it is closed."""
     return routes(service(), settings().api_origins)
 
 
 def said(url: str) -> str:
-    """What the start says of it."""
+    """Return the endpoint's line in the server's start message."""
     return f"  {service().closed or f'OpenAI-compatible endpoint: {url}/v1'}\n"

@@ -1,4 +1,4 @@
-"""Streamlit's own figures: sessions, caches, what they take."""
+"""Streamlit's metrics: sessions, caches and their memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PATH = "/_stcore/metrics"
 
 
 class ClosedMetrics:
-    """Middleware that hides the figures unless the operator asked for them."""
+    """Middleware that hides the metrics unless the operator has enabled them."""
 
     def __init__(self, app: ASGIApp, is_open: bool = False) -> None:
         self.app = app

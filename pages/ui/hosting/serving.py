@@ -1,4 +1,4 @@
-"""What stands around the pages: the middleware, and what is done while the server runs."""
+"""Middleware and lifespan of the app."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pages.ui.resources import models
 
 
 def middleware() -> list[Middleware]:
-    """What a request goes through before Streamlit or a route of the app sees it.
+    """Return the middleware that a request passes before Streamlit or a route of the app.
 
     Raises:
         ConfigError: a setting can't be read.
@@ -53,17 +53,17 @@ def middleware() -> list[Middleware]:
     ]
 
 
-# A run gives up the interpreter at every operation of torch, and waits for it so long for each page
-# that is being drawn: with 50 visitors over four times as many runs end as under Python's 5 ms.
+# A run releases the GIL at every torch operation, then waits this long for each page being drawn.
+# With 50 visitors, over four times as many runs end as with Python's 5 ms.
 _SWITCH_SECONDS = 0.0005
-# The workers load the model after the first page, which loading would slow (from the start on: by
-# 0.3 to 0.7 s), or, so long after the start, before any; then this process loads its own.
+# The workers load the model after the first page (loading at the start slows that page by 0.3 to
+# 0.7 s), or after this time if no page was opened; then this process loads its own.
 _IDLE_SECONDS = 5.0
 
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
-    """While the server runs: say where it is, open the browser, forget ended sessions' files."""
+    """Print the address, open the browser, and forget ended sessions' files until the end."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     messages.send_news_only()
     containers.keep_opened()

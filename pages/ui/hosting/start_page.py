@@ -1,6 +1,6 @@
-"""The page that a browser loads at a page's address: Streamlit's, told where its server is.
+"""HTML that a browser loads at a page's address: Streamlit's, with the server's address added.
 
-Left alone it looks below that address first: requests that fail before those that count.
+Without it Streamlit looks for its server below the page's address first, and those requests fail.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</s
 
 @cache
 def html() -> str:
-    """The page."""
+    """Return the HTML."""
     own = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
     return own.replace("<head>", f"<head>\n    {_SERVER}", 1)
 
 
 def routes() -> list[BaseRoute]:
-    """Of every page but the first, whose address is the server's."""
+    """Return the routes of all pages but the first, whose address is the server's."""
     return [Route(f"/{page.path}", _answer) for page in registry.PAGES if page.path]
 
 

@@ -1,4 +1,4 @@
-"""Uploads: bounded for a session and for all together, and forgotten when the session ends."""
+"""Upload limits for each session and in total; files are deleted when their session ends."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from core.server.hosts import ASGIApp, AsgiMessage, Receive, Send, answer
 from pages.ui.platform.uploaded import NO_ROOM
 
 PATH = "/_stcore/upload_file/"
-# A page holds at most three files of 5 MB, each beside the one that takes its place.
+# A page holds at most three files of 5 MB, each beside its replacement.
 SESSION_BYTES = 16 * 2**20
 TOTAL_BYTES = 256 * 2**20
-# What an empty file takes.
+# Overhead counted for each file.
 FILE_BYTES = 4096
-# More than Streamlit reads of any upload: beyond it Starlette would put a file on the disk.
+# More than Streamlit reads of any upload; above this size Starlette would write to the disk.
 MOST_BYTES = 8 * 2**20
-# A body that trickles in holds its room no longer than this.
+# Timeout of an upload: a slow one reserves memory no longer than this.
 UPLOAD_SECONDS = 120.0
 LOOK_SECONDS = 5.0
 NO_LENGTH = "An upload says how long it is.\n"
@@ -34,8 +34,8 @@ MultiPartParser.spool_max_size = MOST_BYTES
 class UploadBounds:
     """Middleware that drops an upload for which there is no room.
 
-    A browser is told that it arrived: of a status that is an error Streamlit's widget shows the
-    number. The page then finds no file, and says so (`content_of`).
+    The browser gets a success status, as Streamlit's widget shows only the number of an error
+    status. The page then finds no file, and says so (`content_of`).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -59,13 +59,13 @@ class UploadBounds:
 
     def _has_room(self, session: str, size: int) -> bool:
         held = held_bytes()
-        # What is on its way to no session is refused behind this; it takes no room until then.
+        # The app refuses an upload to an unknown session; until then it isn't counted.
         mine = held.get(session, 0) + self.arriving[session] + size
         everyone = held.total() + self.arriving.total() + size
         return mine <= SESSION_BYTES and everyone <= TOTAL_BYTES
 
     async def _drop(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
-        """Read it to its end, or the browser would see a broken connection."""
+        """Read the upload to its end; otherwise the browser would see a broken connection."""
         try:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 async for _ in Request(scope, receive).stream():
@@ -85,24 +85,24 @@ class UploadBounds:
         except TimeoutError:
             await answer(send, 408, TOO_SLOW)
         except ClientDisconnect:
-            return  # Nobody is there to be answered, and it is no matter for the log.
+            return  # There is no client to answer, and nothing to log.
         finally:
             self.arriving[session] -= size if known else 0
             self.arriving = +self.arriving
 
 
 def held_bytes() -> Counter[str]:
-    """What uploaded files take now, by session."""
+    """Return the size of the stored uploads in bytes, by session."""
     stored = tuple(_manager().file_storage.items())
     return Counter({session: sum(map(_size, tuple(files.values()))) for session, files in stored})
 
 
 async def forget_ended() -> None:
-    """Forget the files of every session that has ended, for as long as the server runs.
+    """Delete the files of every session that has ended, for as long as the server runs.
 
     A session that lost its connection may come back for `server.disconnectedSessionTTL` seconds.
-    Left to itself Streamlit forgets it when another session ends, and its files when Python
-    collects what is left of it.
+    By itself Streamlit drops it only when another session ends, and its files only when Python
+    collects the session's garbage.
     """
     loop, gone = asyncio.get_running_loop(), dict[str, float]()
     patience = float(st.get_option("server.disconnectedSessionTTL"))

@@ -1,4 +1,4 @@
-"""All that knows Streamlit's internals; what a page says to it are these verbs."""
+"""Adapter for Streamlit's internals; these are the functions that pages use most."""
 
 from pages.ui.platform.fragments import mark_ready, part, poll, rerun
 from pages.ui.platform.session import keep

@@ -14,7 +14,7 @@ _HEADERS = {"cache-control": "public, max-age=31536000, immutable", "vary": "acc
 
 
 def routes() -> list[BaseRoute]:
-    """Where the script is."""
+    """Return the route of Plotly's script."""
     return [Route(SCRIPT, _answer)]
 
 

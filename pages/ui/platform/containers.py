@@ -1,7 +1,7 @@
-"""What a visitor opened last: a tab of each row of tabs, a popover or none.
+"""Containers that a visitor opened last: a tab of each row of tabs, a popover or none.
 
-An answer of the server says what is open. Streamlit's browser code follows it although the visitor
-has opened another tab meanwhile, or a popover again, and reports that state with the next request.
+An answer of the server says what is open. Streamlit's browser code applies it even if the visitor
+has opened another tab or a popover meanwhile, and reports that state with the next request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import _has_active_tri
 
 
 def keep_opened() -> None:
-    """Keep open what a visitor opened last from now on; for the whole server."""
+    """Keep the containers open that a visitor opened last, for the whole server."""
     if getattr(AppSession, "_keeps_opened", False):
         return
     ask, send = AppSession.request_rerun, AppSession._enqueue_forward_msg
@@ -46,10 +46,10 @@ class _Container:
     """A row of tabs or a popover.
 
     Args:
-        opened: index of the open tab; of a popover whether it is open.
+        opened: index of the open tab; for a popover, whether it is open.
         named: the same in the last answer.
-        titles: those of the tabs.
-        unanswered: what the visitor opened after that, oldest first.
+        titles: titles of the tabs.
+        unanswered: values of `opened` that the visitor chose after that answer, oldest first.
     """
 
     opened: int
@@ -58,13 +58,13 @@ class _Container:
     unanswered: list[int] = field(default_factory=list)
 
     def press(self, opened: int) -> None:
-        """Record what the visitor opened."""
+        """Record the visitor's choice."""
         if opened != self.opened:
             self.opened = opened
             self.unanswered.append(opened)
 
     def answer(self, opened: int) -> int:
-        """Return what an answer has to name in place of `opened`."""
+        """Return the value that an answer must name in place of `opened`."""
         if opened in self.unanswered:
             del self.unanswered[: self.unanswered.index(opened) + 1]
         elif opened != self.named:
@@ -84,13 +84,13 @@ class Opened:
         self._page = ""
 
     def begin(self, page: str) -> None:
-        """Forget the containers of the page before."""
+        """Forget the containers of the previous page."""
         if page != self._page:
             self._page = page
             self._containers.clear()
 
     def read(self, asked: ClientState) -> None:
-        """Read what is open from a request, or set it where no press sent the request."""
+        """Read the open containers from a request, or set them if no press sent the request."""
         widgets = asked.widget_states.widgets
         is_press = not (asked.is_auto_rerun or any(map(_has_active_trigger_value, widgets)))
         for widget in widgets:
@@ -107,7 +107,7 @@ class Opened:
                 widget.string_value = container.titles[container.opened]
 
     def write(self, message: ForwardMsg) -> None:
-        """Let an answer to an earlier request name what is open."""
+        """Write the open containers into an answer to an earlier request."""
         block, path = message.delta.add_block, tuple(message.metadata.delta_path)
         kind = block.WhichOneof("type")
         if kind == "tab_container":

@@ -1,7 +1,7 @@
-"""Parts of a page that are rerun by themselves: fragments, by their keys.
+"""Fragments: parts of a page that rerun by themselves, by their keys.
 
-A whole page is a hundred elements, and the browser pays for each of them. What a gesture wants
-drawn is owed until it was: the next gesture may come before, and wants something else.
+A whole page is a hundred elements, and each costs the browser time. A fragment that a gesture
+reruns stays pending until it is drawn, as the next gesture may come first and rerun others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OWED = "fragments_owed"
 
 
 def part(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
-    """`st.fragment` for what may fail: the rest of the page stands. `options` are its own."""
+    """Return a fragment with an error boundary; `options` are those of `st.fragment`."""
     if "key" in options:
         options["key"] = slot.key(options["key"])
 
@@ -44,14 +44,14 @@ def part(draw: Callable[P, None], **options: Any) -> Callable[P, None]:
 
 @critical()
 def reset() -> None:
-    """A full rerun follows, or has started: until it is through, a gesture asks for another."""
+    """Mark all fragments as unmounted: until a full rerun ends, a gesture causes another one."""
     st.session_state.pop(_MOUNTED_ON, None)
     st.session_state.pop(_FILES, None)
 
 
 @critical()
 def mark_ready() -> None:
-    """Every fragment of this page is mounted now."""
+    """Mark every fragment of this page as mounted."""
     _owed().clear()
     st.session_state[_MOUNTED_ON] = _page()
     with _files() as files:
@@ -60,9 +60,9 @@ def mark_ready() -> None:
 
 
 def rerun(*keys: str) -> None:
-    """End a callback: rerun these fragments and those still owed, or the page if none is mounted.
+    """End a callback: rerun these and all pending fragments, or the page if none is mounted.
 
-    Where another page is being opened meanwhile, that goes on.
+    If another page is being opened, do nothing.
     """
     mounted_on, keys = st.session_state.get(_MOUNTED_ON), tuple(map(slot.key, keys))
     if mounted_on is None:
@@ -74,7 +74,7 @@ def rerun(*keys: str) -> None:
 
 
 def _owed() -> set[str]:
-    """The fragments that a gesture wants drawn anew, until they are."""
+    """Return the keys of pending fragments, which a gesture reruns and that aren't drawn yet."""
     return session.keep(_OWED, set[str])
 
 
@@ -86,9 +86,9 @@ def _is_mounted(key: str) -> bool:
 
 
 def _keep_files() -> None:
-    """Keep what the page offers for download.
+    """Keep the files that the page offers for download.
 
-    Streamlit forgets a session's files before a callback that begins a full rerun, and fragments
+    Streamlit drops a session's files before a callback that begins a full rerun, and fragments
     alone offer few of them again.
     """
     offered = st.session_state.get(_FILES)
@@ -98,10 +98,10 @@ def _keep_files() -> None:
 
 
 def poll(draw: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, None]:
-    """A part of the page that is run again by itself; how often is asked anew each time.
+    """Return a fragment that reruns on a timer; the interval is read again at each run.
 
     Args:
-        seconds: from one run of the part to the next.
+        seconds: gives the interval in seconds.
     """
     told = [seconds()]
 
@@ -117,7 +117,7 @@ def poll(draw: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, N
 
 
 def _tell(seconds: float) -> None:
-    """Give the browser's timer of the fragment that is running another interval."""
+    """Set the interval of the browser's timer for the running fragment."""
     context, fragment_id = get_script_run_ctx(), ThreadState.get().fragment_id
     if context is not None and fragment_id is not None:
         message = ForwardMsg()
@@ -128,9 +128,9 @@ def _tell(seconds: float) -> None:
 
 @contextmanager
 def _files() -> Iterator[dict[str, dict[str, str]]]:
-    """The files that each session's page offers, by their place on it, while nobody else has them.
+    """Yield each session's download files by their place on the page, under Streamlit's lock.
 
-    Without the lock a script of another session that walks the table would die of a change.
+    Without the lock, another session's script that iterates over the table would raise.
     """
     manager = runtime.get_instance().media_file_mgr
     with manager._lock:

@@ -13,22 +13,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-# Of a session's requests so many wait: more than a page has parts and neighbours of what is chosen.
+# Waiting requests of a session: more than a page has fragments and neighbours of a choice.
 MOST_WAITING = 16
-# Of their own: whoever asks for many takes no thread from what else the server answers.
+# A separate thread pool, so that many requests don't block the server's other answers.
 _threads = ThreadPoolExecutor(4, "gestures")
 
 
 @dataclass(eq=False)
 class Turns:
-    """A session's requests take turns: parts are built for one at a time, the newest goes next."""
+    """Queue of a session's requests: one is built at a time, the newest goes next."""
 
     _now: asyncio.Future[bool] | None = None
     _waiting: list[asyncio.Future[bool]] = field(default_factory=list)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[bool]:
-        """Wait for it; false where too many newer requests have come meanwhile."""
+        """Wait for the turn; yield False if too many newer requests have come meanwhile."""
         mine: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append(mine)
         self._next()
@@ -46,7 +46,7 @@ class Turns:
     def _next(self) -> None:
         while self._now is None and self._waiting:
             newest = self._waiting.pop()
-            # Who has gone meanwhile has left it cancelled.
+            # A client that has disconnected leaves a cancelled future.
             if not newest.done():
                 self._now = newest
                 newest.set_result(True)
@@ -60,9 +60,9 @@ def route(
     """Return the route of a path, below which a secret names a session's offer.
 
     Args:
-        turns_of: gives the turns of the session whose secret it is.
-        build: makes the answer as JSON, of the secret and of the inputs that were asked for; empty
-            where there is none.
+        turns_of: gives the queue of the session that has the secret.
+        build: makes the answer as JSON from the secret and the requested inputs; empty for no
+            answer.
     """
     return Route(f"{path}/{{secret}}", partial(_answer, turns_of, build))
 
@@ -72,14 +72,14 @@ async def _answer(
     build: Callable[[str, Mapping[str, str]], str],
     request: Request,
 ) -> Response:
-    """On a thread: building takes some 20 ms."""
+    """Build the answer on a thread, as that takes some 20 ms."""
     secret, found = request.path_params["secret"], ""
     async with turns_of(secret).turn() as is_on_time:
         if is_on_time:
             asked = secret, request.query_params
             found = await asyncio.get_running_loop().run_in_executor(_threads, build, *asked)
     if not found:
-        # The page has to say; a browser would call a 404 an error.
+        # The script draws it instead; a browser would log a 404 as an error.
         return Response(status_code=204)
     headers = {"cache-control": "no-store"}
     return Response(found, media_type="application/json", headers=headers)

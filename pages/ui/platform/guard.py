@@ -1,7 +1,7 @@
-"""What nobody expected to fail: a page, a fragment or a callback that raises.
+"""Error boundary for pages, fragments and callbacks.
 
-The rest of the app stands. The visitor reads one sentence and gets a way on; what happened goes to
-the server's stderr.
+The rest of the app goes on. The visitor reads one sentence and can try again; the traceback goes
+to the server's stderr.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from pages.ui.platform.uninterrupted import critical
 
 P = ParamSpec("P")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
-# In the session's state: what a callback failed with, what was logged last, the page that is shown.
+# Keys of the session's state: a callback's error, the traceback logged last, the shown page.
 _FAILED, _LOGGED, _SHOWN = "callback_failed", "failure_logged", "page_shown"
 _words: Callable[[DecodingError], str] = str
 
 
 def explain_by(words: Callable[[DecodingError], str]) -> None:
-    """Say errors of ours in these words from now on; for the whole server."""
+    """Set the function that words this app's own errors, for the whole server."""
     global _words
     _words = words
 
 
 def failed_callback() -> str | None:
-    """Return why a callback has failed since the page was drawn last; says so once."""
+    """Return the error of a callback since the page was drawn last, and forget it."""
     failed: str | None = st.session_state.pop(_FAILED, None)
     return failed
 
 
 def guarded(draw: Callable[P, None]) -> Callable[P, None]:
-    """What draws a fragment; where it fails it says so, with a button that tries again."""
+    """Wrap a fragment's `draw`: on an error, draw a sentence and a button that tries again."""
 
     @wraps(draw)
     def drawn(*args: P.args, **named: P.kwargs) -> None:
@@ -66,21 +66,20 @@ def guarded(draw: Callable[P, None]) -> Callable[P, None]:
 
 
 def is_alone() -> bool:
-    """Whether a fragment is run by itself, not with all of its page."""
+    """Return whether a fragment runs by itself, without the rest of its page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
-    """From now on callbacks run in their slot and to their end, and one that fails ends there; for
-    the whole server.
+    """Run callbacks in their slot, without interruption, and catch their errors, server-wide.
 
-    Streamlit would show the error in place of the page. And it forgets a press where the next
-    request comes before the press was looked at. It offers no hook around either.
+    Streamlit would show the error in place of the page. It also loses a press if the next request
+    comes before the press was handled. It has no hook for either.
 
     Args:
-        before_full_rerun: called as soon as a callback has ended in one: the next request may come
-            before that has begun.
+        before_full_rerun: called when a callback ends in a full rerun, as the next request may come
+            before that rerun begins.
     """
     if getattr(SessionState, "_guarded", False):
         return
@@ -125,13 +124,13 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
 
 
 class _Way(NamedTuple):
-    """What a browser asked for last.
+    """State of a browser after its last rerun request.
 
     Args:
-        told: the widgets whose values it told.
-        left: the page that it left with that; None where it stayed.
-        own: that page's own widgets. Who goes to a page doesn't tell of them.
-        shared: those of the frame around all pages: whoever went to a page told of them.
+        told: IDs of the widgets whose values the request sent.
+        left: the page that the request left; None if it stayed on its page.
+        own: IDs of that page's own widgets; a request for another page doesn't send them.
+        shared: IDs of the shared frame's widgets; a request for another page sends them.
     """
 
     told: frozenset[str] = frozenset()
@@ -140,7 +139,7 @@ class _Way(NamedTuple):
     shared: frozenset[str] = frozenset()
 
     def after(self, asked: ClientState, shown: str) -> _Way | None:
-        """What is known with another request; None where that is not to be answered.
+        """Return the state after another request; None if that request must be dropped.
 
         Args:
             shown: the page that runs or ran last.
@@ -159,12 +158,12 @@ class _Way(NamedTuple):
 
 
 def guard_pages() -> None:
-    """From now on who leaves a page leaves it, whatever it still asks for; for the whole server.
+    """Drop late rerun requests of a page that the user has left, for the whole server.
 
-    Until the next page has come a browser goes on with the one before: a timer ends, a figure says
-    that it is drawn, a menu closes. Streamlit would go back to that page, or run its part after the
-    next page: the browser empties a page whose answer has another's name. Nor would it go on where
-    the page that is left begins itself anew.
+    Until the next page arrives, the browser still sends requests of the previous one: a timer ends,
+    a figure reports that it is drawn, a menu closes. Streamlit would return to that page, or run
+    its fragment after the next page: the browser clears a page if an answer names another. A rerun
+    that the previous page's script starts would cancel the change of page, too.
     """
     if getattr(AppSession, "_guarded", False):
         return
@@ -174,7 +173,7 @@ def guard_pages() -> None:
         asked = client_state
         if asked and asked.page_script_hash and _SHOWN in self.session_state:
             way = getattr(self, "_way", _Way()).after(asked, self.session_state[_SHOWN])
-            # Streamlit would log a part that is gone, a line for each tick of a timer.
+            # Streamlit would log each request of a removed fragment, a line per tick of a timer.
             if way is None or (asked.fragment_id and not self.has_fragment(asked.fragment_id)):
                 return
             self._way = way  # type: ignore[attr-defined]
@@ -195,30 +194,29 @@ def guard_pages() -> None:
 
 
 def begin_at_root() -> None:
-    """Draw the page from its root on, whatever this thread has drawn before.
+    """Draw the page from its root, whatever this thread has drawn before.
 
-    Streamlit leaves a thread inside the fragment that it ran last, where the request for the page
-    came as the fragment ended: the browser would get the page into that fragment's place, and show
-    nothing.
+    If the request for the page comes while a fragment ends, Streamlit leaves the thread inside that
+    fragment: the page would be drawn in the fragment's place, and the browser would show nothing.
     """
     context_dg_stack.set(get_default_dg_stack_value())
 
 
 def remember_page() -> None:
-    """The session's browser is told of the page that runs."""
+    """Store the running page in the session's state."""
     context = get_script_run_ctx()
     if context is not None and st.session_state.get(_SHOWN) != context.page_script_hash:
         st.session_state[_SHOWN] = context.page_script_hash
 
 
 def _is_of_a_part(asked: ClientState) -> bool:
-    """Whether something on a page asks, not whoever goes to a page."""
+    """Return whether a fragment or trigger sent the request, not a change of page."""
     told = asked.widget_states.widgets
     return bool(asked.fragment_id) or any(map(_has_active_trigger_value, told))
 
 
 def sentence(error: Exception) -> str:
-    """An error as the visitor reads it; the log hears of it once, however often it is drawn."""
+    """Return an error's message for the visitor; log it once, however often it is drawn."""
     if isinstance(error, DecodingError):
         return _words(error)
     details = "".join(traceback.format_exception(error))
@@ -229,7 +227,7 @@ def sentence(error: Exception) -> str:
 
 
 def say(sentence: str) -> None:
-    """Draw a sentence of an error."""
+    """Draw an error's sentence."""
     with st.container(horizontal=True, wrap=False, gap="small"):
         st.markdown(":material/error:", width="content")
         st.text(sentence, width="stretch")

@@ -12,10 +12,10 @@ from streamlit.runtime.app_session import AppSession
 
 
 def send_news_only() -> None:
-    """Send no theme and no running state that the browser has already; for the whole server.
+    """Send no theme and no running state that the browser already has, for the whole server.
 
-    Streamlit reads the theme from its options for each run (0.4 ms on the event loop), and tells
-    the browser for each look at a job that a script runs and that none does.
+    Streamlit reads the theme from its options for each run (0.4 ms on the event loop), and sends
+    the start and the end of a script run for each poll of a job.
     """
     if getattr(AppSession, "_sends_news_only", False):
         return
@@ -47,12 +47,12 @@ def send_news_only() -> None:
 
 
 class KnownToBrowser:
-    """What the browser of a session knows of its runs.
+    """State of a session's runs as its browser knows it.
 
     Args:
-        running: the state that it was told last.
-        polled: parts of its page that run again by themselves.
-        polls: the run that goes on is of such parts alone.
+        running: the running state that was sent last.
+        polled: IDs of the page's fragments that rerun on a timer.
+        polls: the current run is of such fragments alone.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class KnownToBrowser:
         self.polls = False
 
     def is_news(self, message: ForwardMsg) -> bool:
-        """Return whether a message is to be sent; take from it what its reader doesn't read."""
+        """Return whether to send a message; remove fields that its reader doesn't use."""
         kind = message.WhichOneof("type")
         if kind == "auto_rerun":
             self.polled.add(message.auto_rerun.fragment_id)
@@ -69,7 +69,7 @@ class KnownToBrowser:
             self._begin(message)
         elif kind == "session_status_changed":
             running = message.session_status_changed.script_is_running
-            # A look at a job is no run that the page would have to show.
+            # The page doesn't show a poll of a job as a run.
             if running == self.running or (running and self.polls):
                 return False
             self.running = running
@@ -79,9 +79,9 @@ class KnownToBrowser:
         parts = message.metadata.run.fragment_ids
         self.polls = bool(parts) and self.polled.issuperset(parts)
         if not parts:
-            # Drawing the page says anew which parts are polled.
+            # A full run declares its polled fragments again.
             self.polled.clear()
             return
-        # The browser reads these where the whole page runs.
+        # The browser reads these in full runs only.
         message.new_session.ClearField("custom_theme")
         message.new_session.ClearField("app_pages")

@@ -1,4 +1,4 @@
-"""Whether the app is this machine's own, or shared with others."""
+"""Reach of the app: this machine only, or shared with others."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from core.server.settings import settings
 
 
 def names() -> frozenset[str]:
-    """The names that the app answers to, besides the address that a connection came in at."""
+    """Return the host names that the app answers to, besides the address of the connection."""
     return hosts.own_names(st.get_option("server.address"), settings().hosts)
 
 
 def shared() -> bool:
-    """Whether others than this machine's users may be meant to reach the app."""
+    """Return whether the app may be meant for others than this machine's users."""
     return hosts.is_shared(st.get_option("server.address"), settings().hosts)

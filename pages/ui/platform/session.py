@@ -1,4 +1,4 @@
-"""The session whose page is being drawn, and the browser's request that is answered."""
+"""Session whose page is being drawn, and the browser's request for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def current() -> str | None:
 
 
 def keep(name: str, make: Callable[[], T]) -> T:
-    """Return what the session keeps under a name, made where it keeps nothing there yet."""
+    """Return the session's value of a name; make and store it if there is none."""
     if name not in st.session_state:
         st.session_state[name] = make()
     kept: T = st.session_state[name]
@@ -41,16 +41,16 @@ def is_connected(session: str | None) -> bool:
 
 
 def query() -> str | None:
-    """Return the query of the address with which the browser asked for this run.
+    """Return the query string of the browser's request for this run.
 
-    Streamlit may drop parameters of it whose controls are not drawn yet.
+    Streamlit may drop its parameters whose controls are not drawn yet.
     """
     context = get_script_run_ctx()
     return context.query_string if context else None
 
 
 def browser_url() -> str:
-    """Return the address that the browser showed when it asked for this run; empty if it told none.
+    """Return the address that the browser showed when it requested this run; empty if unknown.
 
     `st.context.url` would name the page that is being run.
     """
@@ -60,9 +60,9 @@ def browser_url() -> str:
 
 
 def is_first(name: str) -> bool:
-    """Return whether this is the first time in a run that something of this name is done.
+    """Return whether this is the first call for the name in a script run.
 
-    Each run has cursors of its own. Outside of a page it always is.
+    Each run has its own cursors. Outside of a page it is always true.
     """
     context = get_script_run_ctx()
     if context is None:
@@ -74,9 +74,9 @@ def is_first(name: str) -> bool:
 
 
 def tell_address(name: str, word: str | None) -> bool:
-    """Let the address say this under a name, or nothing; it isn't sent where it says so already.
+    """Set or remove a parameter of the address; an unchanged one isn't sent.
 
-    False where the name belongs to a control that was drawn.
+    Return False if the name belongs to a control that was drawn.
     """
     with suppress(StreamlitAPIException):
         if word is None:

@@ -1,4 +1,4 @@
-"""The server ends soon after it was told to, whatever its threads do at the time."""
+"""Shutdown within a bounded time, whatever the server's threads do."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _ENDING = (RuntimeState.STOPPING, RuntimeState.STOPPED)
 def watch() -> None:
     """Bound the time from the end of the server to the end of its process, once a process.
 
-    Not once a cache of Streamlit's: that one can be cleared, and the thread would stay. Where a
-    test stands in for the server, the process is the test's, with an exit code of its own.
+    Streamlit's cache can be cleared while the thread stays, so it isn't used here. If a test
+    replaces the server, the process is the test's, with an exit code of its own.
     """
     if exists() and type(get_instance()) is Runtime:
         atexit.register(_leave)
@@ -32,7 +32,7 @@ def watch() -> None:
 
 
 def _leave() -> None:
-    """End without taking torch's modules apart, which takes a second or more."""
+    """End the process without unloading torch's modules, which takes a second or more."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
@@ -40,7 +40,7 @@ def _leave() -> None:
 
 
 def _wait_for_the_end() -> None:
-    """Set a clock that needs no turn of the interpreter, as soon as the server is told to end."""
+    """Start a timeout that works without the GIL, as soon as the server is told to end."""
     runtime = get_instance()
     while runtime.state not in _ENDING:
         time.sleep(_POLL_SECONDS)

@@ -20,8 +20,8 @@ class Slot(NamedTuple):
     """A place for a run on a page.
 
     Args:
-        prefix: begins the names of its run.
-        common: names that it has in common with the page, such as that of the menu of models.
+        prefix: prefix of the names of its run.
+        common: names that it shares with the page, such as that of the menu of models.
     """
 
     prefix: str = ""
@@ -54,7 +54,7 @@ def use(slot: Slot) -> Iterator[None]:
 
 
 def bound(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function as it runs in the current slot, whenever it is called."""
+    """Return a function that always runs in the current slot, whenever it is called."""
     slot = current()
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""What must not be broken off half-way: a press, the taking over of a result."""
+"""Critical sections that a rerun must not interrupt: a callback, the collecting of a result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 @contextmanager
 def critical() -> Iterator[None]:
-    """Let the browser's next request wait for the block's end; in it only callbacks may rerun.
+    """Delay the browser's next request until the block ends; only callbacks may rerun in it.
 
     Otherwise Streamlit stops a run for a new request at any access to the session's state, even in
     a callback: the report that the first figure is drawn would undo a press of Run.

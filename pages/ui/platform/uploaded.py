@@ -13,7 +13,7 @@ NO_ROOM = (
 
 
 def content_of(upload: UploadedFile | DeletedFile) -> bytes:
-    """The bytes of what a widget gives.
+    """Return the bytes of a widget's upload.
 
     Raises:
         DecodingError: the server doesn't hold the file.

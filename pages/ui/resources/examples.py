@@ -1,4 +1,4 @@
-"""The stored files that pages show before anything was run."""
+"""Stored examples that pages show before the first run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[3] / "assets" / "traces"
 
 
 def example(name: str, read: Callable[[str], T]) -> T | None:
-    """What `read` makes of the file, once for each version of it; None where it can't be read."""
+    """Return `read`'s result for the file, cached by version; None if it can't be read."""
     path = FOLDER / name
     try:
         return _read((str(path), path.stat().st_mtime_ns), read)  # type: ignore[no-any-return]
@@ -25,5 +25,5 @@ def example(name: str, read: Callable[[str], T]) -> T | None:
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _read(version: tuple[str, int], _reader: Callable[[str], Any]) -> Any:
-    """Of one version of a file: its path, and when it was changed."""
+    """Read one version of a file, identified by its path and modification time."""
     return _reader(version[0])

@@ -1,4 +1,4 @@
-"""Models for the pages: a small cache, what is known of each, and the warm-up."""
+"""Models for the pages: a small cache, the picker's entries and hints, and the warm-up."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ _TOKENIZER = "tokenizer.json"
 
 @st.cache_resource(show_spinner=False)
 def _templates() -> dict[str, bool]:
-    """Whether a model has a chat template, by its name, as far as it is known."""
+    """Return the cache of the models' chat template flags, by model name."""
     return {}
 
 
 @st.cache_resource(show_spinner=False)
 def _described() -> dict[str, str]:
-    """What a server says of a model, by its name, as far as it was asked."""
+    """Return the cache of the servers' descriptions of models, by model name."""
     return {}
 
 
 def embedded() -> list[str]:
-    """The embedded models, the target first."""
+    """Return the names of the embedded models, the target first."""
     from core.models.places import list_embedded
 
     names = [name if ":" in name else f"embedded:{name}" for name in list_embedded()]
@@ -64,19 +64,19 @@ def embedded() -> list[str]:
 
 
 def offered() -> list[str]:
-    """The embedded models, on one's own machine those of installed packages, and the operator's."""
+    """Return the embedded, the operator's and, on one's own machine, the installed models."""
     packaged = filter(is_installed, PACKAGED) if free_choice() else ()
     return list(dict.fromkeys([*embedded(), *packaged, *settings().models]))
 
 
 def options() -> list[str]:
-    """What the picker offers: on one's own machine all in packages and the last used ones too."""
+    """Return the picker's models: on one's own machine also all in packages and the last used."""
     own = [*PACKAGED, *recent.last_used()] if free_choice() else []
     return list(dict.fromkeys([*embedded(), *own, *settings().models]))
 
 
 def hint(where: str) -> str:
-    """What is to be known before this model is loaded; empty where nothing is."""
+    """Return the note that the picker shows for a model; empty for none."""
     if where in PACKAGED and not is_installed(where):
         return f"{PACKAGED[where].words} is not installed yet."
     if where in PACKAGED:
@@ -89,14 +89,14 @@ def hint(where: str) -> str:
 
 
 def is_on_server(where: str) -> bool:
-    """Whether a model is asked for over the network: the operator's list, or a typed address."""
+    """Return whether a model is on a server, by the operator's list or its typed address."""
     return is_remote(settings().models.get(where, where))
 
 
 def wants_key_of(where: str) -> str:
-    """The origin of the server that a key may be typed for; empty where none may.
+    """Return the origin of the server that a key may be typed for; empty if none may.
 
-    Only on one's own machine: what is typed holds for the whole process.
+    Keys may be typed on one's own machine only, as they apply to the whole process.
     """
     if not (free_choice() and is_on_server(where)):
         return ""
@@ -110,30 +110,30 @@ def take_key(where: str, key: str) -> None:
     """Keep a server's key in memory, and forget the model that was loaded without it.
 
     Raises:
-        ConfigError: it can be no key.
+        ConfigError: it can't be a key.
     """
     give_key(wants_key_of(where), key.strip())
     MODELS.drop(where)
 
 
 def has_key(where: str) -> bool:
-    """Whether there is a key for the server."""
+    """Return whether there is a key for the model's server."""
     return bool(key_for(wants_key_of(where)))
 
 
 def free_choice() -> bool:
-    """Whether any other folder or hub id may be typed: on one's own machine only."""
+    """Return whether any other folder or hub id may be typed: on one's own machine only."""
     return not reach.shared()
 
 
 def is_embedded(where: str) -> bool:
-    """True for a model that ships with the app, so that loading it touches nothing else."""
+    """Return whether a model ships with the app, so that loading needs nothing else."""
     return where in embedded()
 
 
 def may_have_embedded_tokens(where: str) -> bool:
-    """Whether a model may have the embedded models' tokenizer: by the files that are there; of one
-    on a server nobody knows."""
+    """Return whether a model may have the embedded models' tokenizer, by comparing the files;
+    true for a model on a server."""
     own = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
     place = settings().models.get(where, where)
     if is_embedded(where) or is_remote(place):
@@ -142,17 +142,17 @@ def may_have_embedded_tokens(where: str) -> bool:
         found = Path(place).expanduser() / _TOKENIZER
         same_size = found.stat().st_size == own.stat().st_size
         return same_size and found.read_bytes() == own.read_bytes()
-    except (OSError, RuntimeError, ValueError):  # No folder, or a home that nobody has.
+    except (OSError, RuntimeError, ValueError):  # No folder, or the home of an unknown user.
         return False
 
 
 def is_at_hand(where: str) -> bool:
-    """Whether a press on an example may run it: nothing has to be fetched or installed."""
+    """Return whether an example may run the model without a download or an installation."""
     return is_embedded(where) or is_installed(where)
 
 
 def unknown(where: str) -> str:
-    """Why a model is not to be had, before anything is looked at; empty where it may be."""
+    """Return why a model isn't offered, without reading any file of it; empty if it may be."""
     if where in options():
         return ""
     if not free_choice():
@@ -170,7 +170,7 @@ def _load(where: str, should_stop: ShouldStop, report: Report) -> Any:
     if not is_embedded(where) and not is_remote(place) and looks_like_path(place):
         _see_folder(where, place)
     model = load_model(place, should_stop=should_stop, on_progress=report)
-    # A trace names a folder as the picker does, not by its path on this machine.
+    # A trace stores the picker's name for a folder, not its path on this machine.
     model.model_id = where
     if not is_remote(place):
         share(model, ModelReference(place, where, revision=model.revision))
@@ -200,7 +200,7 @@ MODELS, REWARDS = ModelStore(_load, most=2), ModelStore(_load_rewards, most=1)
 
 
 def _see_folder(where: str, place: str) -> None:
-    """One answer for whatever a path leads to that is neither a model's folder nor a GGUF file.
+    """Refuse, with the same message, any path that is no model's folder and no GGUF file.
 
     Raises:
         ModelError: it is none of them, or a folder with several GGUF files.
@@ -211,7 +211,7 @@ def _see_folder(where: str, place: str) -> None:
 
     try:
         folder = Path(place).expanduser()
-    except RuntimeError:  # A home that nobody has.
+    except RuntimeError:  # The home of an unknown user.
         raise ModelError(NO_MODEL_THERE.format(where=where)) from None
     file = gguf_in(folder, where)
     if file is None or not begins_as_gguf(file):
@@ -224,10 +224,10 @@ def _see_folder(where: str, place: str) -> None:
 def load(
     where: str, should_stop: Callable[[], bool] = lambda: False, report: Report = unheard
 ) -> Any:
-    """The model, from the cache if it is there; call it from a worker thread only.
+    """Return the model, from the cache if it is there; call this in a worker thread only.
 
     Args:
-        report: is told how far it is.
+        report: receives the progress.
 
     Raises:
         LoadingStoppedError: `should_stop` said so.
@@ -242,7 +242,7 @@ def load(
     except ModelError as error:
         if free_choice() or is_embedded(where):
             raise
-        # The reason may tell of this machine, which is its operator's matter.
+        # The reason may contain details of this machine, which only its operator should see.
         print(f"{where}: {error}", file=sys.stderr)
         raise ModelError(NOT_LOADED.format(where=where)) from None
     _templates()[where] = bool(getattr(model, "has_chat_template", False))
@@ -253,7 +253,7 @@ def load(
 
 
 def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
-    """The reward model, from the cache if it is there; call it from a worker thread only.
+    """Return the reward model, from the cache if it is there; call this in a worker thread only.
 
     Raises:
         LoadingStoppedError: `should_stop` said so.
@@ -265,7 +265,7 @@ def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:
 
 
 def unloaded(where: str) -> UnloadedModel | None:
-    """An embedded model, for a worker, that this process needs seconds to load; else None."""
+    """Return a reference for a worker to an embedded model not loaded in this process, or None."""
     if not (session.has_server() and workers().count and is_embedded(where)):
         return None
     if where in MODELS.loaded():
@@ -274,7 +274,7 @@ def unloaded(where: str) -> UnloadedModel | None:
 
 
 def has_chat_template(where: str) -> bool | None:
-    """Whether the model has a chat template; None while nobody can know without loading it."""
+    """Return whether the model has a chat template; None if that is unknown until it is loaded."""
     if where not in _templates() and is_embedded(where):
         _templates()[where] = _folder_has_template(ASSETS / where.removeprefix("embedded:"))
     return _templates().get(where)
@@ -300,11 +300,11 @@ def warm_up() -> None:
 
 def _warm_up() -> None:
     try:
-        # Both loads at once take longer, and a run needs only the worker's.
+        # Both loads at once would take longer, and a run needs only the worker's.
         workers().warm_up(ModelReference(DEFAULT_MODEL, DEFAULT_MODEL))
         load(DEFAULT_MODEL)
     except Exception:
         print("The warm-up of the embedded model failed:", file=sys.stderr)
         traceback.print_exc()
-    # What was imported stays; while a full collection looked at all of it nobody's page would move.
+    # Exclude the imported modules from garbage collection: a full one would block all pages.
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The example prompts of a model's menu, each with what to look for."""
+"""Example prompts of a model's menu, each with a hint at the effect that it shows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 _ASSETS = Path(__file__).parents[3] / "assets"
 FILE = _ASSETS / "models" / "target" / "prompts.json"
-# Of models that have some of their own; all others have the embedded model's.
+# Examples of models with their own prompts; all others use the embedded model's.
 _OWN = {"smollm2": _ASSETS / "prompts" / "smollm2.json"}
 
 
 @dataclass(frozen=True)
 class Example:
-    """An entry of the menu."""
+    """Entry of the menu."""
 
     label: str
     prompt: str
@@ -26,12 +26,12 @@ class Example:
 
 @cache
 def examples(model: str = "") -> tuple[Example, ...]:
-    """The menu's entries for a model in their order, at least one."""
+    """Return the menu's entries for a model in their order, at least one."""
     file = _OWN.get(model, FILE)
     return tuple(Example(**entry) for entry in json.loads(file.read_text(encoding="utf-8")))
 
 
 def shown(prompt: str, chat: bool, system: str, model: str) -> Example | None:
-    """The example of this model that the controls hold, if they hold one."""
+    """Return the model's example that the controls hold, or None."""
     held = (prompt, chat, system if chat else "")
     return next((e for e in examples(model) if (e.prompt, e.chat, e.system) == held), None)

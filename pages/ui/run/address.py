@@ -1,7 +1,7 @@
-"""A page's part of the address, kept while other pages are shown.
+"""A page's part of the address, stored while other pages are shown.
 
-Streamlit takes it away with the page. It comes back with it, whether by the tabs or by the
-browser's Back: what the page shows then is what it showed last, and so is the address.
+Streamlit clears it when the user leaves the page. It is restored when the user comes back by the
+tabs or the browser's Back, so that the address fits what the page shows.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ def keep() -> None:
 
 
 def tell(name: str, said: str | None) -> None:
-    """Let the address say this under a name of the current slot, or nothing."""
+    """Write a value into the address under a name of the current slot; None removes it."""
     session.tell_address(platform.key(name), said)
 
 
 def forget(page: str) -> None:
-    """What the page shows next has another address."""
+    """Forget the stored address of a page."""
     _kept().pop(page, None)
 
 
 def bring_back(page: str) -> None:
-    """Where the page has just been changed to, give it the address that it had, and begin again.
+    """Restore the address of a page that was just opened, and rerun.
 
-    Before any of its controls is drawn: a control reads the address that its run began with.
+    Call it before a control is drawn: a control reads the address that its run began with.
     """
     before = st.session_state.get("page_before")
     st.session_state["page_before"] = page
@@ -57,7 +57,7 @@ def bring_back(page: str) -> None:
 
 
 def was_entered() -> bool:
-    """Whether the page has just been changed to; says so once."""
+    """Return whether the page was just opened, and reset the flag."""
     return bool(st.session_state.pop(_ENTERED, False))
 
 

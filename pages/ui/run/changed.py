@@ -23,21 +23,21 @@ from pages.ui.widgets.controls.options import Menu
 
 _MOST_NAMED = 4
 _SHOWN = 60
-# How a step is recorded and computed changes no token of a run.
+# Settings of recording and computing, which change no token of a run.
 _NOT_THE_RUN = {"shaping", "top_candidates", "use_cache"}
-# The sidebar's that a page with questions of its own doesn't show.
+# Keys of the sidebar's controls that a page with its own questions doesn't show.
 _OF_PROMPT = frozenset({"prompt", "chat", "system"})
 
 
 def controls_of(page: Page) -> RunControls:
-    """The controls that make a page's run."""
+    """Return the controls that make a page's run."""
     assert page.run_controls is not None
     controls: RunControls = page.run_controls.find()
     return controls
 
 
 def said_of(view: View, trace: Trace, controls: RunControls) -> dict[str, Any]:
-    """Return the controls' values for a run of the view, by key, as far as they reach."""
+    """Return the controls' values for a run of the view, by key, as far as they can hold them."""
     said, asked = controls.said_by(trace) | {"system": ""}, view.asked
     if "decode" in view.jobs:
         asked = view.request
@@ -52,7 +52,7 @@ def said_of(view: View, trace: Trace, controls: RunControls) -> dict[str, Any]:
 
 
 def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
-    """The controls that now ask for another run than with these values, by key.
+    """Yield the controls whose current value makes another run than the given one, by key.
 
     Raises:
         DecodingError: the controls describe no run.
@@ -60,7 +60,7 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
     controls = controls_of(page)
     now = controls.request(value)
     hidden = _OF_PROMPT if page.own_prompt else frozenset[str]()
-    # A page may narrow a row of the sidebar, and two strategies share one.
+    # A page may restrict a row of the sidebar, and two strategies share a row.
     rows = {row.key: row for row in (*shared.ROWS, *controls.rows)}
     for row in rows.values():
         if row.key in said and row.key not in hidden and said[row.key] != value(row.key):
@@ -73,7 +73,7 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
 
 
 def differences(ran: MethodConfig, asked: MethodConfig) -> list[tuple[str, Any]]:
-    """The fields of a run's config that decide its tokens and that another config lacks."""
+    """Return the fields of a run's config that affect its tokens and differ in another config."""
     draws = bool(getattr(ran, "draws", ran.can_draw))
     names = [own.name for own in fields(ran) if own.name not in _NOT_THE_RUN]
     own = {name: getattr(ran, name) for name in names if draws or name != "seed"}
@@ -95,21 +95,21 @@ def _with(changed: str, held: Any) -> Read:
 
 
 def note(view: View, page: Page) -> str:
-    """A sentence that names the controls which ask for another run; empty where none does.
+    """Return a sentence that names the controls changed since the shown run; empty without any.
 
-    Those that act on the run that is shown are left out. Where no control does, settings of a run
-    from another page are named that none here sets.
+    Controls that act on the shown run itself are left out. If no control has changed, the sentence
+    names the settings of a run from another page that no control here sets.
     """
     if view.trace is None:
         return ""
     controls = controls_of(page)
     said = said_of(view, view.trace, controls)
-    if view.asked is None:  # Models of a file or a link may not be what the controls load.
+    if view.asked is None:  # The controls may load another model than a file or a link names.
         said = {key: said[key] for key in controls.said_by(view.trace)}
     try:
         rows = list(changed(page, said))
     except DecodingError:
-        return ""  # The page says what is wrong with the controls.
+        return ""  # The page shows the controls' error.
     labels = [row.name for row in rows if row.key not in controls.acting]
     if len(labels) > _MOST_NAMED:
         labels[_MOST_NAMED - 1 :] = [f"{len(labels) - _MOST_NAMED + 1} more"]
@@ -125,7 +125,7 @@ def note(view: View, page: Page) -> str:
 def _beyond(
     asked: Request | None, trace: Trace, controls: RunControls, said: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
-    """The settings of a run from another page that the controls lack, with their values."""
+    """Return the settings of a run from another page that the controls lack, with their values."""
     request = controls.request(lambda key: said[key] if key in said else value(key))
     return [] if asked == request else differences(trace.config, request.config)
 
@@ -137,7 +137,7 @@ def _in_words(field: str, held: Any) -> str:
 
 
 def tell_address(view: object, page: Page) -> None:
-    """Keep `run` in the address while the controls ask for the run that is shown or under way."""
+    """Keep `run` in the address while the controls make the run that is shown or under way."""
     if not isinstance(view, View) or page.run_controls is None:
         address.tell("run", None)  # No link runs anything on this page.
         return
@@ -154,10 +154,10 @@ def tell_address(view: object, page: Page) -> None:
 
 
 def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:
-    """Whether Run would make this run again."""
+    """Return whether Run would make this run again."""
     controls = controls_of(page)
     asked = view.request if "decode" in view.jobs else view.asked
-    # A run that goes on doesn't know yet which tokens its settings name.
+    # An unfinished run doesn't know yet the token ids that its settings name.
     if asked == controls.request(value):
         return True
     said = said_of(view, trace, controls)

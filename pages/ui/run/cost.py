@@ -1,23 +1,23 @@
-"""What a link may start by itself: work up to a bound; more waits until its button is pressed."""
+"""Upper bound of the work that a link starts by itself; more waits for a press of its button."""
 
 from __future__ import annotations
 
 from core.decoding.config import MethodConfig
 from core.decoding.methods import method_of
 
-# Tokens times runs, rows or samples; of the embedded model some ten seconds.
+# Tokens times runs, rows or samples; the embedded model takes some ten seconds for them.
 LINK_TOKENS = 4_000
 
 
 def tokens_of(config: MethodConfig) -> int:
-    """The most tokens that a run computes after its prompt: of all rows, without the KV cache those
-    before each again."""
+    """Return the most tokens that a run computes after its prompt: in all rows, and without the KV
+    cache the previous tokens again at each step."""
     steps = config.max_new_tokens
     return steps * method_of(config).rows(config) * (1 if config.use_cache else steps)
 
 
 def awaited(tokens: int, button: str) -> str:
-    """That a link's work waits for the press of a button; empty where it may start by itself."""
+    """Return the notice that a link's work waits for a button; empty up to `LINK_TOKENS`."""
     if tokens <= LINK_TOKENS:
         return ""
     return f"This link asks for up to {tokens:,} tokens. Press {button} to start."

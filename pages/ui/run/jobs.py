@@ -25,18 +25,18 @@ from pages.ui.run.request import Request
 from pages.ui.widgets.controls.control import in_words
 
 POLL_SECONDS = 0.15
-# While many views of running jobs are open each of them looks more seldom: the first of these at
-# most, until the second times their number is more.
+# Polling intervals while many views of running jobs are open: at most the first, or the second
+# times the number of views if that is more.
 SELDOM_POLL_SECONDS, CROWDED_POLL_SECONDS = 1.5, 0.08
-# More than a page starts by itself: the lab measures three things of each step that it shows. What
-# was stopped ends at its next step, and counts among all of a session's threads only.
+# More than a page starts by itself: the lab makes three measurements of each step that it shows.
+# A stopped job ends at its next step, and until then counts only as one of the session's threads.
 MOST_JOBS, MOST_THREADS = 12, 48
 TOO_MANY = f"You have {MOST_JOBS} pieces of work under way: stop one, or wait until one has ended."
-# A view that polled no job for so long is seen by nobody: a hidden tab, a page that was left.
+# A view that polled no job for this long isn't visible: a hidden tab, or a page that was left.
 UNSEEN_SECONDS = 15.0
-# A job that nobody polled for so long is cancelled: a hidden tab polls once in 50 s (`browser.js`).
+# A job not polled for this long is cancelled: a hidden tab polls once in 50 s (`browser.js`).
 ABANDONED_SECONDS = 120.0
-# The same where the browser has gone; it may come back after a broken connection.
+# The same for a disconnected browser, which may come back after a broken connection.
 GONE_SECONDS = 15.0
 WAITING, LOADING = "Waiting for other sessions", "Loading the model"
 RUN_AGAIN = "press Run to make it again"
@@ -51,8 +51,8 @@ class Job(ModelJob):
 
     Args:
         session: the browser session that it belongs to; None outside of one.
-        counts: how many runs of how many have ended, of work that makes several.
-        left: the time that they still take, in words; empty while nobody knows.
+        counts: finished runs and all runs, for work that makes several.
+        left: the remaining time in words; empty while unknown.
     """
 
     session: str | None = None
@@ -63,17 +63,17 @@ class Job(ModelJob):
 
     @property
     def runs_words(self) -> str:
-        """Progress of work that makes several runs."""
+        """Progress in words of work that makes several runs."""
         parts = [self.stage, "{:,} of {:,} runs".format(*self.counts), f"{self.seconds:.0f} s"]
         return " · ".join([*parts, self.left] if self.left else parts)
 
     @property
     def tokens(self) -> int:
-        """Steps made so far; of speculative decoding the tokens that its rounds emitted."""
+        """Number of steps so far; in speculative decoding, of the tokens that rounds emitted."""
         return sum(map(tokens_in, self.steps))
 
     def watch(self) -> None:
-        """Note that somebody still looks at this job."""
+        """Record that a page has just polled this job."""
         self.watched = time.monotonic()
 
     def tell(self, stage: str) -> None:
@@ -81,7 +81,7 @@ class Job(ModelJob):
         self.stage = stage
 
     def should_stop(self) -> bool:
-        """Return whether the work is to end; work that was abandoned once stays so."""
+        """Return whether the work must end; work that was abandoned once is stopped for good."""
         unwatched = time.monotonic() - self.watched
         gone = unwatched > GONE_SECONDS and not session.is_connected(self.session)
         if gone or unwatched > ABANDONED_SECONDS:
@@ -89,11 +89,11 @@ class Job(ModelJob):
         return self.stopping.is_set()
 
     def compute(self, stage: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
-        """Call a function of the core under this stage, in a worker process where one can do it.
+        """Call a function of the core under this stage, in a worker process if possible.
 
         Args:
-            named: with callbacks named `on_...`; `should_stop` is given where there is such a
-                parameter.
+            named: includes callbacks named `on_...`; `should_stop` is added if the function has
+                such a parameter.
 
         Raises:
             StoppedError, LoadingStoppedError: the job was stopped while it waited.
@@ -106,27 +106,27 @@ class Job(ModelJob):
         )
 
     def unless_stopped(self, result: T) -> T | None:
-        """Return the result; None where the job was stopped, and half of it is worth nothing."""
+        """Return the result; None if the job was stopped, as a partial result is of no use."""
         return None if self.should_stop() else result
 
     def explain(self, error: Exception) -> str:
-        """Return an error of ours in the page's words; log any other."""
+        """Return the page's message for one of the app's errors; log any other error."""
         if isinstance(error, DecodingError):
             return in_words(error)
         traceback.print_exc(file=sys.stderr)
         return UNEXPECTED
 
     def end(self, state: JobState, error: str = "") -> None:
-        """Note that nothing more comes, and make room for the session's next job."""
+        """Mark the job as ended, and make room for the session's next job."""
         with _lock:
             _active.discard(self)
         super().end(state, error)
 
 
 def start(work: Callable[[Job], Any]) -> Job:
-    """Run `work(job)` in a thread; what it returns becomes `job.result`.
+    """Run `work(job)` in a thread; its return value becomes `job.result`.
 
-    A session that has too much under way gets a job that has failed with `TOO_MANY`.
+    A session with too many active jobs gets a job that has failed with `TOO_MANY`.
     """
     job = Job(session=session.current())
     with _lock:
@@ -143,18 +143,18 @@ def start(work: Callable[[Job], Any]) -> Job:
 
 
 def poll_seconds() -> float:
-    """Return the interval at which a page looks at its work; longer while many look at theirs."""
+    """Return the interval at which a page polls its jobs; longer while many pages poll."""
     views = max(1, _running_views())
     return max(min(SELDOM_POLL_SECONDS, POLL_SECONDS * views), CROWDED_POLL_SECONDS * views)
 
 
 def is_quiet() -> bool:
-    """Return whether there is time for work that nobody has asked for yet."""
+    """Return whether the server has time for prefetching."""
     return _busy_sessions() <= 2
 
 
 def _running_views() -> int:
-    """Count the sessions with a job that goes on and that their page has looked at lately."""
+    """Count the sessions with a running job that their page has polled lately."""
     since = time.monotonic() - UNSEEN_SECONDS
     with _lock:
         return len({job.session for job in _active if job.watched > since})
@@ -168,7 +168,7 @@ def _busy_sessions() -> int:
 
 
 def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
-    """Decorate a function of a job: called without it, it starts one and returns it."""
+    """Decorate a function of a job: a call without the job starts one and returns it."""
 
     @wraps(work)
     def begin(*args: P.args, **named: P.kwargs) -> Job:
@@ -254,12 +254,12 @@ def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
 
 
 def load_for(job: Job, trace: Trace) -> Any:
-    """Load the model that made the trace, and no other version of it."""
+    """Load the model that made the trace, in the same version."""
     return load(job, trace.model_id, trace.model_revision)
 
 
 def load_draft_for(job: Job, trace: Trace) -> Any:
-    """Load the draft model of a speculative run, and no other version; None where it had none."""
+    """Load the draft model of a speculative run, in the same version; None without a draft."""
     return load(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
 
 
@@ -275,7 +275,7 @@ def load_rewards(job: Job, where: str) -> Any:
 
 
 def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> Any:
-    """Load the model in this version, or in any where none is named.
+    """Load the model in this version, or in any version if none is named.
 
     Raises:
         ModelError: it can't be found, or is another version now.

@@ -1,4 +1,4 @@
-"""A page's figures in one list, which feeds its tabs, its saved page and its archive."""
+"""List of a page's figures, used by its tabs, its saved page and its archive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.figures.base.paper import Paper
 
 
 class FigureWindow(NamedTuple):
-    """A part of a long run: its columns `first` up to `last`, and the figure's arguments."""
+    """Part of a long run: its columns `first` up to `last`, and the figure's arguments."""
 
     first: int
     last: int
@@ -22,7 +22,7 @@ class FigureWindow(NamedTuple):
 
 
 def windows_of(starts: range, count: int) -> list[FigureWindow]:
-    """Windows of equally many columns, out of `count`, that begin at the starts."""
+    """Return windows of equally many columns, out of `count`, that begin at the starts."""
     return [
         FigureWindow(at, min(at + starts.step, count), {"first": at, "columns": starts.step})
         for at in starts
@@ -34,12 +34,12 @@ class PagePart:
     """A figure of a page.
 
     Args:
-        name: key of its chart, and stem of its files but for a `file` of another name.
-        draw: the figure.
-        of: its arguments by name, for a view and the shown trace; None where there is nothing yet.
-        needs: what has to be measured first; empty for a figure that is left out then.
-        where: end of its name in saved files, such as `step-4`.
-        windows: those of a long run that are saved, on a paper; `unit` is what they count.
+        name: key of its chart, and stem of its files unless `file` names another.
+        draw: draws the figure.
+        of: gives its arguments by name for a view and the shown trace; None without data.
+        needs: the measurement that it needs; empty for a figure that is left out without data.
+        where: suffix of its name in saved files, such as `step-4`.
+        windows: saved windows of a long run on a paper; `unit` is the name of their columns.
     """
 
     name: str
@@ -52,14 +52,14 @@ class PagePart:
     file: str = ""
 
     def part(self, view: Any, shown: Trace | None, /, **looks: Any) -> Part:
-        """The figure as the view shows it; `looks` are arguments that replace those of the list."""
+        """Return the figure as the view shows it; `looks` are arguments that replace the list's."""
         arguments = self.of(view, shown)
         if arguments is None:
             return Part(self.name, needs=self.needs)
         return of_figure(self.name, self.draw, **{**arguments, **looks})
 
     def saved(self, view: Any, shown: Trace, paper: Paper) -> Iterable[Part]:
-        """The figures that leave with the page: of a long run one for each window."""
+        """Return the figures that are saved with the page: for a long run one per window."""
         arguments, name = self.of(view, shown), self.file or self.name
         if arguments is None:
             return [Part(name, needs=self.needs)] if self.needs else []
@@ -78,10 +78,10 @@ class PagePart:
 
 
 def saved_parts(rows: Iterable[PagePart], view: Any, trace: Trace, paper: Paper) -> list[Part]:
-    """All figures of a list for a paper, in its order."""
+    """Return all figures of a list for a paper, in its order."""
     return [part for row in rows for part in row.saved(view, trace, paper)]
 
 
 def selected_step(view: Any) -> str:
-    """The end of the name of a selected step's figure."""
+    """Return the suffix of the name of a selected step's figure."""
     return f"step-{nth(view.selected)}"

@@ -1,4 +1,4 @@
-"""What one press on Run asks for."""
+"""Request of one press on Run: model, prompt and config."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Fork:
     """A step of another run, from which a run goes on with other tokens.
 
     Args:
-        text: stands there in place of `token_ids`; the loaded model tells its tokens.
+        text: used in place of `token_ids`; the loaded model encodes it.
     """
 
     trace: Trace
@@ -27,7 +27,7 @@ class Fork:
     text: str = ""
 
     def ids_for(self, model: Any) -> Sequence[int]:
-        """The tokens that stand at the step."""
+        """Return the tokens at the step."""
         if not self.text:
             return self.token_ids
         from core.decoding.loop.text import encode_continuation
@@ -40,11 +40,11 @@ class Request:
     """A model, a prompt and a config.
 
     Args:
-        chat: send the prompt through the chat template, after `system` where it says something.
-        ids: the token ids themselves, of a run that is made again.
-        draft: the second model of speculative decoding.
+        chat: send the prompt through the chat template, after `system` if that isn't empty.
+        ids: token ids of the prompt, for a run that is repeated.
+        draft: the draft model of speculative decoding.
         given: ids of the first generated tokens, as a link has them.
-        fork: where the run goes on from, if it is another run's.
+        fork: the step of another run from which this run goes on.
     """
 
     model: str
@@ -59,11 +59,11 @@ class Request:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Every model that the run needs."""
+        """Names of all models that the run needs."""
         return (self.model, self.draft) if self.draft else (self.model,)
 
     def prompt_for(self, model: Any) -> str | Sequence[int]:
-        """The prompt as this model takes it: text, or the ids of a rendered chat."""
+        """Return the prompt for this model: text, or the ids of a rendered chat."""
         if self.ids is not None:
             return self.ids
         if not self.chat or not self.prompt.strip():
@@ -78,12 +78,12 @@ class Request:
         return ids
 
     def config_for(self, model: Any) -> MethodConfig:  # noqa: ARG002
-        """The settings as this model takes them."""
+        """Return the settings for this model."""
         return self.config
 
     @staticmethod
     def again(trace: Trace, *, use_cache: bool) -> Request:
-        """The same run from its token ids, with the KV cache on or off."""
+        """Return the request for the same run from its token ids, with the KV cache on or off."""
         length = max(len(trace.token_ids), 1)
         config = replace(
             trace.config,
@@ -95,14 +95,14 @@ class Request:
 
 
 def given_tokens(trace: Trace) -> str:
-    """The ids of a run's tokens up to the last one that was given, as a link names them."""
+    """Return the ids of a run's tokens up to the last given one, as a link names them."""
     steps = trace.token_steps
     last = max((step.index for step in steps if step.forced_as == "given"), default=-1)
     return ".".join(str(token_id) for token_id in trace.token_ids[: last + 1])
 
 
 Ask: TypeAlias = Callable[[Read], Request]
-"""Gives what a run is asked for; takes what gives a control's value by its key."""
+"""Makes the request of a run from a function that gives a control's value by its key."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ class RunControls:
     """The controls of a page that make a run.
 
     Args:
-        rows: the controls, but for the sidebar's.
-        config: the config that they describe; takes what gives a control's value by its key.
-        said_by: what they say for a trace, by key, as far as they reach.
-        request: gives what Run asks for.
+        rows: the controls, without the sidebar's.
+        config: makes the config from a function that gives a control's value by its key.
+        said_by: gives the controls' values for a trace, by key, as far as they can hold them.
+        request: makes the request of Run.
         draft: the key of the menu of the draft model; empty for none.
-        acting: keys of those that act on the run that is shown, without another run.
-        given: the key under which a link names given tokens; empty where it names none.
+        acting: keys of controls that act on the shown run, without another run.
+        given: the key under which a link names given tokens; empty if it names none.
     """
 
     rows: tuple[Control, ...]
@@ -129,7 +129,7 @@ class RunControls:
 
 
 def from_sidebar(config: MethodConfig, draft: str = "", read: Read = value) -> Request:
-    """The sidebar's model and prompt under a config, with a draft model where it needs one."""
+    """Return a request with the sidebar's model and prompt, a config, and a draft model if any."""
     chat = shared.chat(read)
     return Request(
         model=shared.model(read),

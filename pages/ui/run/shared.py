@@ -1,4 +1,4 @@
-"""Controls that all pages share: the model, its prompt, the seed, exported figures."""
+"""Controls that all pages share: model, prompt, seed and the export of figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declar
 from pages.ui.widgets.controls.options import Menu
 
 MAX_PROMPT = 20_000
-# In the session's state: an example was picked, and the page that is drawn next may run it.
+# Key of the session's state: an example was picked, and the next drawn page may run it.
 RUN_EXAMPLE = "run_example"
 MAX_SEED = 2**31 - 1
 SEED = Number("seed", "Seed", 16, 0, MAX_SEED, width="stretch", field="seed",
@@ -42,32 +42,32 @@ _COMMON = frozenset(row.key for row in ROWS) - {"prompt"}
 
 
 def slots(prefixes: Sequence[str]) -> list[Slot]:
-    """The slots of a page whose runs each have a prompt of their own."""
+    """Return the slots of a page whose runs each have their own prompt."""
     return [Slot(prefix, _COMMON) for prefix in prefixes]
 
 
 def seed_row(acts: Callable[[Read], bool]) -> Number:
-    """The seed's row on a page whose runs don't always use it."""
+    """Return the seed's row for a page whose runs don't always use the seed."""
     return replace(SEED, acts=acts)
 
 
 def model(read: Read = value) -> str:
-    """The model's name."""
+    """Return the model's name."""
     return str(read("model")).strip()
 
 
 def chat(read: Read = value) -> bool:
-    """Whether the prompt goes through the chat template."""
+    """Return whether the prompt goes through the chat template."""
     return bool(read("chat")) and models.has_chat_template(str(read("model"))) is not False
 
 
 def said_by(trace: Trace) -> dict[str, Any]:
-    """What the sidebar says for a trace, by key; a file may not make the app load a model."""
+    """Return the sidebar's values for a trace, by key; a file may not make the app load a model."""
     model = {"model": trace.model_id} if models.is_embedded(trace.model_id) else {}
     return {"prompt": trace.prompt[:MAX_PROMPT], "chat": False, **model}
 
 
 def use_example(example: prompts.Example) -> None:
-    """In a callback: set the prompt to an example, which the page then runs."""
+    """Set the prompt to an example, in a callback; the page then runs it."""
     st.session_state[platform.key(RUN_EXAMPLE)] = models.is_at_hand(model())
     load({key: getattr(example, key) for key in ("prompt", "chat", "system")})

@@ -1,4 +1,4 @@
-"""What one browser session looks at on a page: a trace, the selected step, the work under way."""
+"""State of a page in one browser session: a trace, the selected step, the work under way."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Source = Literal["example", "run", "request", "file", "none"]
 
 @dataclass(eq=False)
 class PageView(BackgroundWork):
-    """What a session looks at on one page.
+    """State of one page in a session.
 
     Args:
-        failure: why a run, or the file that was to be opened, shows nothing.
-        painted: the first figure goes ahead or is there, so the others may follow.
-        memory: the newest result of each thing that `memo` has made, by its name, with its key.
+        failure: error message of a run, or of a file that couldn't be opened.
+        painted: the first figure is sent or drawn, so the others may follow.
+        memory: cache of `memo`: the newest key and result, by name.
     """
 
-    # Under which the session keeps it.
+    # Its key in the session's state.
     key: ClassVar[str]
 
     failure: str = ""
@@ -44,9 +44,9 @@ class PageView(BackgroundWork):
     memory: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)
 
     def memo(self, name: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` gives, made again where the key is another than last time.
+        """Return the result of `make`, cached by name until the key changes.
 
-        Other threads call it too: a result and its key are stored in one go.
+        Other threads call it too: a result and its key are stored in one assignment.
         """
         known = self.memory.get(name)
         if known is None or known[0] != key:
@@ -56,12 +56,12 @@ class PageView(BackgroundWork):
 
     @classmethod
     def current(cls) -> Self:
-        """This session's view of the page."""
+        """Return this session's view of the page."""
         return platform.keep(platform.key(cls.key), cls.initial)
 
     @classmethod
     def initial(cls) -> Self:
-        """What a new session looks at."""
+        """Return the state of a new session."""
         return cls()
 
 
@@ -70,21 +70,21 @@ class View(PageView):
     """One session's view of one trace.
 
     Args:
-        number: counts the traces shown, so that what belongs to an earlier one is recognised.
-        selected: the step that is looked at, where steps are looked at one by one.
-        first: where the window of the page's main figure begins.
-        request: what the run under way was asked for, else the last one that was made or shown.
-        asked: what the run that is shown was asked for, of one made here.
-        restored: the link that opened the page was looked at.
-        runs: of this session on the page with what each was asked for, the newest last.
-        example_before: the example that was shown before the first of them.
+        number: counter of the shown traces, which identifies data of an earlier trace.
+        selected: index of the selected step, on a page that shows single steps.
+        first: first column of the main figure's window.
+        request: the request of the run under way, else of the last run made or shown.
+        asked: the request of the shown run, if the run was made here.
+        restored: the link that opened the page was handled.
+        runs: this session's runs on the page with their requests, the newest last.
+        example_before: the example that was shown before the first run.
     """
 
     # The file of the stored example.
     example: ClassVar[str]
     # The field that each measurement's result fills, by the name of its job.
     measurements: ClassVar[dict[str, str]] = {}
-    # Jobs that belong to the trace which is shown.
+    # Jobs that belong to the shown trace.
     of_trace: ClassVar[tuple[str, ...]] = ("check",)
 
     trace: Trace | None = None
@@ -100,7 +100,7 @@ class View(PageView):
 
     @classmethod
     def initial(cls) -> Self:
-        """The stored example, where it can be read."""
+        """Return a view of the stored example, or an empty one if that can't be read."""
         found, example = cls(), cls.load_example()
         if example is not None:
             found.show(example, "example")
@@ -108,11 +108,11 @@ class View(PageView):
 
     @classmethod
     def load_example(cls) -> Trace | None:
-        """The stored example; None where the file is missing or damaged."""
+        """Return the stored example; None if the file is missing or damaged."""
         return examples.example(cls.example, Trace.load)
 
     def show(self, trace: Trace, source: Source) -> None:
-        """Look at another trace."""
+        """Show another trace."""
         self.trace, self.source = trace, source
         self.asked = self.request if source == "run" else None
         self.number += 1
@@ -123,12 +123,12 @@ class View(PageView):
             setattr(self, self.measurements[name], None)
 
     def open(self, trace: Trace, source: Source = "file") -> None:
-        """Look at a trace from elsewhere; what it says about its own proof is checked."""
+        """Show a trace from elsewhere; its checks are dropped and made again."""
         self.show(trace.with_checks(()), source)
         self.begin("check", jobs.check_trace(trace, with_model=False))
 
     def collect(self, name: str, result: Any) -> None:
-        """Take over what a job has left that a press started; None where it failed or stopped."""
+        """Store the result of a job that a press started; None if it failed or stopped."""
         if name == "decode":
             self.failure = self.failures[name]
         if result is None:
@@ -145,11 +145,11 @@ class View(PageView):
             setattr(self, self.measurements[name], result)
 
     def keep(self, trace: Trace, asked: Request | None) -> None:
-        """Keep a run among those to go back to."""
+        """Add a run to the menu of earlier runs."""
         self.runs = [*self.runs, (trace, asked)][-MOST_RUNS:]
 
     def source_of(self, trace: Trace) -> Source:
-        """Return where the page has a run from that it has kept."""
+        """Return the source of a run from the menu of earlier runs."""
         return "example" if trace is self.example_before else "run"
 
     @property
@@ -163,23 +163,23 @@ class View(PageView):
         return steps[min(self.selected, len(steps) - 1)] if steps else None
 
     def select(self, index: int) -> None:
-        """Select a step everywhere; out of range means the nearest."""
+        """Select a step, or the nearest one if out of range, and move the window to it."""
         self.selected = max(0, min(int(index), len(self.steps) - 1))
         columns = columns_for(style.figure_width())
         self.first = self.selected // columns * columns
 
     def turn_page(self, window: str, first: int) -> None:
-        """Move the window whose beginning is in this field; the selection stays."""
+        """Move the window whose first column is in this field; the selection stays."""
         setattr(self, window, max(0, first))
 
     def may_load(self, chosen: str) -> bool:
-        """Whether the trace's model may be loaded: a file must not make the app fetch a model."""
+        """Return whether the trace's model may be loaded: a file must not fetch a model."""
         if self.trace is None or self.source != "file":
             return self.trace is not None
         return self.trace.model_id == chosen or models.is_embedded(self.trace.model_id)
 
     def partial_trace(self, job: Job) -> Trace | None:
-        """A run that goes on as a trace, up to now; None where nobody asked for it."""
+        """Return the trace so far of an unfinished run; None without a request."""
         if self.request is None:
             return None
         steps = tuple(job.steps)
@@ -198,13 +198,13 @@ class View(PageView):
         )
 
     def partial_text(self, steps: Sequence[Step]) -> tuple[tuple[int, ...], str]:
-        """The token ids and the text of the steps so far, of steps that emit tokens for good."""
+        """Return the token ids and the text of those steps whose tokens are final."""
         emitting = [step for step in steps if isinstance(step, TokenStep | DraftRound)]
         ids = tuple(token for step in emitting for token in step.token_ids)
         return ids, "".join(step.text for step in emitting)
 
 
 def _told(trace: Trace) -> str:
-    """Notes on this run alone, such as a lost server or a doubled start token."""
+    """Return notes on this run alone, such as a lost server or a doubled start token."""
     known = (RECOMPUTED, *(note.key for note in method_of(trace.config).notes(trace.config)))
     return " ".join(words for key, words in trace.notes if key not in known)

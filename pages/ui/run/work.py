@@ -1,4 +1,4 @@
-"""The background work of one page in one session: by name, keyed, the latest request wins."""
+"""Background jobs of one page in one session, by name and cache key; the latest request wins."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pages.ui import platform
 from pages.ui.run.jobs import Job, start
 from pages.ui.widgets.controls.control import in_words
 
-# Work that is done within this time needs no second drawing.
+# Work that ends within this time needs no second run of the page.
 PATIENCE_SECONDS = 0.25
-# Deferred work begins so long after the page was drawn: it would take the browser's time.
+# Delay of deferred work after the page was drawn, as it would slow the browser down.
 REST_SECONDS = 0.15
 
 
 @dataclass(eq=False)
 class BackgroundWork:
-    """The jobs of a page, at most one a name; what replaces a job stops it.
+    """The jobs of a page, at most one per name; a new job stops the one that it replaces.
 
-    A press starts a job with `begin`, and `collect_results` takes over what it left. Drawing the
-    page requests keyed work with `soon` or `later`, which start it only where its last result is
-    of another key.
+    A press starts a job with `begin`, and `collect_results` stores its result. Drawing the page
+    requests keyed work with `soon` or `later`, which start it only if the cached result has
+    another key.
 
     Args:
-        jobs: the last job of each name, until its result is taken over.
-        failures: why the last job that a press started has failed, by name; empty where it hasn't.
-        deferred: keyed work that begins when the page is drawn, by name.
-        pending_key: what each keyed job was requested for, by name.
+        jobs: the last job of each name, until its result is collected.
+        failures: error of the last job that a press started, by name; empty without an error.
+        deferred: keyed work that starts after the page is drawn, by name.
+        pending_key: the key of each keyed job, by name.
         cached: the key and the result of the last keyed job that finished, by name.
-        requested: keyed work that the page, as it is drawn, has asked for.
+        requested: names of keyed work that the page has requested while being drawn.
         reported: ended jobs that the page was drawn from.
     """
 
@@ -44,17 +44,17 @@ class BackgroundWork:
     reported: dict[str, Job] = field(default_factory=dict)
 
     def active(self, name: str) -> Job | None:
-        """The job of this name, while it goes on."""
+        """Return the running job of this name, or None."""
         job = self.jobs.get(name)
         return job if job is not None and job.active else None
 
     def begin(self, name: str, job: Job) -> None:
-        """Hold a job that was started, and forget why the last one failed."""
+        """Store a job that was started, and forget the error of the last one."""
         self.failures[name] = ""
         self.jobs[name] = job
 
     def attempt(self, name: str, start: Callable[[], Job]) -> bool:
-        """Begin a job unless one of this name is there; a wrong setting becomes its failure."""
+        """Begin a job unless there is one of this name; an error is stored as its failure."""
         if name in self.jobs:
             return False
         try:
@@ -65,7 +65,7 @@ class BackgroundWork:
         return True
 
     def drop(self, *names: str) -> None:
-        """Stop jobs, and forget them and what they left."""
+        """Stop jobs, and forget them and their results."""
         for name in names:
             self.failures.pop(name, None)
             self.cached.pop(name, None)
@@ -74,9 +74,9 @@ class BackgroundWork:
 
     @platform.critical()
     def collect_results(self) -> None:
-        """Take over what ended jobs have left, before the page is drawn."""
+        """Collect the results of ended jobs before the page is drawn."""
         self.requested.clear()
-        # The run first: what it shows puts an end to the measurements of the one before.
+        # The run first: showing it drops the measurements of the run before.
         for name in sorted(self.jobs, key=lambda name: name != "decode"):
             job = self.jobs.get(name)
             if job is not None and not job.active and name not in self.pending_key:
@@ -85,13 +85,13 @@ class BackgroundWork:
                 self.collect(name, job.result)
 
     def collect(self, name: str, result: Any) -> None:
-        """Take over what a job has left that a press started; None where it failed or stopped."""
+        """Store the result of a job that a press started; None if it failed or stopped."""
 
     def later(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
-        """The result for this key, and whether it is there; else the last one of another key.
+        """Return the result for this key and True, or the last result of another key and False.
 
-        Work that has to be done first begins with `start_deferred`, so that it doesn't compete
-        with the drawing of the page.
+        A missing result is computed after `start_deferred`, so that the work doesn't compete with
+        the drawing of the page.
         """
         self.requested.add(name)
         self._cache_result(name)
@@ -104,7 +104,7 @@ class BackgroundWork:
         return (cached[1] if cached else None), False
 
     def soon(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
-        """As `later`, but started at once and given a moment to finish."""
+        """Return as `later` does, but start missing work at once and wait a moment for it."""
         found, ready = self.later(name, key, work)
         if not ready:
             if name in self.deferred:
@@ -114,7 +114,7 @@ class BackgroundWork:
         return found, ready
 
     def start_deferred(self) -> None:
-        """Start the deferred work, as soon as the controls and the browser rest."""
+        """Start the deferred work after a pause of the controls and the browser."""
         for name in tuple(self.deferred):
             self._start(name, REST_SECONDS)
 
@@ -125,7 +125,7 @@ class BackgroundWork:
         self.jobs[name] = start(lambda job: None if job.stopping.wait(rest) else work(job))
 
     def _cache_result(self, name: str) -> None:
-        """Cache what a job gave that has ended by itself; an error stays with its job."""
+        """Cache the result of a job that has ended by itself; an error stays with its job."""
         job = self.jobs.get(name)
         if job is None or job.active or name in self.deferred:
             return
@@ -137,7 +137,7 @@ class BackgroundWork:
             self.cached[name] = (self.pending_key[name], job.result)
 
     def forget_unrequested(self) -> None:
-        """Take note of ended keyed work that the page, as it was just drawn, has no use for."""
+        """Cache and mark as reported all ended keyed work that the page just drawn doesn't use."""
         for name in self.pending_key.keys() & self.jobs.keys() - self.requested:
             job = self.jobs[name]
             if not job.active:
@@ -145,7 +145,7 @@ class BackgroundWork:
                 self.reported[name] = job
 
     def error(self, name: str) -> str:
-        """Why the last keyed job of this name failed; counts as reported from now on."""
+        """Return the error of the last keyed job of this name, and mark it as reported."""
         job = self.jobs.get(name)
         if job is None or job.active or not job.error:
             return ""
@@ -153,17 +153,17 @@ class BackgroundWork:
         return job.error
 
     def try_again(self) -> None:
-        """Forget what failed, so that it begins anew."""
+        """Forget failed jobs, so that they start again."""
         for name in [name for name, job in self.jobs.items() if job.error]:
             del self.jobs[name]
 
     @property
     def under_way(self) -> bool:
-        """Whether work goes on, or has ended since the page was drawn from it."""
+        """True while work goes on, or if the page wasn't drawn since it ended."""
         return any(self.reported.get(name) is not job for name, job in self.jobs.items())
 
     @property
     def news(self) -> bool:
-        """Whether work has ended that the page wasn't drawn from yet."""
+        """True if work has ended and the page wasn't drawn from it yet."""
         ended = [(name, job) for name, job in self.jobs.items() if not job.active]
         return any(self.reported.get(name) is not job for name, job in ended)

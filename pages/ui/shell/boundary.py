@@ -1,4 +1,4 @@
-"""Error boundary of a page: it says what failed, and offers to begin the page afresh."""
+"""Error boundary of a page: it shows the error, and offers to reset the page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pages.ui.widgets.controls import control
 
 
 def run(page: Page, draw: Callable[[], None]) -> None:
-    """Draw a page; where it fails, say so and offer to begin it afresh.
+    """Draw a page; on an error, show the error and offer to reset the page.
 
-    Above it stands what a callback failed with before.
+    The error of a callback that failed before is shown above the page.
     """
     if (failed := guard.failed_callback()) is not None:
         guard.say(failed)
@@ -35,8 +35,8 @@ def run(page: Page, draw: Callable[[], None]) -> None:
 
 
 def _start_afresh(page: Page) -> None:
-    """Forget what the page shows and what its controls say, shared knobs in the address too; other
-    pages and the sidebar stay as they are."""
+    """Reset the page's view and controls, including shared knobs in the address; other pages and
+    the sidebar stay as they are."""
     kind = page.view.find().__self__
     address.forget(page.path)
     own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")

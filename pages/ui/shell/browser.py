@@ -1,4 +1,4 @@
-"""What a page needs of the browser.
+"""Setup of the browser for every page.
 
 A history of pages, numbers in their range, menus that take any text, the theme, the charts' script.
 """
@@ -25,7 +25,7 @@ _component = st.components.v2.component(
 
 
 def prepare(slots: Sequence[str]) -> None:
-    """Tell the browser, once a run; nothing is shown.
+    """Send the setup to the browser, once a run; nothing is shown.
 
     Args:
         slots: prefixes of the keys of the page's runs.
@@ -37,7 +37,7 @@ def prepare(slots: Sequence[str]) -> None:
                 "theme": style.theme().name,
                 "window": style.window(),
                 "drawn": drawn_at(),
-                # Menus that take any text, and how long other texts may be.
+                # Menus that take any text, and the maximum lengths of other texts.
                 "free": [row.key for row in control.rows(Menu) if row.free()],
                 "longest": {
                     row.key: row.max_chars for row in control.rows(control.Text) if row.max_chars
@@ -45,7 +45,7 @@ def prepare(slots: Sequence[str]) -> None:
                 "script": SCRIPT,
                 "slots": ("", *slots),
             },
-            # The run that either starts draws everything in the other theme, or at the other width.
+            # Either callback starts a run, which draws everything in the new theme or width.
             on_theme_change=lambda: None,
             on_window_change=lambda: None,
         )

@@ -1,4 +1,4 @@
-"""What the words of the pages mean, one press away on every page; each is declared here once."""
+"""Glossary of the pages' terms, one press away on every page; each is defined here once."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ _component = st.components.v2.component(
 
 
 def offer() -> None:
-    """Put the button on the page, and the key `?`; the browser keeps both from page to page."""
+    """Add the glossary's button and the key `?`; the browser keeps both from page to page."""
     with st.container(key="glossary"):
         _component(key="terms", data={"terms": tuple(TERMS.items()), "drawn": drawn_at()})

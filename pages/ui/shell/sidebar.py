@@ -1,4 +1,4 @@
-"""The sidebar: model, prompt, chat template, system prompt and seed, which the pages share."""
+"""Sidebar: model, prompt, chat template, system prompt and seed, which the pages share."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pages.ui.widgets.controls.link import refused_models, tell
 
 
 def refuse_models(view: Callable[[], Any]) -> None:
-    """Say on the page that a link names a model which this server doesn't offer, and run nothing.
+    """Refuse to run a link whose model this server doesn't offer, and say so on the page.
 
     Args:
-        view: gives what the session looks at on the page.
+        view: gives the session's view of the page.
     """
     if refused_models():
         view().failure = models.NOT_OFFERED
@@ -38,8 +38,8 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
     """Draw the sidebar's controls.
 
     Args:
-        prompt: off on a page that asks questions of its own.
-        below_model: draws what is offered for the chosen model.
+        prompt: draw the prompt's controls; False on a page with its own questions.
+        below_model: draws the offers for the chosen model.
     """
     with st.container(key="model-field", gap=None):
         _cache()
@@ -74,7 +74,7 @@ def _prompt() -> None:
 
 
 def _server_key() -> None:
-    """The field of a server's key: in no address, no trace and no picture."""
+    """Draw the field of a server's key, which is in no address, no trace and no picture."""
     where = shared.model()
     origin = models.wants_key_of(where)
     if not origin:
@@ -99,7 +99,7 @@ def _use_key() -> None:
 
 
 def _cache() -> None:
-    """What converted GGUF files take on one's own disk, and the button that removes them."""
+    """Draw the size of converted GGUF files on one's own disk, and the button that removes them."""
     count, size = cached_bytes() if models.free_choice() else (0, 0)
     if not size:
         return

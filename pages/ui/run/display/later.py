@@ -1,4 +1,4 @@
-"""What a page draws later: on the first paint its first figure goes ahead of all others."""
+"""Deferred drawing: the first paint of a page draws its first figure before all others."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _component = st.components.v2.component(
 
 
 def waits(view: PageView) -> bool:
-    """Whether the rest of the page waits; the browser asks for it once the first chart is drawn.
+    """Return whether the rest of the page waits until the browser has drawn the first chart.
 
-    Said of the first run only: the run that the browser asks for may cut this one off.
+    True in the first run only: the rerun that the browser asks for may interrupt that run.
     """
     if view.painted:
         return False
@@ -28,10 +28,10 @@ def waits(view: PageView) -> bool:
 
 
 def ask(then: Callable[[], None]) -> None:
-    """Have the browser ask for the rest once the page's first chart is drawn.
+    """Make the browser request the rest once the page's first chart is drawn.
 
     Args:
-        then: the callback of its asking.
+        then: callback of the request.
     """
     with st.container(key=platform.key("later")):
         _component(key=platform.key("rest-of-page"), on_due_change=then)

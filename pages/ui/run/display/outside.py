@@ -1,4 +1,4 @@
-"""A prompt outside of a built-in model's world: a sentence below its text, and what works."""
+"""Warning below the text for a prompt outside of a built-in model's domain, with an example."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pages.ui.run.display import install_model
 from pages.ui.run.view import View
 from pages.ui.widgets.controls import control
 
-# Nats a token of the prompt. Measured (25 November): of the 16 example prompts the least likely one
-# has 6.5 in the target (4.7 in the draft), the next one 5.7; of 24 everyday questions without a
+# Threshold in nats per prompt token. Measured (25 November): of the 16 example prompts the least
+# likely has 6.5 in the target (4.7 in the draft), the next 5.7; of 24 everyday questions without a
 # chat template 22 have more (21).
 OUTSIDE = 6.6
-# A mean over fewer tokens says nothing.
+# Fewest tokens for a meaningful mean.
 _FEWEST = 3
 _LEAST_PROB = 1e-12
 _WORDS = (
@@ -30,7 +30,7 @@ _WORDS = (
 
 
 def surprisal(trace: Trace) -> float | None:
-    """Mean surprisal of the prompt's tokens after the first, nats; None where too few are known."""
+    """Return the prompt's mean surprisal after its first token in nats; None for too few tokens."""
     step = trace.prompt_step
     probs = [p.next_prob for p in step.positions if p.next_prob is not None] if step else []
     if len(probs) < _FEWEST:
@@ -39,7 +39,7 @@ def surprisal(trace: Trace) -> float | None:
 
 
 def is_outside(trace: Trace) -> bool:
-    """Return whether the prompt lies outside a built-in model's world."""
+    """Return whether the prompt lies outside a built-in model's domain."""
     if not models.is_embedded(trace.model_id):
         return False
     mean = surprisal(trace)
@@ -47,7 +47,7 @@ def is_outside(trace: Trace) -> bool:
 
 
 def draw(view: View, trace: Trace) -> None:
-    """The sentence with an example that works and, on one's own machine, a larger model."""
+    """Draw the warning with an example that works and, on one's own machine, a larger model."""
     if registry.page_of(trace.config.method).own_prompt or not is_outside(trace):
         return
     with st.container(

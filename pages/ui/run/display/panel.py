@@ -25,7 +25,7 @@ from pages.ui.widgets.controls.control import in_words, value
 from pages.ui.widgets.controls.old_labels import OLD_LABELS
 
 T = TypeVar("T")
-# The key of the menu that saves, of which a link and a file tell what the controls say.
+# Key of the Save menu, whose link and file hold the controls' values.
 SAVE = "save-menu"
 
 ENDED = {
@@ -48,10 +48,10 @@ def draw(
     live: Callable[[Job], None],
     finished: Callable[[Trace], None],
 ) -> None:
-    """The run under way, else the trace that is shown, else what Run would do.
+    """Draw the run under way, else the shown trace, else a hint at what Run would do.
 
     Args:
-        nothing: what Run would do.
+        nothing: the hint.
         live, finished: draw the run, each with a `box`.
     """
     job = view.jobs.get("decode")
@@ -69,29 +69,29 @@ def draw(
 
 
 def _live(view: View, job: Job, live: Callable[[Job], None]) -> None:
-    # A page that is being drawn takes news over further down: to begin it anew would never end.
+    # A full run collects results further down; a rerun from here would loop for ever.
     if guard.is_alone():
         _watch(view)
     live(job)
 
 
 def box() -> st.delta_generator.DeltaGenerator:
-    """Where a run's text stands."""
+    """Return the container of a run's text."""
     return st.container(key=platform.key("text-panel"), border=True, gap="small")
 
 
 def running(job: Job, made: str) -> None:
-    """The first line of a run that goes on.
+    """Draw the first line of a run that goes on.
 
     Args:
-        made: how much it has made so far.
+        made: the amount made so far, in words.
     """
     with _head("running"):
         st.text(f"{job.stage} · {made} · {job.seconds:.1f} s", width="stretch")
 
 
 def progress(job: Job) -> None:
-    """How far work is that makes several runs."""
+    """Draw the progress of a job that makes several runs."""
     job.watch()
     ended, total = job.counts
     st.progress(min(1.0, ended / max(1, total)), job.runs_words)
@@ -106,14 +106,14 @@ def head(
     page: Page | None = None,
     saves: Callable[[], None] | None = None,
 ) -> None:
-    """The first line of a finished run: what it is, its proof, and the menu that saves it.
+    """Draw the first line of a finished run: its source and figures, its proof, the Save menu.
 
     Args:
-        parts: what is said of the run.
+        parts: further words about the run, such as its length.
         draft: the draft model that the controls name.
-        shown: gives the trace as the page shows it, where that isn't the trace as it was run.
-        page: that shows it, where that isn't the one of its method.
-        saves: draws that page's own menu.
+        shown: gives the trace as the page shows it, if that differs from the trace as it was run.
+        page: the page that shows it, if that isn't the page of its method.
+        saves: draws a Save menu of the page's own.
     """
     named = ((trace.model_id, str(value("model"))), (trace.draft_id, draft))
     menu = saves or (lambda: save.menu(view, trace, shown and shown()))
@@ -127,7 +127,7 @@ def head(
                 platform.part(plain_text.menu, key="text-menu")(trace)
         with st.container(
             key=platform.key("save-side"), width="content"
-        ):  # A fragment would take half the row.
+        ):  # Without a container the fragment would take half the row.
             platform.part(menu, key=SAVE)()
 
 
@@ -141,11 +141,11 @@ def _head(state: str) -> st.delta_generator.DeltaGenerator:
 
 
 def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "note") -> None:
-    """What the controls now say that the run did not; else what can be done with the run.
+    """Draw the controls' changes since the run; without any, what the user can do with the run.
 
     Args:
-        key: of its container, before the ending of its kind.
-        offer: has what it says under other inputs, as `note`.
+        key: key of its container, before the suffix for its kind.
+        offer: prefetches the text for other inputs, as `note`.
     """
     with st.container(key=platform.key(f"{key}-{'changed' if changed else 'plain'}")):
         if offer is None:
@@ -155,14 +155,14 @@ def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "no
 
 
 def made_by(*captions: str) -> None:
-    """What made the figures of the page, said once; each carries it where it is exported."""
+    """Draw once the captions that all figures of the page carry when they are exported."""
     with st.container(key=platform.key("made-by")):
         for caption in captions:
             st.text(caption, width="stretch")
 
 
 def read_controls(view: View, read: Callable[[], T]) -> T | None:
-    """What the controls describe, as `read` reads them; what is wrong, or failed, is said here."""
+    """Return the result of `read`, None on an error; draw that error or the view's failure."""
     found, wrong = None, ""
     try:
         found = read()
@@ -173,10 +173,10 @@ def read_controls(view: View, read: Callable[[], T]) -> T | None:
 
 
 def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
-    """Why there is no run; nothing where the sentence is empty.
+    """Draw an error sentence; nothing if it is empty.
 
     Args:
-        again: tries it again, where that may help.
+        again: callback of a button that tries again, if that may help.
     """
     if not sentence:
         return
@@ -188,7 +188,7 @@ def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
 
 
 class Tab(NamedTuple):
-    """A tab of a page: its title and what draws it."""
+    """A tab of a page: its title and its draw function."""
 
     title: str
     draw: Callable[[], None]
@@ -197,13 +197,12 @@ class Tab(NamedTuple):
 def tabs(
     key: str, drawings: Mapping[str, Tab], *, linked: bool = True, ready: Collection[str] = ()
 ) -> None:
-    """Tabs by their keys, of which only the open one is drawn.
+    """Draw tabs by their keys; only the open one is drawn.
 
     Args:
-        linked: whether the address says which one is open.
-        ready: keys of those whose figures are made ready while they are closed, so that they are
-            there as soon as one is opened; not while many others wait. They start no work by being
-            drawn.
+        linked: the address names the open tab.
+        ready: keys of closed tabs whose figures are prefetched, so that they appear as soon as a
+            tab is opened; not while the server is busy. Drawing them must start no work.
     """
     ready = ready if jobs.is_quiet() else ()
     name = platform.key(key)
@@ -227,10 +226,10 @@ def tabs(
 
 
 def watch(work: BackgroundWork) -> None:
-    """Start the work that what was just drawn waits for, and redraw the page when any has ended."""
+    """Start the work that the page just drawn waits for, and redraw the page when any has ended."""
     work.forget_unrequested()
     work.start_deferred()
-    # A run's own panel watches all that goes on beside it.
+    # During a run its panel watches all jobs.
     if work.under_way and "decode" not in work.jobs:
         platform.poll(_watch, jobs.poll_seconds)(work)
 

@@ -1,4 +1,4 @@
-"""The prompt and a run's text as plain text, whole, to read and to copy."""
+"""Prompt and text of a run as plain text, to read and to copy."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import streamlit as st
 from core.decoding.record.trace import Trace
 from pages.ui import platform
 
-# A longer text scrolls, px.
+# Maximum height in px; a longer text scrolls.
 _HEIGHT = 420
 
 
 def menu(trace: Trace) -> None:
-    """The button that opens the text; it moves nothing on the page."""
+    """Draw the button that opens the text; it moves nothing on the page."""
     popover = st.popover(
         "Text",
         icon=":material/notes:",

@@ -1,4 +1,4 @@
-"""The proof badge: what was checked, what was measured, and a harder check on demand."""
+"""Proof badge: the checks and measurements of a run, and a harder check on demand."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _ICON = ":material/model_training:"
 
 
 def badge(view: View, trace: Trace) -> None:
-    """The outcome in a few words; opens the list of checks."""
+    """Draw the outcome in a few words, as a button that opens the list of checks."""
     with _popover("proof", trace.checks, checking=view.active("check") is not None):
         list_checks("checks", trace.checks, unchecked_words(trace, trace.checks))
         _against_model(view, trace)
 
 
 def badge_of(key: str, checks: Sequence[Check], *, checking: bool) -> None:
-    """The outcome of checks that are no part of a trace; opens their list."""
+    """Draw the outcome of checks that are not in a trace, as a button that opens their list."""
     with _popover(key, checks, checking=checking):
         list_checks(f"{key}-list", checks)
 
@@ -78,7 +78,7 @@ def _outcome(checks: Sequence[Check], *, checking: bool) -> tuple[str, str, str]
 
 
 def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
-    """List what was checked, with its numbers, and what was not; nothing without checks."""
+    """Draw the checks with their numbers, and the unchecked parts; nothing without checks."""
     if not checks:
         return
     found = verdict(checks)

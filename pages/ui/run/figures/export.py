@@ -1,4 +1,4 @@
-"""The way out of the app for figures: the browser draws them, the server makes their files.
+"""Export of figures: the browser draws them, the server makes their files.
 
 Plotly draws in a browser only; fonts, PDF and archives are made here, as by the command line.
 """
@@ -30,7 +30,7 @@ _numbers = count(1)
 
 
 def component(name: str, html: str) -> Callable[..., Any]:
-    """A component that asks the browser for figures' pictures and saves files."""
+    """Return a component that makes the browser draw figures and save files."""
     made: Callable[..., Any] = st.components.v2.component(
         f"decoding_explorer.{name}",
         html=html,
@@ -42,10 +42,10 @@ def component(name: str, html: str) -> Callable[..., Any]:
 
 @dataclass
 class DrawTask:
-    """A figure that the browser is to draw.
+    """Request to the browser to draw a figure.
 
     Args:
-        take: gets the figure and Plotly's SVG of it.
+        take: receives the figure and Plotly's SVG of it.
     """
 
     figure: go.Figure
@@ -58,7 +58,7 @@ class DrawTask:
 
 @dataclass
 class Desk:
-    """What a session is getting out through one component."""
+    """Export state of one component in a session."""
 
     task: DrawTask | None = None
     file: dict[str, object] | None = None
@@ -66,11 +66,11 @@ class Desk:
 
     @staticmethod
     def of(name: str) -> Desk:
-        """This session's desk of a name."""
+        """Return this session's export state of a name."""
         return platform.keep("export_desks", dict[str, Desk]).setdefault(platform.key(name), Desk())
 
     def data(self) -> dict[str, object]:
-        """What the component is told."""
+        """Return the component's data."""
         task = self.task and {"id": self.task.number, "figure": self.task.figure.to_json()}
         return {
             "task": task,
@@ -81,15 +81,15 @@ class Desk:
         }
 
     def hand_over(self, name: str, content: bytes) -> None:
-        """Have the browser save a file."""
+        """Make the browser save a file."""
         kind = TYPES[name.rpartition(".")[2]]
         text = b64encode(content).decode()
-        # Unlike a count, never used again by a server that restarted under an open page.
+        # Unlike a counter, it stays unique if the server restarts while the page is open.
         self.file = {"id": token_hex(8), "name": name, "type": kind, "content": text}
         self.said = ""
 
     def attempt(self, act: Callable[[], None]) -> None:
-        """Do it; what goes wrong is said below the buttons."""
+        """Call `act`; its error is shown below the buttons."""
         self.file, self.said = None, ""
         try:
             act()
@@ -97,7 +97,7 @@ class Desk:
             self.task, self.said = None, str(error)
 
     def take(self, drawn: object) -> None:
-        """The picture that the browser has drawn."""
+        """Pass on the picture that the browser has drawn."""
         task = self.task
         if task is None or not isinstance(drawn, dict) or drawn.get("id") != task.number:
             return

@@ -1,4 +1,4 @@
-"""One figure on a page: the chart as its own theme draws it, and its export."""
+"""Figure on a page: the chart in the page's theme, and its export."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _component = export.component("export", source("run/figures/export.html"))
 
 @dataclass(frozen=True, slots=True)
 class FigureLook:
-    """What the page's figures are drawn for now; other threads draw them so too.
+    """Theme and width of the page's figures; other threads draw with them too.
 
     Args:
-        width: what the window has for one, in px.
-        across: it takes all of that, whatever it asks for.
+        width: width that the window has for a figure, in px.
+        across: the figure takes all of `width`, whatever it asks for.
     """
 
     theme: Theme
@@ -50,17 +50,17 @@ class FigureLook:
 
     @classmethod
     def now(cls, *, across: bool = False) -> FigureLook:
-        """That of this session."""
+        """Return the look for this session."""
         width = style.across_width() if across else style.figure_width()
         return cls(style.theme(), width, across)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """What a figure depends on here."""
+        """Part of a figure's cache key."""
         return self.theme.name, self.width
 
     def drawing(self, draw: Callable[..., go.Figure], *, caption: bool = False) -> Drawing:
-        """A figure as the page shows it."""
+        """Return a figure as the page shows it."""
         own: Paper = signature(draw).parameters["paper"].default
         width = self.width if self.across else min(own.width, self.width)
         figure = draw(theme=self.theme, paper=replace(own, width=width, caption=caption))
@@ -76,16 +76,16 @@ def chart(
     chooses: str = "",
     across: bool = False,
 ) -> Drawing:
-    """Draw a figure and its export; returns what was drawn.
+    """Draw a figure and its export, and return the drawing.
 
     Args:
         part: its name is the key of the chart and the stem of its files.
-        depends: all that the figure depends on, beside the theme; while it stays, so does the
-            figure, which costs tens of milliseconds to build.
-        on_click: gets the `customdata` of a clicked mark.
-        ahead: what the browser may show before the page has answered.
+        depends: cache key of all that the figure depends on, beside the theme; a figure takes
+            tens of milliseconds to build.
+        on_click: receives the `customdata` of a clicked mark.
+        ahead: prefetched charts, which the browser may show before the script has answered.
         chooses: the input that a clicked mark chooses.
-        across: it takes the page's width, so that its lines of text may be as long.
+        across: the figure takes the page's width, so that its lines of text may be longer.
     """
     name, draw = part.name, part.drawn()
     look = FigureLook.now(across=across)
@@ -102,14 +102,14 @@ def chart(
     return shown
 
 
-# Of a chart in a closed tab, which the browser fetches.
+# Placeholder for a chart in a closed tab, which the browser fetches.
 _CLOSED = Drawing({"alt": ""}, "")
 
 
 def _offered(
     name: str, draw: Callable[..., go.Figure], look: FigureLook, depends: tuple[Hashable, ...]
 ) -> Offer:
-    """The figure of a tab that may be closed."""
+    """Return the prefetch offer for the figure of a tab that may be closed."""
     said = _said()
 
     def build(_: Inputs) -> Shown:
@@ -121,7 +121,7 @@ def _offered(
 
 
 def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
-    """A drawing as it follows another in its place, or stays."""
+    """Return the drawing for a place: the last one if unchanged, else one that replaces it."""
     placed = platform.keep("placed", dict[str, tuple[Drawing, Any]])
     last = placed.get(platform.key(name))
     if last is not None and last[0].text is made.text and last[1] == told:
@@ -133,7 +133,7 @@ def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
 
 @dataclass(eq=False)
 class _Drawn:
-    """What a chart shows, without and with its caption; each is built when it is needed."""
+    """Cache entry of a chart: its forms with and without caption, each built on demand."""
 
     key: tuple[Hashable, ...]
     caption: str
@@ -147,10 +147,10 @@ def _drawn(
     depends: tuple[Hashable, ...],
     ahead: Offer | None,
 ) -> Drawing:
-    """The figure without its caption where the page says that.
+    """Return the figure, without its caption if the page shows the caption itself.
 
     Args:
-        ahead: has it, where the browser has asked for it already.
+        ahead: holds the figure if the browser has already fetched it.
     """
     kept = platform.keep("drawn", dict[str, _Drawn])
     key, name = (*look.key, *depends), platform.key(name)
@@ -166,26 +166,26 @@ def _drawn(
 
 
 def _page() -> str:
-    """The path of the page that this session looks at."""
+    """Return the path of the page that this session shows."""
     return str(st.session_state.get("page_before", ""))
 
 
 def _said() -> tuple[str, ...]:
-    """The captions that this page says once."""
+    """Return the captions that this page shows once for all figures."""
     page, captions = st.session_state.get(platform.key(_SAID), ("", ()))
     return captions if page == _page() else ()
 
 
 def said(*captions: str) -> None:
-    """Leave these captions out of the page's figures, which the page says once for all of them.
+    """Leave these captions out of the page's figures, as the page shows them once.
 
-    An exported figure has its own.
+    An exported figure keeps its caption.
     """
     st.session_state[platform.key(_SAID)] = (_page(), captions)
 
 
 def said_before(caption: str) -> None:
-    """Leave out the caption of what is measured anew just now: its mark says that it is older."""
+    """Leave out the caption of a measurement that is being repeated: its mark says it is older."""
     said(*_said(), caption)
 
 
@@ -199,9 +199,9 @@ def _export(part: Part, shown: Drawing) -> None:
     )
     if popover.open:
         words = shown.words
-        # A press says what is wrong with the chosen width.
+        # A press shows the error of the chosen width.
         with suppress(FigureError):
-            # The files may hold a smaller part than the page.
+            # The files may show a smaller part than the page.
             paper = figure_choices.paper()
             words = part.figure(figure_choices.theme(), paper).layout.meta
             if paper.journal:
@@ -211,12 +211,12 @@ def _export(part: Part, shown: Drawing) -> None:
 
 
 def of_step(index: int) -> None:
-    """Say that the page's figures are of this step, which their own words don't name."""
+    """Declare the step of the page's figures, whose own words don't name it."""
     st.session_state[platform.key(_STEP)] = (_page(), index)
 
 
 def _named(name: str) -> Namer:
-    """Names a figure's files: its page, what it shows, its step, round or part, method, seed."""
+    """Return a function that names a figure's files: page, figure, step or part, method, seed."""
     path = _page()
     page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
@@ -227,10 +227,10 @@ def _named(name: str) -> Namer:
 
 
 def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -> None:
-    """The buttons of a figure's files; a fragment, so that a press draws no page.
+    """Draw the buttons of a figure's files, in a fragment, so that a press doesn't rerun the page.
 
     Args:
-        words: those of the files' figure.
+        words: the words of the exported figure.
     """
     desk, key = Desk.of(part.name), platform.key(f"export-bar-{part.name}")
 
@@ -250,16 +250,16 @@ def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -
 
 
 def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> None:
-    """Begin what a button asks for.
+    """Start the export that a button asks for.
 
     Args:
-        named: makes the files' name, without the ending, of what a figure says.
+        named: makes the files' name, without the extension, from a figure's words.
     """
     from core.export.part import drawing, encoded, table_file
 
     files, paper = named(shown.words), figure_choices.paper()
     if form == "csv":
-        # As a picture of that width it may hold a smaller part than the page.
+        # A picture of that width may show a smaller part than the page.
         words = part.figure(figure_choices.theme(), paper).layout.meta
         desk.hand_over(f"{named(words)}.csv", table_file(part, paper))
         return
@@ -268,7 +268,7 @@ def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> Non
         return
 
     def take(figure: go.Figure, raw: str) -> None:
-        # On paper it may be a smaller part.
+        # On paper the figure may show a smaller part.
         files = named(figure.layout.meta)
         drawn = drawing(raw, figure, files, paper)
         desk.hand_over(f"{files}.{form}", encoded(drawn, form))
@@ -279,7 +279,7 @@ def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> Non
 
 
 def _hand_over_page(desk: Desk, part: Part, files: str, paper: Paper) -> None:
-    """The figure as a page of its own; with Plotly's script beside it, where that is chosen."""
+    """Save the figure as a web page; if chosen so, with Plotly's script as a separate file."""
     from core.export.archive import zipped
     from core.export.web import bundle
     from core.export.web.page import page_of

@@ -1,4 +1,4 @@
-"""The text of a speculative run, coloured by where each token came from."""
+"""Text of a speculative run, coloured by the origin of each token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.ui.run.view import View
 
 
 def _nothing() -> None:
-    """Nothing else on the page shows one token."""
+    """Do nothing: no other part of the page shows a single token."""
 
 
 def draw(
@@ -34,8 +34,8 @@ def draw(
     """Draw the text.
 
     Args:
-        tokens: the emitted tokens, where they are known already.
-        selected: the place of the selected one, -1 for none.
+        tokens: the emitted tokens, if they are known already.
+        selected: index of the selected token, -1 for none.
     """
     token_strip.draw_tokens(
         key,
@@ -58,7 +58,7 @@ def _token(found: EmittedToken, theme: Theme) -> list[object]:
 
 
 def draw_key(theme: Theme) -> None:
-    """What the colours under the tokens mean."""
+    """Draw the legend of the colours under the tokens."""
     entries = "".join(
         f'<span class="de-origin {kind}" style="--c:{color}">{words}</span>'
         for color, kind, words in key_words(theme)

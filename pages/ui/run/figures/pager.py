@@ -1,4 +1,4 @@
-"""One window of many columns: its place, and one window back and on."""
+"""Pager over many columns: the position of the window, and buttons back and on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.ui.widgets.chart import Drawing
 
 
 class Window(NamedTuple):
-    """The columns `first` up to and without `last` of `total`; `earlier` begins the one before."""
+    """Columns `first` to `last` (exclusive) of `total`; `earlier` begins the previous window."""
 
     first: int
     last: int
@@ -23,20 +23,20 @@ class Window(NamedTuple):
 
 
 def of_span(first: int, span: int, count: int) -> Window:
-    """The window of `span` columns that begins at `first`."""
+    """Return the window of `span` columns that begins at `first`."""
     return Window(first, min(first + span, count), count, first - span)
 
 
 def of_drawn(drawn: Drawing, count: int) -> Window:
-    """The window that a figure shows: fewer columns than asked for where these hold too much."""
+    """Return the window that a figure shows, with fewer columns than requested if they are wide."""
     first, last = drawn.words["window"]
     return Window(first, last, count, max(0, first - (last - first)))
 
 
 def draw(view: View, field: str, window: Window, what: str) -> None:
-    """The window in words between its two buttons; nothing where all columns fit.
+    """Draw the window in words between its two buttons; nothing if all columns fit.
 
-    `field` names where the view keeps the window's beginning, `what` its columns, as "steps".
+    `field` is the view's field of the window's first column, `what` names the columns, as "steps".
     """
     if window.first == 0 and window.last == window.total:
         return

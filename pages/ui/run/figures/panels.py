@@ -1,4 +1,4 @@
-"""Several figures of a page as the panels of one, drawn by the browser one after another."""
+"""Export of several figures of a page as panels of one, drawn by the browser in turn."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class _Drawing:
     """A figure of panels that the browser is drawing.
 
     Args:
-        name: of the file, without its ending.
-        raws: Plotly's SVG of each figure that is drawn.
+        name: name of the file, without its extension.
+        raws: Plotly's SVG of each figure drawn so far.
     """
 
     name: str
@@ -53,7 +53,7 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
     """Draw the menu of figures, and the buttons of the file once two are chosen.
 
     Args:
-        name: of the file, without its ending.
+        name: name of the file, without its extension.
         parts: the page's figures for a paper.
     """
     from core.export.panels import Panels
@@ -64,7 +64,7 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
         st.caption(str(error))
         return
     by_name = {part.name: part for part in found if part.draw is not None}
-    # Another width holds other parts of a long run.
+    # With another width the parts of a long run are others.
     before = st.session_state.get(platform.key(CHOSEN), [])
     st.session_state[platform.key(CHOSEN)] = [one for one in before if one in by_name]
     chosen = st.multiselect(
@@ -105,7 +105,7 @@ def _files(name: str, parts: Sequence[Part]) -> None:
 
 
 def _next(desk: Desk, drawing: _Drawing) -> None:
-    """Ask for the next panel, or hand the figure over."""
+    """Request the next panel from the browser, or save the figure after the last one."""
     from core.export.part import encoded
 
     at, count = len(drawing.raws), len(drawing.figures)

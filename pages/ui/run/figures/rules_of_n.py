@@ -1,4 +1,4 @@
-"""The rules that choose one of N samples, and where the reward model errs."""
+"""Rules that choose one of N samples, and errors of the reward model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.ui.widgets import table
 
 
 def draw(sampled: Sequence[Sampled], said: str, version: tuple[object, ...]) -> None:
-    """The figure, and the questions at which the reward model takes a wrong sample."""
+    """Draw the figure, and the questions for which the reward model takes a wrong sample."""
     figure.chart(
         of_figure("best-of-n", figures.best_of, sampled, caption=said), version, across=True
     )

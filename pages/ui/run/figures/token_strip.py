@@ -1,4 +1,4 @@
-"""The generated text, token by token: coloured, clickable, and steered by the arrow keys."""
+"""Strip of the generated tokens: coloured, clickable, and controlled by the arrow keys."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def draw(
     Args:
         live: the run goes on, so nothing can be selected yet.
         marked: steps that the key U goes to.
-        then: ends the callback of a choice.
-        rested: ends the callback that comes once after choices.
+        then: called at the end of a choice's callback.
+        rested: called once when no further choice follows.
     """
     draw_tokens(
         KEY,
@@ -90,12 +90,12 @@ def draw_tokens(
     """Draw a strip of tokens behind the prompt.
 
     Args:
-        tokens: of each its text, colour, label and classes; where a chart plays, its group, else
-            None; and the text's colour where the token is filled with its own.
-        selected: the place of the selected one, -1 for none.
+        tokens: text, colour, label and classes of each token; its group if a chart plays, else
+            None; and the text's colour if the token has a fill colour.
+        selected: index of the selected token, -1 for none.
         on_rested: called once after choices, when no key or click has followed for a moment.
-        marked: places that the key U goes to.
-        keys: whether the arrow keys choose a token while nothing else has them.
+        marked: indices that the key U goes to.
+        keys: the arrow keys choose a token while no other element has the focus.
     """
     key = platform.key(key)
     _component(
@@ -129,12 +129,12 @@ def _on_selected(view: View, then: Callable[[], None]) -> None:
 
 
 def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
-    """The last characters of a long text, behind an ellipsis."""
+    """Return the last characters of a long text, after an ellipsis."""
     return text if len(text) <= most else f"… {text[-most:]}"
 
 
 def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
-    """The tokens of a run, for `draw_tokens`."""
+    """Return the tokens of a run for `draw_tokens`."""
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [
@@ -150,20 +150,20 @@ def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
 
 
 def _adds_text(added: str) -> bool:
-    """False for the end of a text, and for bytes that are no character."""
+    """Return False for the end of a text, and for bytes that form no character."""
     return bool(added.strip("\ufffd"))
 
 
 def shown_text(added: str, token: str) -> str:
-    """What the strip shows for a token that added this text."""
+    """Return the strip's text for a token that added this text."""
     if not _adds_text(added):
         return visible_token(token)
-    # A token of nothing but whitespace would be a gap that nobody can see or hit.
+    # A token of whitespace alone would be a gap that can't be seen or clicked.
     return visible_token(added) if added.isspace() else added.replace("\n", BREAK)
 
 
 def kind_of(added: str) -> str:
-    """`special` for a token that adds no text by itself, `line` before a line break."""
+    """Return `special` for a token that adds no text by itself, `line` before a line break."""
     if not _adds_text(added):
         return "special"
     return "line" if "\n" in added else ""
@@ -180,7 +180,7 @@ def _label(step: TokenStep) -> str:
 
 
 def draw_legend(by: str, theme: Theme, title: str = "") -> None:
-    """The meaning of the colours: a gradient between two labels, under a title of its own."""
+    """Draw the legend of the colours: a gradient between two labels, under its title."""
     meaning = legend(by, theme)  # type: ignore[arg-type]
     st.html(
         f'<div class="de-legend" role="note" aria-label="{escape(title or meaning.title)}">'

@@ -1,4 +1,4 @@
-"""All figures of a page in one archive, drawn by the browser one after another."""
+"""Archive of all figures of a page, which the browser draws one after another."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _component = export.component(
 
 @dataclass(frozen=True)
 class Shelf:
-    """What goes into the archive of a page.
+    """Contents of a page's archive.
 
     Args:
-        name: of the file, without its ending.
-        page: begins the figures' names, so that no two pages have the same.
-        subject: what is shown, as its page ranks or shapes it.
+        name: name of the file, without its extension.
+        page: prefix of the figures' names, which makes them unique among pages.
+        subject: the shown run, as its page ranks or shapes it.
         parts: the figures for a paper, in reading order.
-        tables: with their captions.
-        link: to the run; None where the address is it.
+        tables: the tables, with their captions.
+        link: link to the run; None if the address is the link.
     """
 
     name: str
@@ -56,9 +56,9 @@ class Shelf:
 
 
 def button(shelf: Shelf) -> None:
-    """The button of the archive, with how far it is, and the figures that become panels of one.
+    """Draw the button of the archive, its progress, and the menu of figures for panels.
 
-    Each figure draws its fragment anew.
+    Each finished figure reruns the fragment.
     """
     desk = Desk.of("archive")
     _component(
@@ -83,7 +83,7 @@ def _begin(desk: Desk, shelf: Shelf) -> None:
 
 
 def _next(desk: Desk, shelf: Shelf, archive: Archive, parts: list[Part], at: int) -> None:
-    """Ask for the next figure, or hand the archive over."""
+    """Request the next figure from the browser, or save the archive after the last one."""
     if at == len(parts):
         desk.hand_over(f"{shelf.name}-figures.zip", archive.encode())
         return
@@ -106,7 +106,7 @@ def _take(
 
 
 def _address(link: RunLink | None) -> str:
-    """The address of the run with all of its settings, else the page's as it is."""
+    """Return the address of the run with all of its settings, or the page's address as it is."""
     here = urlsplit(st.context.url or "")
     said = dict(st.query_params.items())
     if link is not None:

@@ -1,4 +1,4 @@
-"""The link that makes the run that is shown again, and what such a link can't carry."""
+"""Link that repeats the shown run, and the settings that such a link can't carry."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RunLink:
     """A link to a run.
 
     Args:
-        parameters: by the controls' names in the address; None is out of it.
-        whole: those that are defaults too, so that other defaults make no other run of it.
+        parameters: values by the controls' names in the address; None for a name left out.
+        whole: the same with default values, so that the run doesn't depend on the defaults.
         which: the run in words.
-        lost: what the link can't carry, in a sentence; empty where it carries all.
-        changed: whether the controls say something else now.
+        lost: a sentence about the settings that the link can't carry; empty if there are none.
+        changed: the controls' current values make another run.
     """
 
     parameters: dict[str, str | None]
@@ -44,10 +44,10 @@ class RunLink:
 
 
 def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | None:
-    """The link to the run that a page shows; None where the address alone says what was run.
+    """Return the link to the run that a page shows; None if the address alone identifies it.
 
     Args:
-        page: that shows it; by default the one of its method.
+        page: the page that shows it; by default the page of its method.
     """
     page = page or registry.page_of(trace.config.method)
     if not page.links_runs:
@@ -90,7 +90,7 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
 
 
 def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
-    """List what the controls can't say of a run's model, draft and prompt."""
+    """Return the parts of a run's model, draft and prompt that the controls can't hold."""
     lost: list[str] = []
     if view.asked is None or view.asked.ids is not None:
         if trace.rendered_prompt not in ("", trace.prompt):
@@ -105,7 +105,7 @@ def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any])
 
 
 def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control]) -> list[str]:
-    """Settings of the run that the controls can't say, with their values."""
+    """Return the settings of the run that the controls can't hold, with their values."""
     return [
         f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}"
         for name, held in differences(ran, asked)
@@ -119,14 +119,14 @@ def _label(field: str, rows: dict[str, Control]) -> str:
 
 
 def parameter(row: Control, held: Any) -> str | None:
-    """What the address says of a control's value; None where it says nothing."""
+    """Return a control's value as the address writes it; None if the address omits it."""
     if held == row.default or (isinstance(row, Text) and not held):
         return None
     return row.in_address(held)
 
 
 def _is_changed(page: Page, said: dict[str, Any]) -> bool:
-    """Whether Run would now make another run than the link."""
+    """Return whether Run would make another run than the link."""
     try:
         return next(changed(page, said), None) is not None
     except DecodingError:

@@ -1,4 +1,4 @@
-"""The whole run out of the app and back in: trace file, web page, link, and opening a file."""
+"""Saving and opening of a whole run: trace file, web page, archive and link."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _link = st.components.v2.component(
     css=source("run/files/copy_link.css"),
     js=source("run/files/copy_link.js"),
 )
-# A browser that hides its address is let go after so long.
+# Timeout of a page change, for a browser that hides its address.
 TURN_SECONDS = 30.0
 
 
 def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
-    """The menu that saves the whole run.
+    """Draw the menu that saves the whole run.
 
     Args:
-        shown: the trace as the page shows it, where that isn't the trace as it was run.
+        shown: the trace as the page shows it, if that differs from the trace as it was run.
     """
     row = registry.page_of(trace.config.method)
     seen, own = shown or trace, cache(partial(as_on_its_page, view, trace))
@@ -64,7 +64,7 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
 
 
 def as_on_its_page(view: View, trace: Trace) -> View:
-    """The view itself, on the page of the run's method; elsewhere one of that page at its step."""
+    """Return the view on its method's page; elsewhere, a view of that page at the view's step."""
     kind: type[View] = registry.page_of(trace.config.method).view.find().__self__
     if isinstance(view, kind):
         return view
@@ -78,12 +78,12 @@ def as_on_its_page(view: View, trace: Trace) -> View:
 def save(
     shelf: Shelf, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
 ) -> None:
-    """The menu of a file, a web page, all figures and a link.
+    """Draw the Save menu: a trace file, a web page, all figures and a link.
 
     Args:
-        shelf: what leaves with all figures.
-        file: the trace file.
-        run: whether the link makes the run again.
+        shelf: contents of the archive.
+        file: makes the trace file.
+        run: the link repeats the run.
     """
     popover = st.popover(
         "Save",
@@ -124,7 +124,7 @@ def save(
 
 
 def trace_file(trace: Trace) -> bytes:
-    """The trace as its file holds it."""
+    """Return the content of the trace's file."""
     return trace.to_json().encode()
 
 
@@ -139,13 +139,13 @@ def web_page(
     notes: Sequence[NamedTable] = (),
     tokens: Sequence[tuple[str, str, str]] | None = None,
 ) -> bytes:
-    """A run's text, figures and tables as one page that needs no server.
+    """Return a run's text, figures and tables as one web page that needs no server.
 
     Args:
-        parts: those that aren't measured are named.
-        theme: on screen; the page's reader can turn it.
-        settings: what the run was made with; the trace's own by default.
-        text: in place of the trace's own.
+        parts: the figures; the page lists those that aren't measured.
+        theme: initial theme; the page's reader can change it.
+        settings: settings of the run in words; the trace's own by default.
+        text: replaces the trace's own text.
         tokens: the text in pieces, each with the name of its kind and the kind's colour.
     """
     from core.export.web.run_page import PageText, run_page
@@ -162,7 +162,7 @@ def web_page(
 
 
 def open_file(path: str) -> None:
-    """A trace file from the disk, shown like a run."""
+    """Draw the upload of a trace file, which is then shown like a run."""
     with st.expander("Open a trace", icon=":material/folder_open:"):
         st.file_uploader(
             "Trace file",
@@ -175,7 +175,7 @@ def open_file(path: str) -> None:
 
 def _opened(path: str) -> None:
     upload = st.session_state.get("trace_file")
-    # While the page turns, Streamlit may report one upload twice.
+    # While the page changes, Streamlit may report one upload twice.
     if upload is None or upload.file_id == st.session_state.get("opened"):
         return
     st.session_state["opened"] = upload.file_id
@@ -193,7 +193,7 @@ def _opened(path: str) -> None:
 
 
 def turn_to(page: Page, content: Any, **more: Any) -> None:
-    """Show a file's content, or a trace from elsewhere, on this page; the next run turns to it.
+    """Show a file's content or a trace on this page; the next run switches to the page.
 
     Args:
         more: arguments of the view's `open`.
@@ -204,7 +204,7 @@ def turn_to(page: Page, content: Any, **more: Any) -> None:
 
 
 def go_to(path: str) -> None:
-    """The next run turns to the page at this path, which shows something else than before."""
+    """Make the next run switch to the page at this path, without its stored address."""
     address.forget(path)
     turning = _Turning(registry.page_at(path), monotonic() + TURN_SECONDS)
     st.session_state["turning"] = turning
@@ -212,17 +212,17 @@ def go_to(path: str) -> None:
 
 @dataclass(frozen=True)
 class _Turning:
-    """On the way to the page that shows a trace which was just opened."""
+    """Pending change to the page of a trace that was just opened."""
 
     page: Page
     until: float
 
 
 def turn_to_file(here: str) -> None:
-    """Go to the page that shows the trace which was just opened; before the page `here` is run.
+    """Switch to the page of a trace that was just opened, before the page `here` runs.
 
-    What the browser asked for before it knew of the turn would lead back: it is not followed.
-    The address tells: until the browser shows the new page's, it doesn't know.
+    Requests that the browser sent before it knew of the switch would lead back; they are
+    ignored. They are recognised by the address, which isn't the new page's yet.
     """
     turning: _Turning | None = st.session_state.get("turning")
     if turning is None:
@@ -231,12 +231,12 @@ def turn_to_file(here: str) -> None:
     if (here if shown is None else shown) == turning.page.path or monotonic() > turning.until:
         del st.session_state["turning"]
     elif turning.page.path != here:
-        # Left to itself it would refuse to touch an address that controls are bound to.
+        # Without `query_params` it would refuse to change an address that controls are bound to.
         st.switch_page(turning.page.script, query_params={})
 
 
 def _path_in_browser() -> str | None:
-    """The path of the page that the browser showed when it asked for this run, if it told."""
+    """Return the path of the page that the browser showed when it requested this run, or None."""
     shown = session.browser_url()
     if not shown:
         return None
