@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import subprocess
@@ -50,7 +51,8 @@ class LostWorkerError(DecodingError):
 class Worker:
     """A worker process; it is started at the first call, and again after it has ended.
 
-    It ends with this process, however that ends, since their connection closes.
+    It ends with this process: at once where that ends in order, else when it sees the connection
+    closed.
 
     Args:
         find_model: returns this process's model for a reference in a result.
@@ -62,6 +64,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._calls: dict[int, _Call] = {}
+        atexit.register(self.close)
 
     @property
     def sessions(self) -> list[Hashable]:

@@ -19,7 +19,6 @@ from pages.ui.decode.branches import shown_tree
 from pages.ui.decode.controls import MAX_GIVEN
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.trees import SessionTree
-from pages.ui.run.display import bar
 from pages.ui.run.files.link_run import link_to
 from tests.ui import seen
 from tests.ui.conftest import ROOT, Open, serve
@@ -302,9 +301,11 @@ def test_a_link_with_ids_that_the_model_lacks_says_so(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["the cat", "the dog"])
-def test_a_link_s_tokens_are_for_its_own_prompt(open_app: Open, monkeypatch, prompt: str) -> None:
-    monkeypatch.setattr(bar, "restore", lambda *_: None)  # The link's run waits for Run.
-    app = open_app(prompt="the cat", given="5", run="1")
+def test_a_link_s_tokens_are_for_its_own_prompt(open_app: Open, prompt: str) -> None:
+    app = open_app(prompt="the cat")
+    # A link whose run waits for Run.
+    app.session_state["given"] = "5"
+    app.session_state["given_for"] = {"model": "", "prompt": "the cat", "method": ""}
     app.text_area(key="prompt").set_value(prompt).run()
     app = settle(app.button(key="start").click().run())
     given = [step.index for step in shown(app).token_steps if step.forced_as == "given"]
