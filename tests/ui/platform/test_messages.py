@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,9 +25,8 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
         (app_session, "_populate_theme_msg"),
         (AppSession, "_enqueue_forward_msg"),
     ):
-        method = getattr(owner, name)
         # Another test may have started a server in this process.
-        monkeypatch.setattr(owner, name, getattr(method, "__wrapped__", method))
+        monkeypatch.setattr(owner, name, unwrap(getattr(owner, name)))
     monkeypatch.setattr(AppSession, "_sends_news_only", False, raising=False)
     return SimpleNamespace(_browser_queue=ForwardMsgQueue(), _message_enqueued_callback=None)
 
