@@ -105,9 +105,6 @@ class _Server:
             )
             theirs.close()
             self._control = ours
-            # Anew: what was registered before the app's shutdown would run after it, that is never.
-            atexit.unregister(self.close)
-            atexit.register(self.close)
             return ours
 
     def close(self) -> None:
@@ -148,6 +145,7 @@ class _Server:
 
 _SERVER = _Server()
 _PLACES: dict[str, BoundedSemaphore] = {}
+atexit.register(_SERVER.close)
 
 
 def prepare() -> None:

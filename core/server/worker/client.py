@@ -64,6 +64,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._calls: dict[int, _Call] = {}
+        atexit.register(self.close)
 
     @property
     def sessions(self) -> list[Hashable]:
@@ -165,9 +166,6 @@ class Worker:
             env={**os.environ, "TOKENIZERS_PARALLELISM": "false"},
         )
         theirs.close()
-        # Anew: what was registered before the app's shutdown would run after it, that is never.
-        atexit.unregister(self.close)
-        atexit.register(self.close)
         self._connection = Connection(ours.detach())
         Thread(target=self._read, args=(self._connection,), daemon=True).start()
         return self._connection

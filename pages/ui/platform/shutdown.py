@@ -32,7 +32,12 @@ def watch() -> None:
 
 
 def _leave() -> None:
-    """End the process without unloading torch's modules, which takes a second or more."""
+    """End the process without unloading torch's modules, which takes a second or more.
+
+    Exit functions that were registered before this one would have run after it: they run first.
+    """
+    atexit.unregister(_leave)
+    atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
