@@ -23,6 +23,7 @@ from core.cli import (
     models,
     output,
     path,
+    read,
     serve,
     sweep,
 )
@@ -49,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("branch", branch, "go on from a step of a trace file with another token"),
         ("path", path, "decode, and print every function that ran with what went in and out"),
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
+        ("read", read, "surprisal of every token of a text, and its perplexity"),
         ("check", check, "validate a trace file and print its checks"),
         ("compare", compare, "where two runs part, and why"),
         ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV, HTML"),

@@ -87,11 +87,14 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
             )
 
 
-def require_all_tokens(model: LanguageModel, words: str) -> None:
+def require_all_tokens(
+    model: LanguageModel, words: str, advice: str = "take greedy or sampling"
+) -> None:
     """See that a model gives the whole vocabulary.
 
     Args:
         words: what needs it, in a sentence.
+        advice: what to do instead.
 
     Raises:
         ConfigError: its server names only the likeliest tokens.
@@ -100,7 +103,7 @@ def require_all_tokens(model: LanguageModel, words: str) -> None:
     if known is not None:
         raise ConfigError(
             f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
-            f"them all: take greedy or sampling{_or_start_vllm(model, '--max-logprobs -1')}."
+            f"them all: {advice}{_or_start_vllm(model, '--max-logprobs -1')}."
         )
 
 

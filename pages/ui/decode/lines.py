@@ -8,6 +8,7 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
+from core.decoding.loop.text import single_token
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run import shared
@@ -18,32 +19,6 @@ _LINES: dict[str, Any] = {name: spec.lines for name, spec in SETTINGS.items() if
 # Which token a text is, by model and text, as runs found it out; forgotten when they are so many.
 _TOKENS: dict[tuple[str, str], int] = {}
 _MOST_TOKENS = 10_000
-
-
-def token_of(model: Any, text: str, setting: str) -> int:
-    """The one token of a loaded model that adds just this text, or has it as its name.
-
-    Args:
-        setting: the field of `Shaping` that names the token.
-
-    Raises:
-        ConfigError: it is several tokens, or none.
-    """
-    raw, ids = text.encode(), model.encode(text)
-
-    def is_it(token: int) -> bool:
-        own = model.token_bytes(token)
-        return bool(own == raw or (not own and model.token_text(token) == text))
-
-    # A tokenizer may put a space before every text: then it never gives some tokens by themselves.
-    found: int | None = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
-    if found is None:
-        parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
-        raise ConfigError(
-            f"The {SETTINGS[setting].name} takes single tokens, and {brief(text)} is none of this "
-            f"model's ({parts or 'nothing'}): give each token a line, or name it as #id."
-        )
-    return found
 
 
 def _known_token(text: str) -> int:
@@ -98,7 +73,7 @@ class LinesRequest(Request):
     def _look_up(self, model: Any, setting: str, text: str) -> int:
         if len(_TOKENS) >= _MOST_TOKENS:
             _TOKENS.clear()
-        found = _TOKENS[self.model, text] = token_of(model, text, setting)
+        found = _TOKENS[self.model, text] = single_token(model, text, SETTINGS[setting].name)
         return found
 
 
