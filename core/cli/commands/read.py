@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from core.cli import decode
+from core.cli.commands import decode
 from core.cli.loading import load
 from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.counting import nth
