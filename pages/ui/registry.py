@@ -70,6 +70,16 @@ INSIDE = Page(
     load_controls=Named("inside.controls:load_controls"),
     run_controls=Named("inside.controls:RUN_CONTROLS"),
 )
+READ = Page(
+    "read",
+    "Read",
+    "read.py",
+    view=Named("read.state:ReadView.current"),
+    load_controls=Named("read.controls:load_controls"),
+    saved=Named("read.save"),
+    run_controls=Named("read.controls:RUN_CONTROLS"),
+    own_prompt=True,
+)
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -116,6 +126,7 @@ PAGES = (
         own_prompt=True,
     ),
     INSIDE,
+    READ,
     Page(
         "evaluate",
         "Evaluate",

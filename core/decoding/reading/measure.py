@@ -13,14 +13,13 @@ from core.decoding.loop.run import read_again
 from core.decoding.loop.text import single_token
 from core.decoding.protocol import LanguageModel
 from core.decoding.reading.read import text_ids
-from core.decoding.reading.types import ModelDivergence, PinnedToken, TokenDivergence
+from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 from core.decoding.record.trace import Trace
 from core.decoding.requirements import require_all_tokens, require_models
 from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
 from core.decoding.speculative.vocabularies import vocabulary_difference
 
-MOST_PINS = 5
 # Logits of one piece of a text, for each of two models.
 _AT_ONCE = 2**23
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.autoregressive.engine import read_given
-from core.decoding.config import MAX_NEW_TOKENS
+from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
+from core.decoding.decode import collect
 from core.decoding.errors import ContextLengthError, PromptError
 from core.decoding.loop.run import doubled_start, record_run
-from core.decoding.loop.text import join_prompt
+from core.decoding.loop.text import join_prompt, visible_bytes
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
@@ -32,8 +33,9 @@ def read_text(
     """Return the trace of a greedy run to which every token of the text is given.
 
     A token that the model predicts too makes an ordinary step, another one a forced step. The
-    prompt is the first token, before which nothing stands; it reaches up to the last
-    end-of-sequence token inside the text, as a run ends with such a token.
+    prompt is the first token, before which nothing stands. It is longer where that token is a part
+    of a character, and reaches up to the last end-of-sequence token inside the text, as a run ends
+    with such a token.
 
     Args:
         text: text, or token ids.
@@ -49,6 +51,8 @@ def read_text(
     ids = text_ids(model, text)
     ends = (at for at, token_id in enumerate(ids[:-1]) if token_id in model.eos_ids)
     start = max(ends, default=0) + 1
+    while start < len(ids) - 1 and _breaks_character(model, ids[:start]):
+        start += 1
     prompt_ids, given = ids[:start], ids[start:]
     config = Greedy(max_new_tokens=len(given), top_candidates=top_candidates)
     encode_prompt(model, prompt_ids)
@@ -66,6 +70,38 @@ def read_text(
         on_step=on_step,
         should_stop=should_stop,
     )
+
+
+def own_text(
+    model: LanguageModel,
+    trace: Trace,
+    opening: int,
+    config: MethodConfig,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace[Greedy]:
+    """Return the reading of the model's own text after the first tokens of another text.
+
+    Args:
+        trace: of `read_text`.
+        opening: number of tokens that are kept, at least 1; all are kept if there are fewer.
+        config: how the model goes on.
+
+    Raises:
+        DecodingError: as `collect`.
+    """
+    ids = [*trace.prompt_ids, *trace.token_ids][: max(1, opening)]
+    run = collect(model, ids, config, should_stop=should_stop)
+    return read_text(model, [*ids, *run.token_ids])
+
+
+def _breaks_character(model: LanguageModel, ids: Sequence[int]) -> bool:
+    """Return whether the last bytes of the tokens are a part of a character."""
+    try:
+        b"".join(visible_bytes(model, token_id) for token_id in ids[-4:]).decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return False
 
 
 def text_ids(model: LanguageModel, text: str | Sequence[int]) -> list[int]:

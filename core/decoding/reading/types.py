@@ -10,7 +10,9 @@ from typing import NamedTuple
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.bias import token_in
 
+MOST_PINS = 5
 _BYTES = re.compile(r"(?:<[0-9A-F]{2}>)+")
 
 
@@ -153,6 +155,15 @@ def _step_tokens(trace: Trace) -> Iterator[TextToken]:
         )
 
 
+def text_of(trace: Trace) -> str:
+    """Return the text of prompt and run with its special tokens visible."""
+    shown = (
+        step.text or ("" if _BYTES.search(step.chosen.text) else step.chosen.text)
+        for step in trace.token_steps
+    )
+    return (trace.rendered_prompt or trace.prompt) + "".join(shown)
+
+
 def totals_of(tokens: Sequence[TextToken]) -> ReadingTotals:
     """Return the totals over the tokens that have a prediction."""
     predicted = [token for token in tokens if token.surprisal is not None]
@@ -174,6 +185,13 @@ def _bytes_in(text: str) -> int:
 def recorded_pins(trace: Trace, token_ids: Sequence[int]) -> tuple[PinnedToken, ...]:
     """Return the pinned tokens as far as the trace's candidates hold them."""
     return tuple(_recorded_pin(trace, token_id) for token_id in token_ids)
+
+
+def recorded_ids(trace: Trace, texts: Sequence[str]) -> tuple[int, ...]:
+    """Return the ids of pinned tokens, `#id` or text, as far as the trace's candidates tell."""
+    known = {c.text: c.token_id for step in trace.token_steps for c in step.candidates}
+    found = (token_in(text, lambda word: known.get(word, -1)) for text in texts)
+    return tuple(token_id for token_id in dict.fromkeys(found) if token_id >= 0)[:MOST_PINS]
 
 
 def _recorded_pin(trace: Trace, token_id: int) -> PinnedToken:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from core.decoding.counting import counted, nth
-from core.decoding.reading.types import TextToken, text_tokens, totals_of
+from core.decoding.reading.types import TextToken, text_of, text_tokens, totals_of
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import (
     lines,
@@ -28,7 +28,7 @@ def reading_caption(trace: Trace, paper: Paper = SCREEN) -> str:
         f"{counted(totals.tokens, 'token')} predicted",
         f"perplexity {number(totals.perplexity)}",
     ]
-    return with_prompt(" · ".join(filter(None, parts)), trace.prompt + trace.text, paper)
+    return with_prompt(" · ".join(filter(None, parts)), text_of(trace), paper)
 
 
 def number(value: float) -> str:
