@@ -12,9 +12,8 @@ view.collect_results()
 
 frame.intro(
     "Read",
-    "Paste a text, and the model reads it in one pass: how much each token surprised it, which "
-    "token it expected instead, and the perplexity of the whole. Click a token to see what the "
-    "model expected there.",
+    "Paste a text, and the model reads it in one pass: how much each token surprised it, and which "
+    "token it expected instead. Click a token to see the prediction before it.",
 )
 with frame.controls():
     controls.draw()

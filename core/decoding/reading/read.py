@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Sequence
 
 from core.decoding.autoregressive.config import Greedy
@@ -97,11 +98,9 @@ def own_text(
 
 def _breaks_character(model: LanguageModel, ids: Sequence[int]) -> bool:
     """Return whether the last bytes of the tokens are a part of a character."""
-    try:
-        b"".join(visible_bytes(model, token_id) for token_id in ids[-4:]).decode()
-    except UnicodeDecodeError as error:
-        return error.reason == "unexpected end of data"
-    return False
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder.decode(b"".join(visible_bytes(model, token_id) for token_id in ids[-4:]))
+    return bool(decoder.getstate()[0])
 
 
 def text_ids(model: LanguageModel, text: str | Sequence[int]) -> list[int]:

@@ -70,7 +70,7 @@ def reading_favourites_data(
         "The favourites read across:",
         " ".join(visible_token(t.expected[0].text, 24) for t in tokens if t.expected),
     ),
-    key=lambda: ["✓ the favourite is the text's own token, else its rank"],
+    key=lambda theme: [[(theme.second, "surprisal", "●"), (theme.ink, "rank 1", "✓")]],
 )
 def reading_favourites(
     trace: Trace,
@@ -106,7 +106,7 @@ def reading_favourites(
         facts={"part": part, "tokens": tokens},
         plot_height=height,
         left=GRID_LEFT,
-        above=42,
+        above=24,
         below=40,
     )
     add_grid(

@@ -94,7 +94,8 @@ def pinned_lines(
     if not shown:
         return "The model gives the pinned tokens no probability."
     low = min(min(shown) / math.log(10), -1.0)
-    colors = theme.categories[: len(pins)]
+    green, purple, _, _, olive = theme.categories
+    colors = (theme.first, theme.second, green, purple, olive)
     bounded = any(bound is not None for pin in pins for bound in pin.bounds)
     sheet = token_sheet(
         theme,

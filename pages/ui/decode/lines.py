@@ -8,7 +8,6 @@ from typing import Any
 
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
-from core.decoding.loop.text import single_token
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import brief
 from pages.ui.run import shared
@@ -71,6 +70,8 @@ class LinesRequest(Request):
         return replace(self.config, shaping=replace(self.config.shaping, **found))
 
     def _look_up(self, model: Any, setting: str, text: str) -> int:
+        from core.decoding.loop.text import single_token
+
         if len(_TOKENS) >= _MOST_TOKENS:
             _TOKENS.clear()
         found = _TOKENS[self.model, text] = single_token(model, text, SETTINGS[setting].name)

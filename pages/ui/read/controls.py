@@ -36,7 +36,7 @@ def _others() -> dict[str, str]:
 
 
 _TEXT = declare(
-    Text("read_text", "Text", EXAMPLE, height=140, max_chars=shared.MAX_PROMPT,
+    Text("read_text", "Text", EXAMPLE, height=96, max_chars=shared.MAX_PROMPT,
         placeholder="Paste or write the text that the model should read."),
 )  # fmt: skip
 declare(

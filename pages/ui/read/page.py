@@ -13,6 +13,7 @@ from core.decoding.counting import counted
 from core.decoding.reading.types import text_tokens, totals_of
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import wide_columns
+from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from core.figures.read.words import number, reading_caption
 from pages.ui import platform, registry
@@ -39,7 +40,7 @@ def draw(view: ReadView) -> None:
         partial(_finished, view),
     )
     if view.trace is not None and view.steps and "decode" not in view.jobs:
-        figure.said(reading_caption(view.trace))
+        figure.said(reading_caption(view.trace), settings_caption(view.trace))
         with st.container(key=platform.key("figures")):
             platform.part(_favourites, key=FAVOURITES)(view)
             if not later.waits(view):
@@ -62,10 +63,9 @@ def _finished(view: ReadView, trace: Trace) -> None:
         panel.head(
             view,
             trace,
-            counted(totals.tokens, "token") + " predicted",
             f"perplexity {number(totals.perplexity)}",
             f"{number(totals.bits_per_byte)} bits per byte",
-            f"{totals.first} as the model expected",
+            f"{totals.first} of {counted(totals.tokens, 'token')} as expected",
             page=registry.READ,
             saves=partial(save.menu, view, trace),
         )
@@ -80,6 +80,7 @@ def _strip(view: ReadView, trace: Trace, *, live: bool) -> None:
         theme,
         by=by,
         live=live,
+        forced=False,
         then=partial(platform.rerun, FAVOURITES),
         rested=partial(platform.rerun, REST),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.reading.types import text_of
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
@@ -95,7 +96,7 @@ def _own(view: ReadView, trace: Trace) -> None:
     if made is None:
         return
     figure.chart(parts.OWN.part(view, trace), (view.number, opening, writer, config), across=True)
-    st.text(f"The model's own text: {made[2].text}" if made[2].text else "The model wrote nothing.")
+    st.text(f"The model's own text: {text_of(made[2])}")
 
 
 def _models(view: ReadView, trace: Trace) -> None:

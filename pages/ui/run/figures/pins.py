@@ -73,12 +73,12 @@ def draw(view: View, trace: Trace, on_click: Callable[[list[object]], None]) -> 
             words = "" if ready else view.error(KEY) or "Reading the run's logits…"
         else:
             words = "Choose this run's model in the sidebar to follow the tokens at every step."
-        if words:
-            st.text(words)
         shown = pinned_of(view, trace)
         if shown:
             depends = (view.number, view.selected, written, ready)
             figure.chart(PINS.part(view, trace), depends, on_click=on_click, across=True)
+        if words:  # Below, so that the figure stays where it is.
+            st.text(words)
 
 
 def _follow(job: Job, trace: Trace, written: tuple[str, ...]) -> tuple[PinnedToken, ...]:

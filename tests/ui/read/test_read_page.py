@@ -46,7 +46,7 @@ def test_the_first_paint_is_a_text_that_was_read(open_app: Open) -> None:
     app = open_app("read.py")
     assert charts(app) == ["favourites", "uncertainty"]
     said = texts(app)
-    assert "35 tokens predicted" in said and "perplexity 79" in said
+    assert "14 of 35 tokens as expected" in said and "perplexity 79" in said
     assert "bits per byte" in said
     view = view_of(app)
     assert view.step is not None
@@ -58,7 +58,7 @@ def test_a_text_of_one_s_own_is_read_and_is_in_the_address(open_app: Open) -> No
     app = read(open_app("read.py"), f"a b{EVIL}a b")
     trace = view_of(app).trace
     assert trace is not None and trace.prompt + trace.text == f"a b{EVIL}a b"
-    assert "Your run" in texts(app) and "4 tokens predicted" in texts(app)
+    assert "Your run" in texts(app) and "of 4 tokens as expected" in texts(app)
     assert app.query_params["read_text"] == f"a b{EVIL}a b" and app.query_params["run"] == "1"
     assert [token[0] for token in strip_data(app)["tokens"]] == [" b", EVIL, "a", " b"]
     assert EVIL not in markup(app) and EVIL not in json.dumps(specs(app))
