@@ -21,7 +21,7 @@ _LEAST = 1e-12
 
 
 @table(
-    "token_number token_id token kl total_variation favourite_1_id favourite_1 favourite_2_id "
+    "position token_id token kl total_variation favourite_1_id favourite_1 favourite_2_id "
     "favourite_2 flipped surprisal_1 surprisal_2"
 )
 def model_divergence_data(divergence: ModelDivergence) -> TableRows:

@@ -29,7 +29,7 @@ _BARS, _GAP = 100, 26
 
 
 @table(
-    "token_number token_id token surprisal rank entropy favourite_id favourite favourite_prob",
+    "position token_id token surprisal rank entropy favourite_id favourite favourite_prob",
     whole="rank favourite_id",
 )
 def reading_favourites_data(

@@ -30,7 +30,7 @@ class TokenLine(NamedTuple):
         return math.fsum(values) / len(values) if values else None
 
 
-@table("text token_number token_id token surprisal rank in_opening", whole="rank")
+@table("text position token_id token surprisal rank in_opening", whole="rank")
 def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
     """One token of a text a row; surprisal in nats."""
     for text in texts:
