@@ -102,7 +102,7 @@ def pinned_lines(
         paper,
         [(nth(step.index), step.chosen.text) for step in steps],
         power_axis(theme, "probability", low, 0.0, percent=True),
-        left=66,
+        left=72,
         below=116 + 16 * bounded,
         facts={"colors": colors},
     )

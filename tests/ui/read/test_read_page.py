@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.record.trace import Trace
 from core.models.scripted import END, ScriptedModel
 from pages.ui.read import save
 from pages.ui.read.state import ReadView
@@ -130,8 +132,15 @@ def test_a_pin_that_is_no_token_is_refused_beside_the_recorded_ones(open_app: Op
     assert charts(app)[-1] == "pins"
 
 
-def test_pins_follow_a_run_on_decode(open_app: Open) -> None:
-    app = open_app("decode.py", pins="#0")
-    next(looks(app, "look", "Pinned tokens"))
-    assert not app.exception
-    assert "Reading the run" in texts(app) or "pins" in charts(app) or charts(app)
+def test_pins_in_a_link_open_their_tab_on_decode(open_app: Open, example: Trace) -> None:
+    token = example.token_steps[3].candidates[1]
+    app = open_app("decode.py", pins=f"#{token.token_id}")
+    assert charts(app)[-1] == "pins"
+    values = [
+        next((c.raw_prob for c in step.candidates if c.token_id == token.token_id), None)
+        for step in example.token_steps
+    ]
+    drawn = next(one for one in specs(app)[-1]["data"] if one["mode"] == "lines+markers")
+    for prob, height in zip(values, drawn["y"], strict=True):
+        assert (prob is None) == (height is None)
+        assert prob is None or height == pytest.approx(math.log10(prob), abs=1e-6)
