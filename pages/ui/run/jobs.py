@@ -282,7 +282,7 @@ def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> A
         LoadingStoppedError: the job was stopped meanwhile.
     """
     job.stage = LOADING
-    model = models.load(where, job.should_stop, job.tell)
+    model = models.load(where, job.should_stop, job.set_stage)
     from core.models.threads import leave_a_processor
 
     leave_a_processor()
