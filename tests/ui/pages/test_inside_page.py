@@ -231,7 +231,7 @@ def test_a_link_brings_its_step_and_one_that_the_run_lacks_is_told(
     once, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(link, "tell", told.append)
+    monkeypatch.setattr(link, "report", told.append)
     for step, selected in (("3", 3), ("banana", 2)):
         app = open_inside(once, step=step)
         assert view_of(app).selected == selected
