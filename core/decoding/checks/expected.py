@@ -64,7 +64,7 @@ def as_picked(step: TokenStep) -> TokenStep | None:
 
 
 def leaves_one(step: TokenStep) -> bool:
-    """Return whether the draw leaves one token only."""
+    """Return whether the step leaves one token only: nothing was drawn here."""
     return step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
 
 

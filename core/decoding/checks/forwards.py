@@ -128,5 +128,5 @@ def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
 
 
 def nan_first(value: float) -> float:
-    """Return a sort key that puts NaN above all deviations."""
+    """Return infinity for NaN, so that NaN is the largest deviation."""
     return math.inf if math.isnan(value) else value

@@ -137,7 +137,7 @@ class _Search:
         span: length of the range, highest minus lowest value.
         whole: the knob takes whole numbers only.
         gap: no value exists between 0 and this one.
-        tried: number of tried values between those of the scan, without the refined ones.
+        tried: values tried between those of the scan, without the refined ones.
     """
 
     token_at: Callable[[float], int]
