@@ -171,16 +171,14 @@ def guard_pages() -> None:
     ask = AppSession.request_rerun
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
-        request = client_state
-        if request and request.page_script_hash and _SHOWN in self.session_state:
-            state = getattr(self, "_way", _Navigation()).after(request, self.session_state[_SHOWN])
+        sent = client_state
+        if sent and sent.page_script_hash and _SHOWN in self.session_state:
+            state = getattr(self, "_way", _Navigation()).after(sent, self.session_state[_SHOWN])
             # Streamlit would log each request of a removed fragment, a line per tick of a timer.
-            if state is None or (
-                request.fragment_id and not self.has_fragment(request.fragment_id)
-            ):
+            if state is None or (sent.fragment_id and not self.has_fragment(sent.fragment_id)):
                 return
             self._way = state  # type: ignore[attr-defined]
-        ask(self, request)
+        ask(self, sent)
 
     fold = ScriptRequests._request_rerun_locked
 

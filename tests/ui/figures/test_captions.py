@@ -47,6 +47,6 @@ def test_what_one_page_says_is_no_other_page_s(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(figure.st, "session_state", state)
     figure.omit_captions("settings")
     figure.also_omit("older settings")
-    assert list(figure._said()) == ["settings", "older settings"]
+    assert list(figure._omitted_captions()) == ["settings", "older settings"]
     state["page_before"] = "inside"
-    assert not figure._said()
+    assert not figure._omitted_captions()
