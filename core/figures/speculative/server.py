@@ -28,7 +28,8 @@ def server_speculation_data(speculation: ServerSpeculation) -> TableRows:
     server_speculation_data,
     subtitle=lambda speculation: (
         f"{speculation.accepted:,} of {speculation.drafted:,} drafted tokens accepted in "
-        f"{speculation.drafts:,} rounds, by the server's own count; {speculation.tokens:,} tokens emitted."
+        f"{speculation.drafts:,} rounds, by the server's own count; "
+        f"{speculation.tokens:,} tokens emitted."
     ),
     alt=lambda speculation, bars, of: (
         f"Accepted of {speculation.drafted} drafted tokens of the server's own speculation.",
@@ -53,7 +54,11 @@ def server_speculation(
     Args:
         caption: caption of the run's settings.
     """
-    bars, of = (speculation.rounds, "round") if speculation.rounds else (speculation.positions, "draft position")
+    bars, of = (
+        (speculation.rounds, "round")
+        if speculation.rounds
+        else (speculation.positions, "draft position")
+    )
     if not bars:
         return "The server counted its drafts, and not where they were accepted."
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)

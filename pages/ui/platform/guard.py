@@ -210,10 +210,10 @@ def remember_page() -> None:
         st.session_state[_SHOWN] = context.page_script_hash
 
 
-def _is_of_a_part(request: ClientState) -> bool:
+def _is_of_a_part(sent: ClientState) -> bool:
     """Return whether a fragment or trigger sent the request, not a change of page."""
-    widgets = request.widget_states.widgets
-    return bool(request.fragment_id) or any(map(_has_active_trigger_value, widgets))
+    widgets = sent.widget_states.widgets
+    return bool(sent.fragment_id) or any(map(_has_active_trigger_value, widgets))
 
 
 def sentence(error: Exception) -> str:
