@@ -170,7 +170,7 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     tabs = page.locator(".st-key-more [role=tablist]")
     scroll_to(decode, tabs, 300)
     page.evaluate(WATCH, [".st-key-more [role=tablist]", ".st-key-rail"])
-    for name, chart in (("Time", "time"), ("Reading the prompt", "prompt")):
+    for name, chart in (("Time", "time"), ("Prompt predictions", "prompt")):
         page.get_by_role("tab", name=name).click()
         expect(decode.drawn(chart)).to_be_visible()
     assert moved(page) <= 2

@@ -118,7 +118,7 @@ def test_settings_that_exclude_each_other_are_a_sentence(open_beam: Open) -> Non
         assert "decode" not in view_of(app).jobs
 
 
-TABS = ("beam-look", "Hypotheses", "Against greedy", "Guess against truth")
+TABS = ("beam-look", "Hypotheses", "Greedy comparison", "Parent guesses")
 
 
 def test_everything_follows_the_length_penalty_without_the_model(
@@ -241,14 +241,14 @@ def test_penalty_and_least_length_are_controls_of_the_search(open_beam: Open) ->
 
 def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
     app, parents = open_beam(guesses="true", pruned="true"), guess_parents(search)
-    assert list(seen.looks(app, *TABS))[-1] == "Guess against truth"
+    assert list(seen.looks(app, *TABS))[-1] == "Parent guesses"
     assert f"{len(parents.wrong)} of {len(parents.guesses)} tokens" in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")
 def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(open_beam: Open) -> None:
     app = run(open_beam(prompt=PROMPT, beam_tokens="6", samples="3"))
-    move(app, "beam-look", "Against greedy").run()
+    move(app, "beam-look", "Greedy comparison").run()
     app = settle(app.button(key="compare_rivals").click().run())
 
     def told() -> list[str]:
@@ -274,7 +274,7 @@ def test_without_a_finished_path_or_a_step_the_page_says_so(open_beam: Open, sea
     assert "No path had finished when the search stopped" in texts(app.run())
     move(app, "length_penalty", -2.0).run()
     assert "no path has finished, so there is none to rank" in texts(app)
-    move(app, "beam-look", "Against greedy").run()
+    move(app, "beam-look", "Greedy comparison").run()
     assert "nothing to compare" in texts(app) and app.button(key="compare_rivals").disabled
     view_of(app).show(replace(cut, steps=(), token_ids=(), text=""), "run")
     assert list(seen.looks(app, *TABS))
@@ -318,7 +318,7 @@ def test_greedy_that_ended_outside_the_first_places_is_not_called_behind(
     assert (trace.beam_steps[path.step].margin(path.path[-1]) or 0) > 0
     app = open_beam()
     view_of(app).show(trace, "file")
-    move(app, "beam-look", "Against greedy").run()
+    move(app, "beam-look", "Greedy comparison").run()
     sentence = next(t.value for t in app.text if t.value.startswith("Greedy's path left"))
     assert "behind" not in sentence and "it ended outside the first places" in sentence
 

@@ -319,7 +319,7 @@ def test_a_link_loads_no_model_of_a_stranger_until_asked() -> None:
 @pytest.mark.usefixtures("scripted")
 def test_a_look_is_worked_out_when_it_is_open_and_each_api_has_its_source() -> None:
     app = open_lab(prompt="the cat")
-    move(app, "lab_look", "What logprobs mean").run()
+    move(app, "lab_look", "API log-probabilities").run()
     table = next(m.value for m in app.markdown if "| what one asks for" in m.value)
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert rows and all("github.com" in row or "the same" in row for row in rows)

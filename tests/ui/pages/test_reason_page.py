@@ -203,7 +203,7 @@ def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Ope
     assert "Reasoning." not in texts(app) and "has failed" not in texts(app)
 
 
-TABS = ("reason_look", "Many problems", "Same bound, other ways", "A calculator", "What a level is")
+TABS = ("reason_look", "Budget sweep", "Strategies", "Calculator", "Reasoning levels")
 
 
 def test_without_an_example_the_page_says_what_to_do(

@@ -25,9 +25,9 @@ from tests.ui.seen import SECONDS, charts, texts
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
     for look, chart in (
-        ("Same bound, other ways", "ways-compared"),
-        ("A calculator", "accuracy"),
-        ("What a level is", "accuracy"),
+        ("Strategies", "ways-compared"),
+        ("Calculator", "accuracy"),
+        ("Reasoning levels", "accuracy"),
     ):
         assert chart in charts(move(app, "reason_look", look).run()), look
         assert not app.exception
@@ -41,7 +41,7 @@ def test_the_looks_are_drawn(open_reason: Open) -> None:
 
 def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     app = open_reason(**own(voters="3", thinking="2"))
-    move(app, "reason_look", "Same bound, other ways").run()
+    move(app, "reason_look", "Strategies").run()
     assert "4 ×2, 5 ×1, of 3 samples" in texts(app) and "1 of 3 votes" in texts(app)
     app = settle(app.button(key="run_vote").click().run())
     vote = view_of(app).vote
@@ -141,11 +141,7 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
 def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     app = open_reason(**own(total="32", voters="8", vote_problems="2", answer_tokens="8"))
     app = settle(
-        move(app, "reason_look", "Same bound, other ways")
-        .run()
-        .button(key="compare_ways")
-        .click()
-        .run()
+        move(app, "reason_look", "Strategies").run().button(key="compare_ways").click().run()
     )
     assert "leave no room to think" in texts(app)
     app.number_input(key="total").set_value(96)
@@ -153,9 +149,7 @@ def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     app = settle(app.run().button(key="compare_ways").click().run())
     rivalry = view_of(app).rivalry
     assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 1, 2, 2, 2]
-    app = settle(
-        move(app, "reason_look", "A calculator").run().button(key="run_tools").click().run()
-    )
+    app = settle(move(app, "reason_look", "Calculator").run().button(key="run_tools").click().run())
     runs = [(run.config.calculator, run.problem.question) for run in view_of(app).tools or ()]
     assert runs == [(False, "q"), (True, "q")]
 

@@ -154,7 +154,7 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
     captions = " ".join(element.value for element in app.run().caption)
     assert "Costs and the expected speed-up follow" not in captions and "median round" in captions
     assert "The best and the break-even draft length follow" in captions
-    app = press(move(app, "spec-look", "Where the time goes").run(), "start-sweep")
+    app = press(move(app, "spec-look", "Time").run(), "start-sweep")
     assert "draft-lengths" in charts(app) and view_of(app).sweep is not None
     move(app, "spec-look", "Losslessness").run()
     assert app.number_input(key="run_tokens").value == 3, "one token would draft nothing"
@@ -172,7 +172,7 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
 def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
     app = open_spec(repeats="1")
     assert "positions" in charts(move(app, "spec-look", "Acceptance and metrics").run())
-    app = press(move(app, "spec-look", "What is fed to the target").run(), "start-scored")
+    app = press(move(app, "spec-look", "Input of the target").run(), "start-scored")
     assert "feed" in charts(app) and "Both emitted the same tokens." in texts(app)
 
 
@@ -305,7 +305,7 @@ def test_the_web_page_holds_all_that_was_measured_and_hostile_text_escaped() -> 
         "<th>percentile</th>",
         "break-even draft length",
         "<td>Batch expansion</td>",
-        "Emitted against the target",
+        "Emitted and target distribution",
     ):
         assert words in html.unescape(page), words
     assert "<b>a</b>" not in page and "<img" not in page
