@@ -45,8 +45,8 @@ SPECULATIVE = Method(
     against_model="Scores every round again in independent forward passes of the target and, "
     "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
     "beside it.",
-    self_checks="core.decoding.speculative.checks:self_checks",
-    model_checks="core.decoding.speculative.model_checks:model_checks",
+    self_checks="core.decoding.speculative.checks.trace_checks:self_checks",
+    model_checks="core.decoding.speculative.checks.model_checks:model_checks",
     step=DraftRound,
     record=DraftRecord,
     rows=lambda _: 2,  # One row of the draft and one of the target.

@@ -8,7 +8,7 @@ from typing import Literal
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.report import Losslessness, TextCount
+from core.decoding.speculative.measurement.report import Losslessness, TextCount
 from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (

@@ -10,7 +10,7 @@ import pandas as pd
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.metrics import (
+from core.decoding.speculative.measurement.metrics import (
     acceptance_rate,
     alpha,
     counts,
@@ -22,7 +22,7 @@ from core.decoding.speculative.metrics import (
     vllm_stage_times,
     vllm_system_efficiency,
 )
-from core.decoding.speculative.report import Comparison, LengthSweep
+from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import milliseconds
 from core.figures.speculative.same import same_rounds_words

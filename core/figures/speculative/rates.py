@@ -8,8 +8,8 @@ import pandas as pd
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
-from core.decoding.speculative.report import LengthSweep, SweepPoint
+from core.decoding.speculative.measurement.metrics import PositionRate, acceptance_by_position
+from core.decoding.speculative.measurement.report import LengthSweep, SweepPoint
 from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption

@@ -7,7 +7,7 @@ from statistics import median
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.report import (
+from core.decoding.speculative.measurement.report import (
     Comparison,
     speculative_token_seconds,
     stage_shares,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from core.decoding.speculative.metrics import counts, tokens_per_round
-from core.decoding.speculative.report import Comparison
+from core.decoding.speculative.measurement.metrics import counts, tokens_per_round
+from core.decoding.speculative.measurement.report import Comparison
 from core.figures.base.labels import milliseconds
 
 # Speed-ups closer to 1 can't be distinguished for runs of a few milliseconds.

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.metrics import counts
+from core.decoding.speculative.measurement.metrics import counts
 from core.figures.speculative.words import emitted
 from pages.ui import platform, registry
 from pages.ui.run import changed

@@ -11,7 +11,7 @@ from core.decoding.by_engine.speculation import ServerSpeculation
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable
 from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
+from core.decoding.speculative.measurement.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for

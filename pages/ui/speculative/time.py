@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
-from core.decoding.speculative.report import Comparison, LengthSweep
+from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
 from pages.ui import platform

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from core.decoding.record.steps import StepSeconds
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.metrics import Costs, percentiles, supported
+from core.decoding.speculative.measurement.metrics import Costs, percentiles, supported
 
 # Relative difference from which on a prediction counts as different from the measured speed-up.
 FAR = 0.1

@@ -32,9 +32,9 @@ from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.step import StepShaper
+from core.decoding.speculative.checks.replay import RoundReplay, Side
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.drafting import fit
-from core.decoding.speculative.replay import RoundReplay, Side
 from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound
 

@@ -14,7 +14,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import StepSeconds
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper
-from core.decoding.speculative.report import TargetRun
+from core.decoding.speculative.measurement.report import TargetRun
 
 
 def target_only(config: Speculative) -> Greedy | Sampling:

@@ -19,12 +19,11 @@ from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
 from core.decoding.requirements import encode_prompt
-from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative
 from core.decoding.speculative.drafting import ModelDraft, PromptLookup
 from core.decoding.speculative.engine import Rounds
-from core.decoding.speculative.method import require_draft
-from core.decoding.speculative.metrics import (
+from core.decoding.speculative.measurement.baseline import run_alone, target_only
+from core.decoding.speculative.measurement.metrics import (
     Costs,
     VerifyCost,
     acceptance_rate,
@@ -32,7 +31,7 @@ from core.decoding.speculative.metrics import (
     expected_speedup,
     tokens_per_round,
 )
-from core.decoding.speculative.report import (
+from core.decoding.speculative.measurement.report import (
     Comparison,
     Latency,
     LengthSweep,
@@ -44,6 +43,7 @@ from core.decoding.speculative.report import (
     speculative_token_seconds,
     stage_shares,
 )
+from core.decoding.speculative.method import require_draft
 from core.decoding.speculative.types import DraftRound
 from core.decoding.speculative.vocabularies import require_same_vocabulary
 from core.decoding.validation import MAX_SEED

@@ -18,6 +18,7 @@ from core.decoding.checks.common import (
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
 from core.decoding.speculative.acceptance import accept_probability
+from core.decoding.speculative.checks.run_checks import RUN_CHECKS
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.rounds import (
     candidate_of,
@@ -25,7 +26,6 @@ from core.decoding.speculative.rounds import (
     positions_of,
     whole_rounds,
 )
-from core.decoding.speculative.run_checks import RUN_CHECKS
 from core.decoding.speculative.types import (
     DraftRound,
     DraftToken,
