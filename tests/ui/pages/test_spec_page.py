@@ -103,7 +103,7 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
 
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
-    assert "Changes what the target would write" in texts(app)
+    assert "Changes the distribution" in texts(app)
     move(app, "temperature", 0.0).run()
     assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
 
