@@ -69,7 +69,7 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
 
 
 @figure(
-    "What each layer would say",
+    "Logit lens by layer",
     with_prompt,
     lens_heatmap_data,
     subtitle=lambda show, theme, paper, part: (
