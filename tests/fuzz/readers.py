@@ -1,4 +1,4 @@
-"""Every reader of what a stranger may have written: a row each; a later reader is one more row."""
+"""Table of all functions that read untrusted text or files, a row each."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def own(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[
 def shared(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[str]:
     """An app that is shared on every address, with all that an operator may set.
 
-    Its sessions end a second after their tab.
+    A session ends one second after its tab is closed.
     """
     environment = {
         "DECODING_EXPLORER_HOSTS": "explorer.example.org",

@@ -216,7 +216,7 @@ def _growing(job: Job) -> None:
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,
-        help="Branches grow; what they have by then is kept.",
+        help="Stop the new branches. Their tokens so far are kept.",
     )
 
 

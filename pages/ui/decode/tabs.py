@@ -248,7 +248,7 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
         key=platform.key("compare"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.button(
-            "Time the cache on and off in turns",
+            "Measure the time with and without the cache",
             key=platform.key("compare_cache"),
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,

@@ -174,8 +174,8 @@ def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
     if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and _looks_up(value):
         words = (
-            "The embedded models draft for targets with their own tokens; for "
-            f"{visible_token(shared.model(), 60)} prompt lookup does, which needs no model."
+            "The embedded draft model knows other tokens than "
+            f"{visible_token(shared.model(), 60)}: prompt lookup, which needs no model, drafts."
         )
         st.html(f'<p class="de-hint">{escape(words)}</p>')
 

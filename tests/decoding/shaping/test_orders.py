@@ -44,7 +44,7 @@ CASES = list(itertools.product(ORDERS.values(), SETTINGS, range(4)))
 
 
 def by_transformers(shaping: Shaping, order: Order, logits: torch.Tensor, ids: list[int]):
-    """The final logits, `[vocab]`, from transformers' classes in the order's sequence."""
+    """Return the final logits, `[vocab]`: transformers' classes applied in this order."""
     neutral, row = Shaping(), logits[None].clone()
     for name in order.processors:
         value = getattr(shaping, name)

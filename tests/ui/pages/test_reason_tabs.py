@@ -35,7 +35,7 @@ def test_the_looks_are_drawn(open_reason: Open) -> None:
     # The loop counts the forwards of the shown run.
     tokens = len(view_of(app).trace.token_steps)  # type: ignore[union-attr]
     assert f"{tokens}: 1 reads the prompt, {tokens - 1} one token each" in texts(app)
-    assert "3 times, not to its bound" in texts(app)
+    assert "3 times, and ended before its budget" in texts(app)
     assert any("max_thinking_tokens" in code.value for code in app.code)
 
 
