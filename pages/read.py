@@ -17,7 +17,7 @@ frame.intro(
 )
 with frame.controls():
     controls.draw()
-    with frame.row():
+    with frame.controls_row():
         bar.draw(view, controls.request)
 bar.restore(view, controls.request)
 page.draw(view)

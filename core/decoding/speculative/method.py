@@ -14,7 +14,7 @@ from core.decoding.speculative.types import DraftRecord, DraftRound
 
 
 def require_draft(config: Speculative, draft_id: str | None) -> None:
-    """Raises ConfigError unless there is a draft model exactly where one is needed."""
+    """Raise ConfigError if a needed draft model is missing, or an unneeded one is given."""
     if config.drafter == "model" and draft_id is None:
         raise ConfigError(
             "Speculative decoding needs a draft model: pass draft=..., or set drafter to "
@@ -49,7 +49,7 @@ SPECULATIVE = Method(
     model_checks="core.decoding.speculative.checks.model_checks:model_checks",
     step=DraftRound,
     record=DraftRecord,
-    rows=lambda _: 2,  # The draft's and the target's.
+    rows=lambda _: 2,  # One row of the draft and one of the target.
     outcome=_outcome,
     notes=_notes,
     require_draft=require_draft,

@@ -26,12 +26,12 @@ def _known_token(text: str) -> int:
     Raises:
         ConfigError: none has.
     """
-    found = _TOKENS.get((shared.model(), text))
-    if found is None:
+    token = _TOKENS.get((shared.model(), text))
+    if token is None:
         raise ConfigError(
             f"Press Run: only the loaded model can tell which token of its own {brief(text)} is."
         )
-    return found
+    return token
 
 
 ROWS = tuple(
@@ -63,19 +63,20 @@ class LinesRequest(Request):
 
     def config_for(self, model: Any) -> MethodConfig:
         """The settings with the tokens' ids."""
-        found = {
+        values = {
             name: _LINES[name].read(text, partial(self._look_up, model, name))
             for name, text in self.texts
         }
-        return replace(self.config, shaping=replace(self.config.shaping, **found))
+        return replace(self.config, shaping=replace(self.config.shaping, **values))
 
     def _look_up(self, model: Any, setting: str, text: str) -> int:
         from core.decoding.loop.text import single_token
 
         if len(_TOKENS) >= _MOST_TOKENS:
             _TOKENS.clear()
-        found = _TOKENS[self.model, text] = single_token(model, text, SETTINGS[setting].name)
-        return found
+        name = SETTINGS[setting].name
+        token = _TOKENS[self.model, text] = single_token(model, text, name)
+        return token
 
 
 def with_lines(request: Request, read: Read) -> LinesRequest:
@@ -87,5 +88,5 @@ def with_lines(request: Request, read: Read) -> LinesRequest:
     texts = tuple((name, str(read(SETTINGS[name].key))) for name in _LINES)
     for name, text in texts:
         _LINES[name].read(text, lambda _: 0)
-    given = {field.name: getattr(request, field.name) for field in fields(request)}
-    return LinesRequest(**given, texts=texts)
+    arguments = {field.name: getattr(request, field.name) for field in fields(request)}
+    return LinesRequest(**arguments, texts=texts)

@@ -80,9 +80,9 @@ def writing_config(length: int) -> MethodConfig:
     return Greedy(max_new_tokens=length)
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a reading, by key."""
-    said = shared.said_by(trace)
+    said = shared.control_values(trace)
     return {"read_text": text_of(trace)[: shared.MAX_PROMPT]} | {
         key: held for key, held in said.items() if key == "model"
     }
@@ -91,7 +91,7 @@ def said_by(trace: Trace) -> dict[str, Any]:
 def load_controls(content: Trace | RunTree) -> None:
     """Set the controls to the text and the model of a reading."""
     if isinstance(content, Trace):
-        control.load(said_by(content))
+        control.load(control_values(content))
 
 
 def draw() -> None:
@@ -99,4 +99,4 @@ def draw() -> None:
     control.draw("read_text")
 
 
-RUN_CONTROLS = RunControls(_TEXT, config, said_by, request)
+RUN_CONTROLS = RunControls(_TEXT, config, control_values, request)

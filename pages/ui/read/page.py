@@ -40,7 +40,7 @@ def draw(view: ReadView) -> None:
         partial(_finished, view),
     )
     if view.trace is not None and view.steps and "decode" not in view.jobs:
-        figure.said(reading_caption(view.trace), settings_caption(view.trace))
+        figure.omit_captions(reading_caption(view.trace), settings_caption(view.trace))
         with st.container(key=platform.key("figures")):
             platform.part(_favourites, key=FAVOURITES)(view)
             if not later.waits(view):

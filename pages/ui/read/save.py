@@ -16,7 +16,7 @@ from pages.ui import registry
 from pages.ui.read.parts import ALL
 from pages.ui.read.state import ReadView
 from pages.ui.run.files import save
-from pages.ui.run.files.archive import Shelf, Tables
+from pages.ui.run.files.archive import ArchiveSource, Tables
 from pages.ui.run.parts import saved_parts
 from pages.ui.widgets import style
 
@@ -42,14 +42,20 @@ def web_page(view: ReadView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     )
 
 
+def stored_page() -> bytes | None:
+    """Return the web page of the stored example; None if it can't be read."""
+    view = ReadView.initial()
+    return None if view.trace is None else web_page(view, view.trace)
+
+
 def menu(view: ReadView, trace: Trace) -> None:
     """Draw the menu that saves the reading; its link is the page's address."""
     file = partial(save.trace_file, trace)
-    shelf = Shelf(
+    source = ArchiveSource(
         "decoding-read",
         registry.READ.path,
         lambda: Subject.of_trace(trace, file()),
         lambda paper: parts(view, trace, paper),
         lambda: tables(view, trace),
     )
-    save.save(shelf, file, lambda: web_page(view, trace, style.theme()), run=True)
+    save.save(source, file, lambda: web_page(view, trace, style.theme()), run=True)

@@ -72,4 +72,4 @@ def tell_step(view: ReadView) -> None:
     """Let the address name the selected step, where it isn't the one that is shown first."""
     first = view.trace is None or view.selected == most_surprising(view.trace)
     if not (view.linked and view.active("decode")):
-        address.tell(_STEP, None if first else str(view.selected))
+        address.write(_STEP, None if first else str(view.selected))

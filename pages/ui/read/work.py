@@ -38,4 +38,4 @@ def _second(job: Job, trace: Trace, other: str) -> Any:
     if other not in NUMBER_TYPES:
         return jobs.load(job, other)
     job.stage = jobs.LOADING
-    return models.load_as(trace.model_id, other, job.should_stop, job.tell)
+    return models.load_as(trace.model_id, other, job.should_stop, job.set_stage)

@@ -29,7 +29,7 @@ def draw(view: SpecView) -> None:
     panel.read_controls(view, controls.request)
     panel.draw(
         view,
-        "the draft proposes, the target judges.",
+        "the draft proposes tokens, and the target verifies them.",
         partial(_live, view),
         partial(_finished, view),
     )
@@ -64,12 +64,12 @@ def _finished(view: SpecView, trace: Trace) -> None:
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:
-    found = counts(trace.rounds)
-    tokens, rounds = counted(found.emitted, "token"), counted(found.rounds, "round")
+    totals = counts(trace.rounds)
+    tokens, rounds = counted(totals.emitted, "token"), counted(totals.rounds, "round")
     return (
         f"{tokens} in {rounds}",
-        f"{found.accepted} of {found.drafted} drafted accepted"
-        if found.drafted
+        f"{totals.accepted} of {totals.drafted} drafted accepted"
+        if totals.drafted
         else "nothing was drafted",
         panel.ENDED[trace.finish_reason],
     )

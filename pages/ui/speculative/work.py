@@ -24,9 +24,9 @@ def _measure(job: Job, /, trace: Trace, measurement: str, what: str, **how: int)
         job.stage = place_of(what, min(done, total - 1), total)
 
     model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
-    asked = (model, trace.prompt_ids, trace.config, draft)
+    arguments = (model, trace.prompt_ids, trace.config, draft)
     function = getattr(measure, measurement)
-    return job.compute(f"{what} 1", function, *asked, on_progress=on_progress, **how)
+    return job.compute(f"{what} 1", function, *arguments, on_progress=on_progress, **how)
 
 
 def compare(trace: Trace, repeats: int) -> Job:
