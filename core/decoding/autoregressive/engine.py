@@ -89,11 +89,7 @@ def continue_from(
 def read_given(
     model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig, given: Sequence[int]
 ) -> Iterator[Step]:
-    """Yield the steps of a run whose tokens are all given; a forward reads many tokens at once.
-
-    Args:
-        given: at least one token, and as many as the config allows.
-    """
+    """Yield the steps of a run whose tokens, at least one, are all given; a forward reads many."""
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
     row = _Row(model, prompt_ids, config, len(given), (), given)

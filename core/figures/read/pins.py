@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.decoding.counting import counted, nth
 from core.decoding.reading.types import PinnedToken
@@ -106,6 +106,8 @@ def pinned_lines(
         below=116 + 16 * bounded,
         facts={"colors": colors},
     )
+    if bounded:
+        _add_bounds(sheet, pins, steps)
     for pin, color, (symbol, _) in zip(pins, colors, _SIGNS, strict=False):
         _add_pin(sheet, pin, steps, color, symbol)
     if selected is not None and paper.selection:
@@ -118,42 +120,72 @@ def pinned_lines(
 def _add_pin(
     sheet: Sheet, pin: PinnedToken, steps: Sequence[TokenStep], color: str, symbol: str
 ) -> None:
-    few = len(steps) <= 2 * MOST_TICKS
-    shared: Properties = {
-        "type": "scatter",
-        "x": [nth(step.index) for step in steps],
-        "customdata": [[step.index, pin.token_id] for step in steps],
-        "cliponaxis": False,
-    }
-    looks = (
-        ("lines+markers", pin.logprobs, {"symbol": symbol, "size": 8 if few else 5}),
-        ("markers", pin.bounds, {"symbol": "triangle-down-open", "size": 8 if few else 5}),
+    if all(value is None for value in pin.logprobs):
+        return
+    sheet.traces.append(
+        {
+            "name": show_token(pin.text, 24),
+            "mode": "lines+markers",
+            "y": [None if value is None else value / math.log(10) for value in pin.logprobs],
+            "line": {"color": color, "width": 2},
+            "marker": {"color": color, "symbol": symbol, "size": _size(steps)},
+            "customdata": [[step.index, pin.token_id] for step in steps],
+            **hover_texts([_hover(pin, step, at) for at, step in enumerate(steps)]),
+            **_along(steps),
+        }
     )
-    for mode, values, marker in looks:
-        if all(value is None for value in values):
-            continue
-        sheet.traces.append(
-            {
-                **shared,
-                "name": show_token(pin.text, 24),
-                "mode": mode,
-                "y": [None if value is None else value / math.log(10) for value in values],
-                "line": {"color": color, "width": 2},
-                "marker": {"color": color, **marker},
-                **hover_texts([_hover(pin, step, at) for at, step in enumerate(steps)]),
-            }
-        )
+
+
+def _add_bounds(sheet: Sheet, pins: Sequence[PinnedToken], steps: Sequence[TokenStep]) -> None:
+    """Add a triangle at each step whose candidates lack a pinned token; all share its bound."""
+    bounds = [next((b for b in column if b is not None), None) for column in _columns(pins)]
+    marker = {"color": sheet.theme.muted, "symbol": "triangle-down-open", "size": _size(steps)}
+    sheet.traces.append(
+        {
+            "name": "bounds",
+            "mode": "markers",
+            "y": [None if bound is None else bound / math.log(10) for bound in bounds],
+            "marker": marker,
+            "customdata": [[step.index, step.token_id] for step in steps],
+            **hover_texts([_bound_hover(pins, step, at) for at, step in enumerate(steps)]),
+            **_along(steps),
+        }
+    )
+
+
+def _columns(pins: Sequence[PinnedToken]) -> Iterable[tuple[float | None, ...]]:
+    return zip(*(pin.bounds for pin in pins), strict=True)
+
+
+def _along(steps: Sequence[TokenStep]) -> Properties:
+    return {"type": "scatter", "x": [nth(step.index) for step in steps], "cliponaxis": False}
+
+
+def _size(steps: Sequence[TokenStep]) -> int:
+    return 8 if len(steps) <= 2 * MOST_TICKS else 5
+
+
+def _bound_hover(pins: Sequence[PinnedToken], step: TokenStep, at: int) -> str:
+    lacking = [(pin, pin.bounds[at]) for pin in pins]
+    return lines(
+        f"step {nth(step.index)}, not among the candidates:",
+        *(
+            f"{show_token(pin.text, 24)} at most {percent(math.exp(bound))}"
+            for pin, bound in lacking
+            if bound is not None
+        ),
+        f"chosen: {show_token(step.chosen.text)}",
+    )
 
 
 def _hover(pin: PinnedToken, step: TokenStep, at: int) -> str:
-    logprob, rank, bound = pin.logprobs[at], pin.ranks[at], pin.bounds[at]
+    logprob, rank = pin.logprobs[at], pin.ranks[at]
     return lines(
         f"<b>{show_token(pin.text, 40)}</b>",
         f"step {nth(step.index)} · id {pin.token_id}",
         logprob is not None and f"model {percent(math.exp(logprob))}",
         logprob is not None and f"ln p {logprob:.3f}",
         rank is not None and f"rank {rank:,}",
-        bound is not None and f"at most {percent(math.exp(bound))}: not among the candidates",
         "chosen here"
         if step.token_id == pin.token_id
         else f"chosen: {show_token(step.chosen.text)}",
