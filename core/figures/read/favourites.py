@@ -99,7 +99,9 @@ def reading_favourites(
     frame = frame_of([0.0] * len(tokens), paper.width, max(columns, 3))
     grid = ROW_HEIGHT * (len(_ROWS) + 1)
     height = grid + _GAP + _BARS
-    part = ShownPart("token", numbers[0], numbers[-1] + 1, len(everything))
+    before = everything[0].place
+    first = tokens[0].place - before
+    part = ShownPart("token", first, first + len(tokens), len(everything), before)
     sheet = Sheet(
         theme,
         paper,
