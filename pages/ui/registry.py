@@ -117,6 +117,14 @@ PAGES = (
     ),
     INSIDE,
     Page(
+        "many",
+        "Many runs",
+        "many.py",
+        view=Named("many.state:ManyView.current"),
+        load_controls=Named("many.controls:load_controls"),
+        run_controls=None,
+    ),
+    Page(
         "evaluate",
         "Evaluate",
         "evaluate_ways.py",

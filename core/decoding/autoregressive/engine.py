@@ -88,7 +88,7 @@ def continue_each(
     model: LanguageModel,
     context: Context,
     prompt_ids: Sequence[int],
-    config: MethodConfig,
+    configs: Sequence[MethodConfig],
     *,
     emitted: Sequence[int],
     given: Sequence[Sequence[int]],
@@ -96,13 +96,16 @@ def continue_each(
 ) -> Iterator[tuple[tuple[int, TokenStep], ...]]:
     """Yield the next step of every row that still goes on, with the row's place.
 
-    Row i is what `continue_from` gives with `given[i]`, but for the rounding of forwards of another
-    shape; each forward's seconds are shared among its rows.
+    Row i is what `continue_from` gives with `configs[i]` and `given[i]`, but for the rounding of
+    forwards of another shape; each forward's seconds are shared among its rows.
     """
-    limit = token_limit(model, prompt_ids, config)
-    rows = [_Row(model, prompt_ids, config, limit, emitted, ids) for ids in given]
+    limits = [token_limit(model, prompt_ids, config) for config in configs]
+    rows = [
+        _Row(model, prompt_ids, config, limit, emitted, ids)
+        for config, limit, ids in zip(configs, limits, given, strict=True)
+    ]
     context, going = context.branch([0] * len(rows)), list(range(len(rows)))
-    for index in range(len(emitted), limit):
+    for index in range(len(emitted), max(limits, default=0)):
         logits, share = context.logits, forward / len(going)
         steps = [rows[row].step(index, logits[at], share) for at, row in enumerate(going)]
         yield tuple(zip(going, steps, strict=True))
