@@ -11,12 +11,19 @@ from core.decoding.many.types import ManyRuns
 from pages.ui.many.state import ManyView, example, whole_runs
 from pages.ui.resources import models
 from tests.figures.traces import make_trace
-from tests.ui.conftest import Open
+from tests.models.builders import random_language_model
+from tests.ui.conftest import Open, serve
 from tests.ui.knobs import move
 from tests.ui.seen import settle, texts
 
 HOSTILE = "![x](https://evil.example/x.png) :red[a] <b>"
 PROMPT = "Once upon a time"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run is by a small model with random weights."""
+    serve(monkeypatch, random_language_model("llama"))
 
 
 def _run(app: AppTest) -> ManyRuns:
@@ -36,6 +43,7 @@ def test_both_modes_open_with_stored_runs_and_load_no_model(
     assert app.query_params["many_mode"] == "grid"
 
 
+@pytest.mark.usefixtures("quick")
 def test_greedy_runs_of_the_same_request_give_one_verdict(open_app: Open) -> None:
     app = open_app("many.py", many_tokens="6", times="4", vary="nothing", temperature="0")
     many = _run(app)
@@ -46,6 +54,7 @@ def test_greedy_runs_of_the_same_request_give_one_verdict(open_app: Open) -> Non
     assert "runs" not in app.query_params and "press Run" in texts(app)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_grid_runs_and_a_pick_shows_its_text_and_opens_it_on_decode(open_app: Open) -> None:
     app = open_app(
         "many.py", many_mode="grid", many_tokens="5", values_a="0.2, 1", knob_b="none", pick="1"
@@ -59,6 +68,7 @@ def test_a_grid_runs_and_a_pick_shows_its_text_and_opens_it_on_decode(open_app: 
     assert app.session_state["tokens"] == 5
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_link_makes_its_runs_again_and_a_large_one_waits(open_app: Open) -> None:
     app = open_app("many.py", runs="1", times="3", many_tokens="4")
     settle(app, "many-view")
