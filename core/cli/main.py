@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from core.cli import (
+from core.cli import output
+from core.cli.commands import (
     branch,
     check,
     compare,
@@ -22,7 +23,6 @@ from core.cli import (
     lens,
     many,
     models,
-    output,
     path,
     serve,
     sweep,

@@ -1,4 +1,4 @@
-"""The words of the checks, by the keys that code and trace files name them by."""
+"""Display texts of the checks, by the keys that code and trace files use."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ CHECK_WORDS = {
     "cache_sizes": "the caches are as large as the tokens they hold",
     "draft_lengths": "the draft goes as far as the settings let it",
     "rounds_make_text": "the rounds make up the tokens and the text",
-    "recorded_tokens": "the recorded run emits the run's tokens",
-    "recorded_logits": "the recorded run gives the run's logits",
+    "recorded_tokens": "the recorded forward passes give the same tokens as the run",
+    "recorded_logits": "the recorded forward passes give the same logits as the run",
     "forward_of_step": "this forward gives the logits of the run's step",
     "last_layer": "the last layer's reading is the run's step",
     "attention_sums": "attention adds up to one",

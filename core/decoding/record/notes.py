@@ -1,4 +1,4 @@
-"""Notes of a run: sentences for the user, each with a key by which code tells it from others."""
+"""Notes of a run: sentences for the user, each with a key that code can compare."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMPUTED = {
     ROWS: re.compile(r"alone|in a batch of [1-9][0-9]{0,2} rows"),
     THREADS: re.compile(r"[1-9][0-9]{0,3} threads?"),
 }
-# How notes begin in files that hold no keys.
+# Beginnings of notes in old files, which hold no keys.
 _OLD_WORDS = {
     "Temperature 0 means": TEMPERATURE_0,
     "Typical acceptance changes the output": NOT_LOSSLESS,
@@ -49,15 +49,15 @@ def tells_computing(note: Note) -> bool:
 
 
 def write_note(note: Note) -> dict[str, str]:
-    """The note as a file holds it."""
+    """Return the note as it is stored."""
     return note._asdict()
 
 
 def read_note(data: Any) -> Note:
-    """The inverse of `write_note`; files of before hold the words alone.
+    """Return a stored note, the inverse of `write_note`; old files hold only the words.
 
     Raises:
-        ValueError: neither, or too long.
+        ValueError: the value is no note, or too long.
     """
     if isinstance(data, str):
         key = next((key for words, key in _OLD_WORDS.items() if data.startswith(words)), BROKEN_OFF)

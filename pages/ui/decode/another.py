@@ -62,7 +62,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         if c.token_id != step.token_id
     }
     if drawn:
-        labels[NONE] = "none: another seed from here on"
+        labels[NONE] = "no token: another seed from this step on"
     # Not in a label, which would take a token's text for markup.
     st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
     token = st.selectbox(
@@ -75,30 +75,32 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         "or type a text",
         key=_key_of(view, step, "text"),
         max_chars=_LONGEST_TEXT,
-        help="A text of several tokens is given whole. A word after another one begins with a "
-        "space.",
+        help="A text of several tokens is inserted whole. A word after another word begins with "
+        "a space.",
     )
-    seed = own = None
+    seed = run_seed = None
     if drawn:
-        own = min(drawn.seed, shared.MAX_SEED)
+        run_seed = min(drawn.seed, shared.MAX_SEED)
         seed = st.number_input(
             "Seed of the steps after it",
             0,
             shared.MAX_SEED,
-            own,
+            run_seed,
             key=_key_of(view, step, "seed"),
-            help="The run's own seed throws the same dice at each step as the run itself.",
+            help="With the run's own seed every step gets the same random numbers as in the run.",
         )
     ids = () if text or token in (None, NONE) else (token,)
     bar.button(
         view,
         "decode",
         "Go on from here",
-        partial(_go_on, view, Fork(trace, step.index, ids, text), None if seed == own else seed),
+        partial(
+            _go_on, view, Fork(trace, step.index, ids, text), None if seed == run_seed else seed
+        ),
         key="go_on",
         icon="alt_route",
         type="primary",
-        disabled=not (text or ids or seed != own) or not _may_load(view),
+        disabled=not (text or ids or seed != run_seed) or not _may_load(view),
     )
 
 
@@ -106,13 +108,13 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Draw the number of runs that go on in one batch, and its button."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = st.number_input(
-            "Or each of the likeliest",
+            "Or several of the likeliest",
             2,
             MOST_GROWN,
             4,
             key=platform.key("fork_top"),
-            help="They go on in one batch, each with the run's own settings and dice. The "
-            "run's own token, and those that the tree has there, are left out.",
+            help="The branches run in one batch with the run's settings and seed. Tokens that "
+            "already have a run in the tree are left out.",
         )
         bar.button(
             view,
@@ -145,13 +147,13 @@ def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
 
 
 def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
-    def ask(_: Read) -> Request:
+    def make_request(_: Read) -> Request:
         request = _request(view, fork, seed)
-        view.rooted(fork.trace).require_room(1, request.config.max_new_tokens)
+        view.ensure_tree(fork.trace).require_room(1, request.config.max_new_tokens)
         st.session_state[platform.key(MENU)] = False
         return request
 
-    bar.start(view, ask)
+    bar.start(view, make_request)
 
 
 def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
@@ -178,18 +180,18 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
 def _request(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
     trace, config = fork.trace, _config(fork.trace.config, seed)
     made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
-    return replace(view.asked or made, config=config, draft="", given=(), fork=fork)
+    return replace(view.shown_request or made, config=config, draft="", given=(), fork=fork)
 
 
 def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
     st.session_state[platform.key(MENU)] = False
-    tree, at = view.rooted(trace), step.index
-    kept = trace.token_ids[:at]
+    tree, at = view.ensure_tree(trace), step.index
+    prefix = trace.token_ids[:at]
     taken = {
         branch.trace.token_ids[at]
         for branch in tree.tree.branches
-        if branch.trace.token_ids[:at] == kept and len(branch.trace.token_ids) > at
+        if branch.trace.token_ids[:at] == prefix and len(branch.trace.token_ids) > at
     }
     likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
     forks = [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
@@ -214,7 +216,7 @@ def _growing(job: Job) -> None:
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,
-        help="Branches grow; what they have by then is kept.",
+        help="Stop the new branches. Their tokens so far are kept.",
     )
 
 

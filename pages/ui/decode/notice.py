@@ -28,7 +28,7 @@ def _certainty(trace: Trace, step: TokenStep) -> str:
             "nats: "
             "several share the probability, so the method decides."
         )
-    open_step = max(trace.token_steps, key=lambda one: one.entropy)
+    open_step = max(trace.token_steps, key=lambda candidate_step: candidate_step.entropy)
     where = ""
     if max(candidate.raw_prob for candidate in open_step.candidates) < _SURE:
         where = f" Step {nth(open_step.index)} is where the model was least sure."
@@ -52,7 +52,7 @@ def _choice(trace: Trace, step: TokenStep) -> str:
     if isinstance(trace.config, Greedy):
         return "Greedy takes rank 1, whatever the others have: the lower bars never count."
     if step.compared:
-        return "The score decides: probability less the likeness to a token before it."
+        return "The score decides: probability less the similarity to a token before it."
     if chosen.rank == 1:
         return "The draw took the likeliest token. With another seed a lower bar may win."
     return (

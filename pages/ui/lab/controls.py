@@ -26,8 +26,8 @@ WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
     Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
-        help="How often the dice were rolled again: 0 is the throw that the run made at this "
-        "step, under the sidebar's seed."),
+        help="Number of times the dice were rolled again: 0 is the run's own throw at this "
+        "step, with the sidebar's seed."),
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
 )  # fmt: skip
@@ -39,11 +39,11 @@ declare(
         "order",
         "Order",
         TRANSFORMERS.key,
-        {key: one.label for key, one in ORDERS.items()},
+        {key: order.label for key, order in ORDERS.items()},
         help="Libraries apply temperature and filters in different orders, and some lack a filter. "
         "Where temperature comes last, a filter counts the model's own probabilities.",
     ),
-    Toggle("fold", "Fold what doesn't branch", True),
+    Toggle("fold", "Fold unbranched tokens", True),
 )
 _STEP = (*KNOB_ROWS, _DICE, shared.SEED)
 
@@ -73,14 +73,14 @@ def settings(read: Read = value) -> LabSettings:
 def load_controls(example: LabExample) -> None:
     """Set the controls to what a stored step was made with, as far as they reach."""
     step, grown = example.step, example.continuations
-    said = shared.said_by(step.trace)
+    values = shared.control_values(step.trace)
     if not step.trace.prompt:
-        del said["prompt"], said["chat"]
-    said |= {"at": "run", "order": step.order.key, "roll": _ROLL.fit(step.throw - example.index)}
+        del values["prompt"], values["chat"]
+    values |= {"at": "run", "order": step.order.key, "roll": _ROLL.fit(step.throw - example.index)}
     if grown is not None:
-        said["ways"] = _WAYS.fit(len(grown.sampled))
-        said["length"] = _LENGTH.fit(grown.config.max_new_tokens)
-    load(reached(_STEP, step.config, said))
+        values["ways"] = _WAYS.fit(len(grown.sampled))
+        values["length"] = _LENGTH.fit(grown.config.max_new_tokens)
+    load(reached(_STEP, step.config, values))
 
 
 def lacking() -> set[str]:
@@ -101,10 +101,10 @@ def knobs() -> None:
         draw_rail("lab-rail", KNOB_ROWS, then=redraw, idle=lacking())
 
 
-def redraw(*own: str) -> None:
+def redraw(*parts: str) -> None:
     """End a callback: what the controls act on is drawn anew, and these parts of their own."""
     note_move()
-    platform.rerun(*own, WORDS, FIGURES)
+    platform.rerun(*parts, WORDS, FIGURES)
 
 
 def note_move() -> None:

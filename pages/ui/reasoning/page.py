@@ -58,32 +58,30 @@ class Look(NamedTuple):
 
 _TABS = {
     "sweep": Look(
-        "Many problems",
+        "Budget sweep",
         reason_many.draw,
         "sweep",
         reason_many.start,
         reason_many.tokens,
         "Run sweep",
     ),
-    "rivals": Look(
-        "Same bound, other ways", vote.draw, "rivals", vote.start, vote.tokens, "Compare"
-    ),
+    "rivals": Look("Strategies", vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
     "best": Look("Best of N", best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
-    "level": Look("What a level is", loop.draw),
+    "level": Look("Reasoning levels", loop.draw),
     "tools": Look(
-        "A calculator",
+        "Calculator",
         tools.draw,
         "tools",
         tools.start,
         tools.tokens,
-        "Run this problem both ways",
+        "Run with and without calculator",
     ),
 }
 _READY = ("level", "tools")
 _NOTICE = """
 ## What to notice
 
-- Each bar of "Where did it know?" is the same thinking, stopped earlier. Most of the way the
+- Each bar of "Answers at each stop" is the same thinking, stopped earlier. Most of the way the
   model has no answer: it writes one all the same.
 - The curve rises as more problems get enough room. Past the point where all thinking ends by
   itself, a larger budget buys nothing.
@@ -93,12 +91,12 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
-    found = None
+    request = None
     if reason_problem.awaits_question():
         panel.failure(view.failure)
     else:
-        found = panel.read_controls(view, _asked)
-    figure.said(*_captions(view))
+        request = panel.read_controls(view, _asked)
+    figure.omit_captions(*_captions(view))
     with st.container(key=platform.key("reason-first"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -119,7 +117,7 @@ def draw(view: ReasonView) -> None:
         panel.watch(view)
         return
     platform.part(_looks, key=LOOKS)(view)
-    if found is not None and view.trace is not None and "decode" not in view.jobs:
+    if request is not None and view.trace is not None and "decode" not in view.jobs:
         platform.mark_ready()
 
 
@@ -149,8 +147,8 @@ def _looks(view: ReasonView) -> None:
 def _captions(view: ReasonView) -> list[str]:
     """Return captions of the settings of the run and of the sweep."""
     sweep = reason_many.shown(view)
-    own = [] if view.trace is None else [settings_caption(view.trace)]
-    return own if sweep is None else [*own, sweep_caption(sweep)]
+    of_run = [] if view.trace is None else [settings_caption(view.trace)]
+    return of_run if sweep is None else [*of_run, sweep_caption(sweep)]
 
 
 def _live(view: ReasonView, job: Job) -> None:
@@ -166,17 +164,17 @@ def _finished(view: ReasonView, trace: Trace) -> None:
         panel.head(view, trace)
         text.draw(trace)
         problem = state.problem_of(view)
-        found = state.verdict(trace, problem)
-        verdict.draw(found, problem)
+        run_verdict = state.verdict(trace, problem)
+        verdict.draw(run_verdict, problem)
         spent = _spent(trace)
-        advice = verdict.advice(trace, state.reading(trace), found.outcome)
+        advice = verdict.advice(trace, state.reading(trace), run_verdict.outcome)
         platform.part(_note, key=NOTE)(view, trace, spent, advice)
 
 
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
     """Draw a note on the spent tokens, and on the controls if they describe another run."""
-    other = changed.note(view, registry.page_of("reasoning"))
-    panel.note(f"{spent} {_beyond(trace)}{other}" if other else "", f"{spent} {advice}")
+    changes = changed.note(view, registry.page_of("reasoning"))
+    panel.note(f"{spent} {_beyond(trace)}{changes}" if changes else "", f"{spent} {advice}")
 
 
 def _beyond(trace: Trace) -> str:
@@ -216,12 +214,12 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
     job, error = view.active("stops"), view.failures.get("stops", "")
     may_load = view.may_load(str(value("model")))
     thinks = state.reading(trace).thinking_tokens > 0
-    own = view.source == "run" and "decode" not in view.jobs
-    if job is None and own and thinks and not error:
+    is_own_run = view.source == "run" and "decode" not in view.jobs
+    if job is None and is_own_run and thinks and not error:
         start_stops(view)
         job = view.active("stops")
     with st.container(key=platform.key("ask-stops"), border=True, gap="small"):
-        st.markdown("**Where did it know?**")
+        st.markdown("**Answers at each stop**")
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
         elif job is not None:
@@ -267,7 +265,7 @@ def _curve(view: ReasonView) -> None:
     if sweep is None:
         with st.container(key=platform.key("ask-sweep"), border=True):
             st.markdown("**Accuracy against the budget**")
-            st.text("No sweep has run yet: start one under Many problems.")
+            st.text("No sweep has run yet: start one under Budget sweep.")
         return
     closing = sweep.plan.budget_field == "max_thinking_tokens"
     marked = int(value("thinking")) if closing else reason_controls.whole_bound()
@@ -300,8 +298,8 @@ def _tab(view: ReasonView, tab: Look) -> None:
     if closed.state() == "closed":
         return
     first, view.looked = not view.looked, True
-    asked = tab.start is not None and st.query_params.get(platform.key(tab.flag)) == "1"
-    if first and asked and tab.start and models.is_embedded(str(value("model"))):
+    linked = tab.start is not None and st.query_params.get(platform.key(tab.flag)) == "1"
+    if first and linked and tab.start and models.is_embedded(str(value("model"))):
         try:
             awaits_press = cost.awaited(tab.tokens(view), tab.button)
         except DecodingError:

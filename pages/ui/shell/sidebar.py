@@ -20,7 +20,7 @@ from pages.ui.widgets.controls.control import (
     load,
     value,
 )
-from pages.ui.widgets.controls.link import refused_models, tell
+from pages.ui.widgets.controls.link import refused_models, report
 
 
 def refuse_models(view: Callable[[], Any]) -> None:
@@ -47,8 +47,8 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
             draw("model")
         else:
             draw("model", help="The models that this server offers.")
-    if said := models.hint(shared.model()):
-        st.html(f'<p class="de-hint">{escape(said)}</p>')
+    if hint := models.hint(shared.model()):
+        st.html(f'<p class="de-hint">{escape(hint)}</p>')
     below_model(shared.model())
     _server_key()
     if prompt:
@@ -95,7 +95,7 @@ def _use_key() -> None:
     try:
         models.take_key(shared.model(), str(st.session_state.pop("server_key", "")))
     except ConfigError as error:
-        tell(error.plain)
+        report(error.plain)
 
 
 def _cache() -> None:
@@ -106,7 +106,7 @@ def _cache() -> None:
     with st.popover("Cache", type="tertiary", key="model_cache"), st.container(key="gguf-cache"):
         st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
         st.button(
-            "Empty it",
+            "Empty the cache",
             key="empty_gguf_cache",
             type="tertiary",
             help="Remove the converted GGUF files; the next load of one converts it again.",
@@ -147,10 +147,10 @@ def _seed() -> None:
     ):
         draw("seed")
         st.button(
-            "New seed",
+            "Draw a new seed",
             icon=":material/casino:",
             key="new_seed",
-            help="Another seed, another run.",
+            help="Another seed gives another run.",
             on_click=_new_seed,
         )
 

@@ -17,7 +17,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run.figures import figure
 from pages.ui.speculative import controls, measurement, parts, work
-from pages.ui.speculative.state import SpecView, Three
+from pages.ui.speculative.state import SpecView, ThreeTokenExample
 from pages.ui.widgets import table
 from pages.ui.widgets.controls.control import value
 
@@ -67,24 +67,24 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     measurement.row(
         view,
         "counted",
-        "Count both ways",
+        "Count both methods",
         lambda: work.count(trace, int(value("runs")), int(value("run_tokens"))),
-        "Every run has a seed of its own.",
+        "Every run has its own seed.",
         options=("runs", "run_tokens"),
     )
-    found = view.counted
-    if found is not None:
+    counted = view.counted
+    if counted is not None:
         with st.container(key=platform.key("lossless-verdict")):
-            st.text(lossless_words(found, config.acceptance, claims=config.lossless))
-        figure.chart(parts.OUTCOMES.part(view, trace), (view.number, found), across=True)
+            st.text(lossless_words(counted, config.acceptance, claims=config.lossless))
+        figure.chart(parts.OUTCOMES.part(view, trace), (view.number, counted), across=True)
 
 
-def three_tokens() -> Three:
+def three_tokens() -> ThreeTokenExample:
     """The enumeration of the typed probabilities under the chosen rule."""
     rule = controls.acceptance()
     target, draft = (normalised(controls.weights(m)) for m in ("target", "draft"))
     epsilon, delta = (float(value(f"typical_{m}")) for m in ("epsilon", "delta"))
-    return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
+    return ThreeTokenExample(acceptance_table(target, draft, rule, epsilon, delta), rule)
 
 
 def _remarks() -> list[str]:

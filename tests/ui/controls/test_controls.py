@@ -61,8 +61,8 @@ def test_no_field_takes_a_text_without_end() -> None:
 
 
 def test_a_changed_control_is_named_once_whatever_declares_it_again(open_app: Open) -> None:
-    (said,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
-    assert said.count("Seed") == 1
+    (sentence,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
+    assert sentence.count("Seed") == 1
 
 
 def test_greedy_keeps_the_penalty_and_drops_the_rest(open_app: Open) -> None:
@@ -79,11 +79,11 @@ def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
     run = make_trace(4)
     run = replace(run, config=replace(run.config, shaping=shaping))
     app.file_uploader[0].upload("run.json", share.trace_file(run), "application/json").run()
-    assert {own.field: app.session_state[own.key] for own in LAB_KNOBS} == {
-        own.field: getattr(shaping, own.field) for own in LAB_KNOBS
+    assert {knob.field: app.session_state[knob.key] for knob in LAB_KNOBS} == {
+        knob.field: getattr(shaping, knob.field) for knob in LAB_KNOBS
     }
 
 
 def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
-    said = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
-    assert beam_controls.config(said.__getitem__).shaping.temperature == 0.001
+    values = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
+    assert beam_controls.config(values.__getitem__).shaping.temperature == 0.001

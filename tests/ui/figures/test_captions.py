@@ -22,7 +22,7 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
     assert texts(app).count(caption) == 1
     for spec in specs(app):
         assert spec["layout"]["words"]["caption"] == caption
-        assert "caption" not in [one.get("name") for one in spec["layout"]["annotations"]]
+        assert "caption" not in [note.get("name") for note in spec["layout"]["annotations"]]
 
 
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
@@ -33,11 +33,11 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
     assert whole["height"] - bare["height"] == whole["margin"]["b"] - bare["margin"]["b"] > 0
     assert whole["margin"]["t"] == bare["margin"]["t"]
     # The colour bar is placed from the plotting area, which is as high.
-    one, other = (
+    with_caption, without_caption = (
         next(trace["colorbar"]["y"] for trace in look["data"] if trace["type"] == "heatmap")
         for look in drawn
     )
-    assert one == other
+    assert with_caption == without_caption
     assert any(note.get("name") == "caption" for note in whole["annotations"])
     assert bare["words"]["caption"] == whole["meta"]["caption"]
 
@@ -45,8 +45,8 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
 def test_what_one_page_says_is_no_other_page_s(monkeypatch: pytest.MonkeyPatch) -> None:
     state = {"page_before": ""}
     monkeypatch.setattr(figure.st, "session_state", state)
-    figure.said("settings")
-    figure.said_before("older settings")
-    assert list(figure._said()) == ["settings", "older settings"]
+    figure.omit_captions("settings")
+    figure.also_omit("older settings")
+    assert list(figure._omitted_captions()) == ["settings", "older settings"]
     state["page_before"] = "inside"
-    assert not figure._said()
+    assert not figure._omitted_captions()

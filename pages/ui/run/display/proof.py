@@ -34,8 +34,8 @@ _LOOKS: dict[Verdict, tuple[str, str, str]] = {
 }
 _MEANINGS: dict[Verdict, str] = {
     "consistent": (
-        "Every number agrees with the others and with the settings. Whether they are the model's "
-        "own, only the model can tell."
+        "Every number agrees with the others and with the settings. Only the model can tell "
+        "whether they are its own."
     ),
     "proved": (
         "Every number agrees with the others and the settings, and the model gives them again."
@@ -81,8 +81,8 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     """Draw the checks with their numbers, and the unchecked parts; nothing without checks."""
     if not checks:
         return
-    found = verdict(checks)
-    st.markdown(f"**{_LOOKS[found][0]}.** {_MEANINGS[found]}")
+    outcome = verdict(checks)
+    st.markdown(f"**{_LOOKS[outcome][0]}.** {_MEANINGS[outcome]}")
     if left_open:
         st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.
