@@ -9,15 +9,16 @@ from pages.ui.shell import frame
 view = ManyView.current()
 view.collect_results()
 
-with frame.desk():
+with frame.page_columns():
     frame.intro(
         "Many runs",
         "One prompt, many runs: how long they agree, where they part, and whether dice, a setting "
         "or rounding decided it. Runs with the same tokens are one branch of the tree.",
     )
-    with frame.rail():
-        controls.draw_all()
-        page.start_or_stop(view)
+    with frame.controls_column():
+        with frame.controls_row():
+            controls.mode()
+            page.start_or_stop(view)
         controls.knobs()
-    with frame.bench():
+    with frame.figures_column():
         page.draw(view)

@@ -60,7 +60,7 @@ def again(
     require_single(config)
     if vary == "seed":
         return tuple(_of_seeds(config, times))
-    tried: list[tuple[int, int | None, str]] = {
+    computing: dict[str, list[tuple[int, int | None, str]]] = {
         "nothing": [(1, 1, "")],
         "batch": [(rows, None, "") for rows in ROWS_TRIED],
         "threads": [(1, count, "") for count in threads],
@@ -69,8 +69,8 @@ def again(
             (rows, count, dtype)
             for dtype, count, rows in product(DTYPES_TRIED, threads, ROWS_TRIED[::2])
         ],
-    }[vary]
-    tried = tried[:times]
+    }
+    tried = computing[vary][:times]
     found = []
     for at, (rows, count, dtype) in enumerate(tried):
         share = times // len(tried) + (at < times % len(tried))

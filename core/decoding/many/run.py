@@ -119,7 +119,7 @@ def _in_batch(
         if should_stop is not None and should_stop():
             break
     rendered = prompt if isinstance(prompt, str) else join_prompt(model, ids)
-    for config, row in zip(batch.configs, rows, strict=False):
+    for config, copied in zip(batch.configs, rows, strict=False):
         yield record_run(
             model,
             config,
@@ -128,7 +128,7 @@ def _in_batch(
             rendered=rendered,
             prompt_ids=tuple(ids),
             steps=iter(()),
-            copied=row,
+            copied=copied,
             told=doubled_start(model, prompt, ids) if isinstance(prompt, str) else (),
         )
 

@@ -19,6 +19,8 @@ from core.figures.lanes.token_tree import TreeCell, TreeLayout
 
 _LEFT = 64
 _PADDING = 15
+# Part of the padding that a number alone needs not have, px.
+_SPARE = 7
 # Width of a step's number, px.
 _TICK = 18
 # Minimum width of a step in print, px; further steps go into another row.
@@ -218,11 +220,13 @@ def _text(cell: TreeCell, width: float, strong: Sequence[bool], before: str) -> 
         before: plain text that stands before it, or above it in a cell of several lanes.
     """
     whole, room = visible_token(cell.text), width - _PADDING
-    if before and text_width(before, 12, "mono") <= room:
+    if before:
+        forms = (f"{NBSP}{before}", before, before.partition(NBSP)[0], "")
+        before = next(form for form in forms if text_width(form, 12, "mono") <= room + _SPARE)
         taken = 0.0 if cell.lanes > 1 else text_width(f"{before}{NBSP}", 12, "mono")
         text = _text(cell, width - taken, strong, "")
-        between = "<br>" if text and cell.lanes > 1 else NBSP
-        return f"{NBSP}{escaped(before)}{between}{text}"
+        between = "<br>" if cell.lanes > 1 else NBSP
+        return f"{escaped(before)}{between if before and text else ''}{text}"
     shown = fitted(whole, room, 12, "mono")
     if shown != whole and len(shown) <= 2:
         return ""

@@ -58,12 +58,13 @@ def many_forks_data(many: ManyRuns) -> TableRows:
         )
         + ".",
     ),
-    key=lambda theme: [
+    key=lambda theme, forks: [
         [
             (theme.first, "margin", "●"),
-            (theme.accent, "margin of a tie that rounding decided", "●"),
-        ],
-        [(theme.muted, "measured rounding", "┃")],
+            any(fork.parting.cause == "rounding" for fork in forks)
+            and (theme.accent, "margin of a tie", "●"),
+            (theme.muted, "measured rounding", "┃"),
+        ]
     ],
 )
 def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:

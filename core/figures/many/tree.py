@@ -96,8 +96,8 @@ def many_tree(
             filter(
                 None,
                 (
-                    "Runs share a cell up to their first different token; a percentage is the "
-                    "share of the runs at that fork.",
+                    "Runs share a cell up to their first different token. A number before a token "
+                    "is the share of the fork's runs, in percent.",
                     f"A run alone is named by {named}." if _names_one(many) else "",
                     f"{left_out} rarer texts are left out." if left_out else "",
                 ),

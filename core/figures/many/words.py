@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from core.decoding.counting import counted, nth
 from core.decoding.many.types import ManyRuns, RunFork
+from core.decoding.record.notes import ROWS, THREADS
 from core.decoding.shaping.config import Shaping
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import (
@@ -21,6 +22,7 @@ from core.figures.base.paper import SCREEN, Paper
 # Values of one setting that a caption names.
 _NAMED = 6
 _NEUTRAL = Shaping()
+_NAMES = {ROWS: "batch", THREADS: "threads", "dtype": "number type", "model": "model"}
 
 
 def many_verdict(many: ManyRuns) -> str:
@@ -36,7 +38,8 @@ def many_verdict(many: ManyRuns) -> str:
         first += f"; {len(texts[0].runs)} gave the most frequent one"
     if not many.agreed:
         return f"{first}. They part at the first token."
-    return f"{first}. All agree on the first {counted(many.agreed, 'token')}."
+    shared = "token" if many.agreed == 1 else f"{many.agreed} tokens"
+    return f"{first}. All agree on the first {shared}."
 
 
 def _rounding(many: ManyRuns) -> str:
@@ -52,13 +55,18 @@ def varied_words(many: ManyRuns) -> str:
         values = list(dict.fromkeys(row[name] for row in many.settings))
         shown = ", ".join(plain_name(value, 30) for value in values[:_NAMED])
         more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
-        parts.append(f"{setting_name(name)} {shown}{more}")
+        parts.append(f"{_prefix(name)}{shown}{more}")
     return "; ".join(parts) or "nothing"
 
 
 def setting_name(name: str) -> str:
     """Return the name of something that differs among runs; plain text."""
-    return stage_name(name)
+    return _NAMES.get(name) or stage_name(name)
+
+
+def _prefix(name: str) -> str:
+    """Return the name before a value; empty if the value explains itself."""
+    return "" if name in _NAMES else f"{stage_name(name)} "
 
 
 def run_words(many: ManyRuns, place: int) -> str:
@@ -80,7 +88,7 @@ def runs_words(many: ManyRuns, runs: tuple[int, ...]) -> str:
             for value, count in list(counts.items())[:_NAMED]
         ]
         more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
-        parts.append(f"{setting_name(name)} {', '.join(shown)}{more}")
+        parts.append(f"{_prefix(name)}{', '.join(shown)}{more}")
     return "; ".join(parts)
 
 

@@ -14,7 +14,6 @@ from core.decoding.many.types import MAX_MANY
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.run.request import Request, from_sidebar
-from pages.ui.shell import frame
 from pages.ui.widgets.controls.config_fields import arguments
 from pages.ui.widgets.controls.control import Number, Read, Text, declare, draw, value
 from pages.ui.widgets.controls.knob import KNOBS
@@ -43,22 +42,22 @@ _VALUES_HELP = (
 )
 declare(
     Segments("many_mode", "Runs", AGAIN, MODES),
-    Number("times", "Runs", 20, 2, MAX_MANY, width=110,
+    Number("times", "Runs", 20, 2, MAX_MANY, width=98,
         help="The same request so many times."),
-    Menu("vary", "What varies", "seed", _VARY,
+    Menu("vary", "What varies", "seed", _VARY, width="stretch",
         help="Nothing: alone, with one thread. Rows of a batch: 1, 2, 4, 8 and 16. Threads: 1 and "
         "all. Number type: float32 and bfloat16, for which a second copy of the weights is in "
         "memory meanwhile. A server computes as it likes: let nothing vary there, or the seed."),
     Menu("knob_a", "First setting", "temperature", _NAMES),
-    Text("values_a", "Its values", "0.3, 0.8, 1.3", max_chars=200, help=_VALUES_HELP),
+    Text("values_a", "Values of the first", "0.3, 0.8, 1.3", max_chars=200, help=_VALUES_HELP),
     Menu("knob_b", "Second setting", "top_p",
         {"top_p": _NAMES["top_p"], _NONE: "None", **_NAMES}),
-    Text("values_b", "The second one's values", "0.5, 0.9, 1", max_chars=200, help=_VALUES_HELP),
+    Text("values_b", "Values of the second", "0.5, 0.9, 1", max_chars=200, help=_VALUES_HELP),
     Segments("measure", "Show", "surprisal",
         {"surprisal": "Mean surprisal", "distinct": "Distinct pairs", "parts": "Parts at"}),
 )  # fmt: skip
 (_TOKENS,) = declare(
-    Number("many_tokens", "Tokens each", 20, 1, MAX_TOKENS, width=120, field="max_new_tokens")
+    Number("many_tokens", "Tokens", 20, 1, MAX_TOKENS, width=98, field="max_new_tokens")
 )
 
 
@@ -66,19 +65,16 @@ def load_controls(_: Any) -> None:
     """A file of another page sets nothing here."""
 
 
-def draw_all() -> None:
-    """Draw the mode and its controls."""
-    with frame.row():
-        draw("many_mode", label_visibility="collapsed")
-    with st.container(
-        key=platform.key("many-row"), horizontal=True, vertical_alignment="bottom", gap="small"
-    ):
-        if value("many_mode") == AGAIN:
-            draw("times", "many_tokens", "vary")
-        else:
-            draw("many_tokens", "knob_a", "values_a", "knob_b")
-            if value("knob_b") != _NONE:
-                draw("values_b")
+def mode() -> None:
+    """Draw the mode and its controls, which stand in one row."""
+    draw("many_mode", label_visibility="collapsed")
+    draw("many_tokens")
+    if value("many_mode") == AGAIN:
+        draw("times", "vary")
+        return
+    draw("knob_a", "values_a", "knob_b")
+    if value("knob_b") != _NONE:
+        draw("values_b")
 
 
 def knobs() -> None:

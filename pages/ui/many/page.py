@@ -12,7 +12,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.many.types import ManyRuns
 from core.export.part import of_figure
 from core.figures.base.labels import plain_name
-from core.figures.many.words import run_words, runs_words
+from core.figures.many.words import runs_words
 from pages.ui import platform, registry
 from pages.ui.many import controls, save, work
 from pages.ui.many.controls import GRID
@@ -23,7 +23,7 @@ from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
 from pages.ui.run.files.save import turn_to
-from pages.ui.widgets import table
+from pages.ui.widgets import style, table
 from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
@@ -114,7 +114,7 @@ def _figures(view: ManyView) -> None:
         return
     place = selected(view, many)
     key = (value("many_mode"), view.version, many.count, place)
-    figure.said(figures.many_caption(many))
+    figure.omit_captions(figures.many_caption(many))
     _verdict(view, many)
     with st.container(key=platform.key("figures")):
         _chart(view, of_figure("tree", figures.many_tree, many, selected=place), key, across=True)
@@ -125,8 +125,8 @@ def _figures(view: ManyView) -> None:
             with right:
                 _one_run(many, place)
         _looks(view, many, key)
-    address.tell(PICK, str(place) if place else None)
-    address.tell(RUNS, "1" if _are_of_the_controls(view) else None)
+    address.write(PICK, str(place) if place else None)
+    address.write(RUNS, "1" if _are_of_the_controls(view) else None)
     address.keep()
     platform.mark_ready()
 
@@ -135,15 +135,15 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
     """Draw the verdict, what the runs are, and the Save menu."""
     own = str(value("many_mode")) in view.made
     source = "Runs under way" if view.active("many") else "Your runs" if own else "Example"
-    with panel.box():
+    with st.container(key=platform.key("many-verdict"), border=True, gap="small"):
         with st.container(
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
         ):
             st.text(f"{source} · {counted(many.count, 'run')}", width="stretch")
             save.menu(many)
         st.text(figures.many_verdict(many))
-        other = own and not view.active("many") and not _are_of_the_controls(view)
-        panel.note("Other settings since: press Run to make these runs anew." if other else "", "")
+        if own and not view.active("many") and not _are_of_the_controls(view):
+            panel.note("Other settings since: press Run to make these runs anew.", "")
         panel.made_by(figures.many_caption(many))
 
 
@@ -184,7 +184,8 @@ def _one_run(many: ManyRuns, place: int) -> None:
     trace = many.traces[place]
     text = many.texts[many.text_of(place)]
     with st.container(key=platform.key("many-run"), border=True, gap="small"):
-        st.text(f"Run {nth(place)}: {run_words(many, place)}")
+        words = runs_words(many, (place,))
+        st.text(f"Run {nth(place)}{f': {words}' if words else ''}")
         st.text(trace.text or "∅")
         others = runs_words(many, text.runs)
         if len(text.runs) > 1:
@@ -220,14 +221,22 @@ def _agreement(many: ManyRuns, key: tuple[object, ...]) -> None:
 
 def _runs(view: ManyView, many: ManyRuns) -> None:
     """Draw the table of all runs, of which one may be picked."""
-    frame = figures.many_runs_data(many)
-    frame["generated"] = [plain_name(text, 300) for text in frame["generated"]]
+    data = figures.many_runs_data(many)
+    frame = {
+        "run": data["run"],
+        "settings": data["settings"],
+        "generated text": [plain_name(text, 300) for text in data["generated"]],
+        "same text": [len(many.texts[place - 1].runs) for place in data["text"]],
+        "tokens": data["tokens"],
+        "mean surprisal": data["mean_surprisal"],
+        "ended": data["ended"],
+    }
     table.draw(
         "many-runs",
         frame,
-        numbers={"mean_surprisal": "%.3f"},
-        notes={"mean_surprisal": "Nats a token."},
-        widths={"generated": 480},
+        numbers={"same text": "%d", "mean surprisal": "%.3f"},
+        notes={"same text": "Runs with the same tokens.", "mean surprisal": "Nats a token."},
+        widths={"run": 50, "settings": 90 if style.narrow() else 130, "generated text": 330},
         most_rows=12,
         on_pick=view.select,
     )

@@ -14,8 +14,9 @@ from core.export.table import csv_file
 from core.export.web.run_page import PageText, run_page
 from core.traces.many_file import many_jsonl
 from pages.ui import platform
+from pages.ui.many.state import example
 from pages.ui.run.files import archive
-from pages.ui.run.files.archive import Shelf
+from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets.controls import figure_choices
 
 
@@ -33,7 +34,7 @@ def menu(many: ManyRuns) -> None:
                 type="tertiary", on_click="ignore", icon=":material/download:",
             )  # fmt: skip
         archive.button(
-            Shelf(
+            ArchiveSource(
                 "many-runs",
                 "many",
                 partial(many_subject, many),
@@ -54,3 +55,9 @@ def web_page(many: ManyRuns) -> bytes:
         notes=many_tables(many),
     )
     return run_page(run, many_parts(many), figure_choices.theme())
+
+
+def stored_page() -> bytes | None:
+    """Return the web page of the stored grid; None if its file is missing or damaged."""
+    found = example("grid")
+    return web_page(found) if found else None

@@ -14,7 +14,7 @@ from tests.figures.traces import make_trace
 from tests.models.builders import random_language_model
 from tests.ui.conftest import Open, serve
 from tests.ui.knobs import move
-from tests.ui.seen import settle, texts
+from tests.ui.seen import charts, settle, texts
 
 HOSTILE = "![x](https://evil.example/x.png) :red[a] <b>"
 PROMPT = "Once upon a time"
@@ -38,8 +38,10 @@ def test_both_modes_open_with_stored_runs_and_load_no_model(
     monkeypatch.setattr(models, "load", lambda *_: pytest.fail("a model was loaded"))
     app = open_app("many.py")
     assert "Example · 20 runs" in texts(app) and "different texts" in texts(app)
+    assert "Something went wrong" not in texts(app) and charts(app) == ["tree", "forks"]
     move(app, "many_mode", "grid").run()
-    assert not app.exception and "Example · 9 runs" in texts(app)
+    assert "Something went wrong" not in texts(app) and "Example · 9 runs" in texts(app)
+    assert charts(app) == ["tree", "grid"]
     assert app.query_params["many_mode"] == "grid"
 
 
@@ -61,7 +63,7 @@ def test_a_grid_runs_and_a_pick_shows_its_text_and_opens_it_on_decode(open_app: 
     )
     many = _run(app)
     assert list(many.settings) == [{"temperature": "0.2"}, {"temperature": "1"}]
-    assert many.traces[1].text in texts(app) and "Run 2: 1" in texts(app)
+    assert many.traces[1].text in texts(app) and "Run 2: temperature 1" in texts(app)
     app.button(key="open_on_decode").click().run()
     view = app.session_state["view"]
     assert view.trace.token_ids == many.traces[1].token_ids
@@ -105,7 +107,7 @@ def test_hostile_text_is_shown_as_text(open_app: Open) -> None:
     view: ManyView = app.session_state["many-view"]
     view.made["again"], view.version = ManyRuns(traces), 1
     app.run()
-    assert not app.exception and HOSTILE in texts(app)
+    assert "Something went wrong" not in texts(app) and HOSTILE in texts(app)
     assert not any("evil" in block.value for block in app.markdown)
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from core.cli.decode import add_request, interrupted_by_user, put, request_of
+from core.cli.commands.decode import add_request, interrupted_by_user, put, request_of
 from core.cli.loading import load
 from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.counting import counted, nth
