@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from core.decoding.autoregressive.config import Greedy, Sampling, drawn_by
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.many.types import MAX_MANY
@@ -101,8 +101,7 @@ def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[Ru
         ConfigError: a setting that can't vary here, a wrong value, or too many combinations.
     """
     require_single(config)
-    if isinstance(config, Greedy):
-        config = Sampling(**{name: getattr(config, name) for name in config.__dataclass_fields__})
+    config = as_single_tokens(config, draws=True)
     cells = 1
     for name, values in knobs.items():
         if name not in KNOB_NAMES:

@@ -162,13 +162,16 @@ class ManyRuns(ShortRepr):
     @cached_property
     def agreement(self) -> tuple[float, ...]:
         """For each step, the share of runs in the largest group with the same tokens up to it."""
-        found = []
-        for end in range(1, max(len(trace.token_ids) for trace in self.traces) + 1):
-            counts: dict[tuple[int, ...], int] = {}
-            for trace in self.traces:
-                if len(trace.token_ids) >= end:
-                    beginning = trace.token_ids[:end]
-                    counts[beginning] = counts.get(beginning, 0) + 1
+        groups, found = [0] * self.count, []
+        for at in range(max(len(trace.token_ids) for trace in self.traces)):
+            # The group of a run: the group before with the token, numbered.
+            numbers: dict[tuple[int, int], int] = {}
+            counts: dict[int, int] = {}
+            for place, trace in enumerate(self.traces):
+                if at < len(trace.token_ids):
+                    key = groups[place], trace.token_ids[at]
+                    groups[place] = numbers.setdefault(key, len(numbers))
+                    counts[groups[place]] = counts.get(groups[place], 0) + 1
             found.append(max(counts.values()) / self.count)
         return tuple(found)
 
