@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 
 import streamlit as st
@@ -10,7 +11,7 @@ from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
 from core.decoding.many.types import ManyRuns
-from core.export.part import of_figure
+from core.export.part import Part, of_figure
 from core.figures.base.labels import plain_name
 from core.figures.many.words import runs_words
 from pages.ui import platform, registry
@@ -123,7 +124,7 @@ def _figures(view: ManyView) -> None:
             with left:
                 _main(view, many, place, key)
             with right:
-                _one_run(many, place)
+                _one_run(view, many, place)
         _looks(view, many, key)
     address.write(PICK, str(place) if place else None)
     address.write(RUNS, "1" if _are_of_the_controls(view) else None)
@@ -156,7 +157,7 @@ def _are_of_the_controls(view: ManyView) -> bool:
     return view.asked.get(str(value("many_mode"))) == now
 
 
-def _chart(view: ManyView, part, key, *, across: bool = False) -> None:
+def _chart(view: ManyView, part: Part, key: tuple[Hashable, ...], *, across: bool = False) -> None:
     """Draw a figure in which a click selects a run."""
     figure.chart(part, key, on_click=partial(_clicked, view), across=across)
 
@@ -168,7 +169,7 @@ def _clicked(view: ManyView, custom: list[object]) -> None:
         st.rerun()
 
 
-def _main(view: ManyView, many: ManyRuns, place: int, key: tuple[object, ...]) -> None:
+def _main(view: ManyView, many: ManyRuns, place: int, key: tuple[Hashable, ...]) -> None:
     """Draw the matrix of a grid, or the margins of runs of one request."""
     if value("many_mode") != GRID:
         _chart(view, of_figure("forks", figures.many_forks, many), key)
@@ -179,7 +180,7 @@ def _main(view: ManyView, many: ManyRuns, place: int, key: tuple[object, ...]) -
     _chart(view, part, (*key, measure))
 
 
-def _one_run(many: ManyRuns, place: int) -> None:
+def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
     """Draw the text of the selected run, and what else gave the same text."""
     trace = many.traces[place]
     text = many.texts[many.text_of(place)]
@@ -193,17 +194,33 @@ def _one_run(many: ManyRuns, place: int) -> None:
                 f"{len(text.runs)} of {many.count} runs gave these tokens"
                 + (f": {others}." if others else ".")
             )
-        st.button(
-            "Open on Decode",
-            key=platform.key("open_on_decode"),
-            icon=":material/open_in_new:",
-            on_click=partial(turn_to, registry.PAGES[0], trace, source="request"),
-        )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            _choice(view, many, place)
+            st.button(
+                "Open on Decode",
+                key=platform.key("open_on_decode"),
+                icon=":material/open_in_new:",
+                on_click=partial(turn_to, registry.PAGES[0], trace, source="request"),
+            )
     with st.container(key=platform.key("notice")):
         st.markdown(_NOTICE)
 
 
-def _looks(view: ManyView, many: ManyRuns, key: tuple[object, ...]) -> None:
+def _choice(view: ManyView, many: ManyRuns, place: int) -> None:
+    """Draw the field with the number of the selected run."""
+    key = platform.key("many_pick")
+    st.session_state[key] = nth(place)
+    st.number_input(
+        "Run",
+        1,
+        max(many.count, 2),
+        key=key,
+        width=130,
+        on_change=lambda: view.select(min(int(st.session_state[key]), many.count) - 1),
+    )
+
+
+def _looks(view: ManyView, many: ManyRuns, key: tuple[Hashable, ...]) -> None:
     drawings = {
         "runs": Tab("All runs", partial(_runs, view, many)),
         "agreement": Tab("Agreement", partial(_agreement, many, key)),
@@ -215,7 +232,7 @@ def _looks(view: ManyView, many: ManyRuns, key: tuple[object, ...]) -> None:
     panel.tabs("many_look", drawings)
 
 
-def _agreement(many: ManyRuns, key: tuple[object, ...]) -> None:
+def _agreement(many: ManyRuns, key: tuple[Hashable, ...]) -> None:
     figure.chart(of_figure("agreement", figures.many_agreement, many), key)
 
 
