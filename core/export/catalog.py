@@ -179,7 +179,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 
 
 def _of_calls(path: DataPath) -> Iterator[Entry]:
-    """Yield the figures of each step's calls in a recorded run, and of all calls."""
+    """Yield a chart of the function calls of each step of a recorded run, and one of all calls."""
     count = steps_in(path)
     caption = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
     if path.left_out:
