@@ -42,6 +42,10 @@ def _sweep() -> bytes:
 KINDS: dict[str, tuple[Callable[[], bytes], set[str]]] = {
     "trace": (DECODE.read_bytes, {"heatmap", "prompt", "time"}),
     "runs": (lambda: tree_json(make_tree(Trace.load(DECODE))).encode(), {"tree"}),
+    "many runs": (
+        (ASSETS / "traces/many-grid.jsonl").read_bytes,
+        {"tree", "grid-surprisal", "grid-parts", "forks", "agreement"},
+    ),
     "search": ((ASSETS / "traces/beam.json").read_bytes, {"tree", "step"}),
     "rounds": ((ASSETS / "traces/speculative.json").read_bytes, {"timeline", "feed"}),
     "lab": ((ASSETS / "traces/lab.json").read_bytes, {"stages", "rolls", "tree"}),

@@ -10,13 +10,20 @@ import core.figures as figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
 from core.export.part import Part, of_figure
-from core.export.stored_parts import evaluation_parts, lab_parts, reasoning_parts, sweep_parts
+from core.export.stored_parts import (
+    evaluation_parts,
+    lab_parts,
+    many_parts,
+    reasoning_parts,
+    sweep_parts,
+)
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
@@ -27,7 +34,7 @@ from core.traces.data_path.steps import prompt_call, step_call, steps_in
 from core.traces.data_path.types import DataPath
 
 StoredContent = (
-    Trace | RunTree | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
+    Trace | RunTree | ManyRuns | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
 )
 # Number of beam search steps in a window of the tree, as on the page.
 _SPAN = 20
@@ -73,6 +80,8 @@ def entries_of(content: StoredContent) -> list[Entry]:
         return list(_of_calls(content))
     if isinstance(content, LabExample):
         parts: Sequence[Part] = lab_parts(content)
+    elif isinstance(content, ManyRuns):
+        parts = many_parts(content)
     elif isinstance(content, BudgetSweep):
         parts = sweep_parts(content)
     elif isinstance(content, Evaluation):
