@@ -42,7 +42,8 @@ class Page:
             (`parts`, for a paper too) and as `tables`.
         run_controls: the controls that make a run; None if the page can't repeat a run.
         own_prompt: the page has its own questions, so the sidebar shows no prompt.
-        slots: prefixes of the names of its runs; a run with a prefix has its own prompt.
+        slots: prefixes of the names of its runs; a run with a prefix has its own model, prompt and
+            seed, and the sidebar shows none.
     """
 
     path: str
@@ -70,6 +71,18 @@ INSIDE = Page(
     load_controls=Named("inside.controls:load_controls"),
     run_controls=Named("inside.controls:RUN_CONTROLS"),
 )
+COMPARE = Page(
+    "compare",
+    "Compare",
+    "compare.py",
+    view=Named("compare.state:SideView.current"),
+    load_controls=Named("compare.controls:load_controls"),
+    run_controls=Named("compare.controls:RUN_CONTROLS"),
+    slots=("a_", "b_"),
+)
+# Opens two runs of other pages on Compare.
+OPEN_PAIR = Named("compare.state:open_pair")
+SESSION_RUN = Named("compare.state:SessionRun")
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -104,6 +117,7 @@ PAGES = (
         saved=Named("speculative.save"),
         run_controls=Named("speculative.controls:RUN_CONTROLS"),
     ),
+    COMPARE,
     Page(
         "reasoning",
         "Reasoning budget",

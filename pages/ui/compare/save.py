@@ -1,0 +1,99 @@
+"""Exports of the Compare page: both runs in one file, as a web page, as figures, and as a link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from core import figures
+from core.decoding.comparison.measures import PairMeasures
+from core.decoding.comparison.types import CAUSES, Parting
+from core.decoding.comparison.words import differences_words
+from core.decoding.record.trace import Trace
+from core.export.comparison import comparison_json
+from core.export.subject import Subject
+from core.export.web.run_page import PAPER
+from core.figures.compare.lines import captions
+from pages.ui import platform, registry
+from pages.ui.compare.parts import parts
+from pages.ui.compare.state import SLOTS, PairView, sides
+from pages.ui.platform import slot
+from pages.ui.run.files import link_run, save
+from pages.ui.run.files.archive import Shelf, Tables
+from pages.ui.run.files.link_run import RunLink
+from pages.ui.widgets import style
+
+_STEM = "decoding-comparison"
+
+
+def menu(
+    pair: PairView, left: Trace, right: Trace, parting: Parting, measures: PairMeasures
+) -> None:
+    """Draw the menu that saves both runs."""
+    file = partial(comparison_json, left, right, parting, measures)
+    shelf = Shelf(
+        _STEM,
+        registry.COMPARE.path,
+        lambda: subject(left, right, file()),
+        lambda paper: parts(pair, measures, paper),
+        lambda: tables(measures),
+        link_to_both(),
+    )
+    save.save(shelf, file, partial(web_page, pair, left, right, parting, measures))
+
+
+def subject(left: Trace, right: Trace, file: bytes) -> Subject:
+    """Return both runs as the subject of an archive."""
+    both = [Subject.of_trace(run, b"") for run in (left, right)]
+    return replace(
+        both[0],
+        caption=captions(left, right, PAPER),
+        settings={"A": both[0].settings, "B": both[1].settings},
+        files={"comparison.json": file},
+        config=None,
+        models="; ".join(dict.fromkeys(one.models for one in both)),
+    )
+
+
+def tables(measures: PairMeasures) -> Tables:
+    """Return the measures of every step."""
+    return [("Measures of both runs.", figures.pair_lines_data(measures))]
+
+
+def web_page(
+    pair: PairView, left: Trace, right: Trace, parting: Parting, measures: PairMeasures
+) -> bytes:
+    """Return both runs and their figures as one page that needs no server and no network."""
+    return save.web_page(
+        left,
+        parts(pair, measures, PAPER),
+        style.theme(),
+        title="Decoding Explorer: two runs",
+        settings=captions(left, right, PAPER),
+        notes=[
+            (differences_words(left, right), None),
+            (f"{CAUSES[parting.cause]}. {parting.reason}", None),
+            (f"The text of B: {right.rendered_prompt or right.prompt}{right.text}", None),
+        ],
+    )
+
+
+def link_to_both() -> RunLink:
+    """Return the link that repeats both runs; a side that shows its stored run needs none."""
+    links = []
+    for place, side in zip(SLOTS, sides(), strict=True):
+        with slot.use(place):
+            run, trace = platform.key("run"), side.trace
+            made = trace and link_run.link_to(side, trace, registry.COMPARE)
+            if made and side.source != "example":
+                said = {**made.parameters, run: "1"}
+                links.append(replace(made, parameters=said, whole=made.whole | {run: "1"}))
+            elif made:
+                links.append(RunLink(dict.fromkeys([*made.parameters, run]), "", "", False, {}))
+    return RunLink(
+        {name: said for link in links for name, said in link.parameters.items()},
+        " | ".join(filter(None, (link.which for link in links))),
+        " ".join(filter(None, (link.lost for link in links))),
+        any(link.changed for link in links),
+        {name: said for link in links for name, said in link.whole.items()},
+    )
