@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from core.decoding.comparison.parting import setting_differences
+from core.decoding.comparison.parting import draws, setting_differences
 from core.decoding.record.trace import Trace
-from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.config import PENALTIES, SETTINGS
 from core.decoding.validation import shortened
 
 _LONGEST = 60
@@ -36,7 +36,10 @@ def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
             ("tokens of the prompt", len(left.prompt_ids), len(right.prompt_ids)),
         ]
     yield from (_named(*row) for row in rows if row[1] != row[2])
+    greedy = not any(draws(run.config) for run in (left, right))
     for name, one, other in setting_differences(left.config, right.config):
+        if name in SETTINGS and name not in PENALTIES and greedy:
+            continue  # It changes no token of either run.
         words = SETTINGS[name].name if name in SETTINGS else name.replace("_", " ")
         yield _named(words, one, other)
 

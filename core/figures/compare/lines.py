@@ -176,8 +176,8 @@ def _lines(steps: Sequence[StepMeasures], measure: Measure, theme: Theme) -> lis
     if measure == "variation":
         return [Line("A and B", theme.first, "circle", [d and d.variation for d in found])]
     return [
-        Line("of A from B", theme.first, "circle", [d and d.left for d in found]),
-        Line("of B from A", theme.second, "diamond", [d and d.right for d in found]),
+        Line("KL(A ‖ B)", theme.first, "circle", [d and d.left for d in found]),
+        Line("KL(B ‖ A)", theme.second, "diamond", [d and d.right for d in found]),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,6 @@ from pages.ui.run import shared
 from pages.ui.run.display import bar
 from pages.ui.run.request import Request, RunControls
 from pages.ui.widgets.controls import control
-from pages.ui.widgets.controls.config_fields import reached
 from pages.ui.widgets.controls.control import declare, value
 from pages.ui.widgets.controls.options import Segments
 
@@ -49,9 +49,7 @@ def load_request(request: Request) -> None:
     """Set a side's controls to what a run is asked for, as far as they reach."""
     said = {name: getattr(request, name) for name in ("model", "prompt", "chat", "system")}
     if request.config.method in STRATEGIES:
-        said |= reached(decode.RUN_CONTROLS.rows, request.config) | {
-            "method": request.config.method
-        }
+        said = decode.said_of_config(request.config, said)
     control.load(said)
 
 
@@ -60,9 +58,13 @@ RUN_CONTROLS = RunControls(
 )
 
 
-def draw_choices() -> None:
-    """Draw the choice of the text that is read and of the distributions that are compared."""
-    control.draw("compare_text", "compare_of")
+def draw_choices(then: Callable[[], None]) -> None:
+    """Draw the choice of the text that is read and of the distributions that are compared.
+
+    Args:
+        then: ends the callback of a change.
+    """
+    control.draw("compare_text", "compare_of", on_change=then)
 
 
 def draw_setup(view: SideView) -> None:

@@ -27,10 +27,10 @@ def show() -> None:
     for place, view in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
             view.collect_results()
-            bar.restore(view, controls.RUN_CONTROLS.request)
+            bar.begin_restoring(view, controls.RUN_CONTROLS.request)
             side.read_if_needed(view)
     pairs.draw()
-    with st.container(key=platform.key("sides")):
+    with st.container(key=platform.key("side-heads")):
         for column, place, view in zip(st.columns(2), SLOTS, state.sides(), strict=True):
             with column, slot.use(place):
                 side.head(view)
@@ -38,7 +38,8 @@ def show() -> None:
     if left is not None and right is not None:
         pair.follow(left, right)
         _verdict(pair, left, right)
-    platform.part(side.texts, key=TEXTS)(pair)
+    with st.container(key=platform.key("side-texts")):
+        platform.part(side.texts, key=TEXTS)(pair)
     if left is not None and right is not None:
         with st.container(key=platform.key("figures")):
             platform.part(tabs.draw_step, key=STEP)(pair)
@@ -67,19 +68,19 @@ def _watch(pair: PairView) -> None:
 def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
     """Draw what differs in the settings, then where the runs part and why."""
     parting = _parting(pair, left, right)
-    with st.container(key=platform.key("verdict"), gap="small"):
+    with st.container(key=platform.key("parting"), gap=None):
         st.text(differences_words(left, right))
-        st.text(f"{CAUSES[parting.cause]}. {parting.reason}")
+        st.markdown(f"**{CAUSES[parting.cause]}**")
+        st.text(parting.reason)
         if parting.rivals:
-            st.text("   ".join(_rival(name, parting, at) for at, name in enumerate("AB")))
+            st.text(" · ".join(_rival(name, parting, at) for at, name in enumerate("AB")))
         with st.container(
-            key=platform.key("verdict-row"),
+            key=platform.key("parting-row"),
             horizontal=True,
             vertical_alignment="center",
             gap="small",
         ):
             _explain_button(pair, left, right, parting)
-            measures = tabs.measured(pair)
             st.button(
                 "First difference",
                 key=platform.key("first_difference"),
@@ -89,16 +90,18 @@ def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
                 on_click=partial(_go_to, pair, parting.at or 0),
             )
             with st.container(key=platform.key("save-side"), width="content"):
-                platform.part(save.menu, key=panel.SAVE)(pair, left, right, parting, measures)
+                platform.part(save.menu, key=panel.SAVE)(
+                    pair, left, right, parting, partial(tabs.measured, pair)
+                )
 
 
 def _rival(name: str, parting: Parting, at: int) -> str:
     rival = parting.rivals[at]
     shown = [
-        f"{side} {'not recorded' if prob is None else percent(prob)}"
+        f"{'not recorded' if prob is None else percent(prob)} in {side}"
         for side, prob in zip("AB", (rival.left_prob, rival.right_prob), strict=True)
     ]
-    return f"{name} emits {visible_token(rival.text, 24)} ({', '.join(shown)})"
+    return f"{name} emits {visible_token(rival.text, 24)}: {', '.join(shown)}"
 
 
 def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:

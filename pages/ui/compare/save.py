@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -27,9 +28,14 @@ _STEM = "decoding-comparison"
 
 
 def menu(
-    pair: PairView, left: Trace, right: Trace, parting: Parting, measures: PairMeasures
+    pair: PairView,
+    left: Trace,
+    right: Trace,
+    parting: Parting,
+    measured: Callable[[], PairMeasures],
 ) -> None:
-    """Draw the menu that saves both runs."""
+    """Draw the menu that saves both runs, with their measures as the page shows them."""
+    measures = measured()
     file = partial(comparison_json, left, right, parting, measures)
     shelf = Shelf(
         _STEM,

@@ -76,11 +76,10 @@ def _live(side: SideView, job: Job) -> None:
 
 
 def _text(pair: PairView, side: SideView, keys: bool, trace: Trace) -> None:
-    name = NAMES[slot.current().prefix]
     with panel.box():
         ended = panel.ENDED[trace.finish_reason]
         panel.head(
-            side, trace, name, counted(len(trace.token_ids), "token"), ended, page=registry.COMPARE
+            side, trace, counted(len(trace.token_ids), "token"), ended, page=registry.COMPARE
         )
         told = side.told
         if told is not None and told.token_steps:

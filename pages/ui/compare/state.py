@@ -48,6 +48,8 @@ class SideView(View):
 
     key: ClassVar[str] = "side"
     example: ClassVar[str] = "decode.json"
+    measurements: ClassVar[dict[str, str]] = {"read": "read"}
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "read")
 
     read: Trace | None = None
     opened: str = ""
@@ -64,11 +66,6 @@ class SideView(View):
     def load_example(cls) -> Trace | None:
         """Return the stored run of the current slot."""
         return examples.example(_EXAMPLES.get(slot.current().prefix, cls.example), Trace.load)
-
-    def show(self, trace: Trace, source: Source) -> None:
-        """Show another run."""
-        super().show(trace, source)
-        self.read = None
 
     def keep(self, trace: Trace, asked: Request | None) -> None:
         """Keep a run in the list of runs that both sides made."""
@@ -127,6 +124,8 @@ class PairView(PageView):
         columns = columns_for(style.figure_width())
         self.selected = max(0, index)
         self.first = self.selected // columns * columns
+        for side in sides():
+            side.selected = self.selected
 
     def turn_page(self, window: str, first: int) -> None:
         """Move both heatmaps."""

@@ -15,7 +15,7 @@ from core.figures.base.paper import Paper
 from core.figures.compare.lines import Measure, captions
 from pages.ui import platform
 from pages.ui.compare import controls, parts, state, work
-from pages.ui.compare.state import NAMES, SLOTS, PairView, SideView
+from pages.ui.compare.state import NAMES, REST, SLOTS, WATCH, PairView, SideView
 from pages.ui.decode.parts import CANDIDATES, HEATMAP
 from pages.ui.decode.state import uncertain_steps
 from pages.ui.decode.tabs import HEATMAP_ROWS
@@ -83,6 +83,7 @@ def _candidates(pair: PairView, side: SideView) -> None:
             f"{counted(len(side.steps), 'step')}."
         )
         return
+    st.markdown(f"**{NAMES[slot.current().prefix]}**")
     figure.said(settings_caption(told))
     figure.chart(CANDIDATES.part(side, told, step=step), (told, pair.selected))
 
@@ -93,7 +94,10 @@ def draw_rest(pair: PairView) -> None:
         return
     width, count = style.figure_width(), max(len(side.steps) for side in state.sides())
     columns = columns_for(width)
-    controls.draw_choices()
+    with st.container(
+        key=platform.key("pair-choices"), horizontal=True, vertical_alignment="center", gap="medium"
+    ):
+        controls.draw_choices(then=partial(platform.rerun, REST, panel.SAVE, WATCH))
     pager.draw(pair, "first", pager.of_span(pair.first, columns, count), "steps")
     for place, side in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
@@ -123,6 +127,7 @@ def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None
     if told is None or pair.first >= len(side.steps):
         return
     of = str(value("compare_of"))
+    st.markdown(f"**{NAMES[slot.current().prefix]}**")
     figure.said(settings_caption(told))
     part = HEATMAP.part(
         side,

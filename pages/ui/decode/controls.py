@@ -105,9 +105,13 @@ def given_ids(read: Read) -> tuple[int, ...]:
 
 def said_by(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range."""
-    said = {**shared.said_by(trace), "method": trace.config.method}
-    rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
-    return reached(rows, trace.config, said)
+    return said_of_config(trace.config, shared.said_by(trace))
+
+
+def said_of_config(config: MethodConfig, said: dict[str, Any]) -> dict[str, Any]:
+    """The control values of settings, by key, with those that are known already."""
+    rows = (*COMMON, *strategy_of(config).rows, *KNOB_ROWS)
+    return reached(rows, config, {**said, "method": config.method})
 
 
 def load_controls(content: Trace | RunTree) -> None:

@@ -148,6 +148,13 @@ class View(PageView):
         """Add a run to the menu of earlier runs."""
         self.runs = [*self.runs, (trace, asked)][-MOST_RUNS:]
 
+    def earlier(self, trace: Trace) -> tuple[Trace, Request | None] | None:
+        """Return the run that was made here before this one; None for the first."""
+        before = [(self.example_before, None)] if self.example_before is not None else []
+        runs = [*before, *self.runs]
+        at = next((at for at, run in enumerate(runs) if run[0].steps is trace.steps), 0)
+        return runs[at - 1] if at else None
+
     def source_of(self, trace: Trace) -> Source:
         """Return the source of a run from the menu of earlier runs."""
         return "example" if trace is self.example_before else "run"
