@@ -34,7 +34,7 @@ def comparison_dict(
             "exact": measures.exact,
             "steps": [
                 {
-                    "index": step.index,
+                    "index": step.at,
                     "tokens": step.tokens,
                     "entropy": step.entropy,
                     "surprisal": step.surprisal,

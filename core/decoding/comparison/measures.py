@@ -45,7 +45,7 @@ class StepMeasures(NamedTuple):
         entropy, surprisal: of each run, in nats.
     """
 
-    index: int
+    at: int
     tokens: tuple[str | None, str | None]
     entropy: Pair
     surprisal: Pair

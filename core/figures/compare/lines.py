@@ -51,7 +51,7 @@ def pair_lines_data(measures: PairMeasures) -> TableRows:
     for step in measures.steps:
         tokens = [None if text is None else table_text(text) for text in step.tokens]
         divergence = step.divergence or (None, None, None)
-        yield (nth(step.index), *tokens, *step.entropy, *step.surprisal, *divergence)
+        yield (nth(step.at), *tokens, *step.entropy, *step.surprisal, *divergence)
 
 
 def captions(left: Trace, right: Trace, paper: Paper) -> str:
@@ -190,7 +190,7 @@ def _trace(line: Line, steps: Sequence[StepMeasures], measure: Measure, top: flo
         "type": "scatter",
         "mode": "lines+markers",
         "name": line.name,
-        "x": [nth(step.index) for step in steps],
+        "x": [nth(step.at) for step in steps],
         "y": [top if far else value for far, value in zip(here, line.values, strict=True)],
         "line": {"color": line.color, "width": 1.5},
         "marker": {
@@ -199,7 +199,7 @@ def _trace(line: Line, steps: Sequence[StepMeasures], measure: Measure, top: flo
             "symbol": ["triangle-up-open" if far else line.symbol for far in here],
         },
         "cliponaxis": False,
-        "customdata": [[step.index] for step in steps],
+        "customdata": [[step.at] for step in steps],
         **hover_texts(hovers),
     }
 
@@ -211,4 +211,4 @@ def _hover(line: Line, step: StepMeasures, value: float | None) -> str:
         if text is not None
     ]
     number = "not known" if value is None else "infinite" if math.isinf(value) else f"{value:.4g}"
-    return lines(f"step {nth(step.index)}", *shown, f"{line.name}: {number}")
+    return lines(f"step {nth(step.at)}", *shown, f"{line.name}: {number}")

@@ -32,29 +32,29 @@ declare(
 )  # fmt: skip
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; of a method that has no controls here
     only its model and prompt."""
     if trace.config.method in STRATEGIES:
-        return decode.said_by(trace)
-    return shared.said_by(trace)
+        return decode.control_values(trace)
+    return shared.control_values(trace)
 
 
 def load_controls(trace: Trace) -> None:
     """Set a side's controls to the settings of a run, as far as they reach."""
-    control.load(said_by(trace))
+    control.load(control_values(trace))
 
 
 def load_request(request: Request) -> None:
     """Set a side's controls to what a run is asked for, as far as they reach."""
-    said = {name: getattr(request, name) for name in ("model", "prompt", "chat", "system")}
+    values = {name: getattr(request, name) for name in ("model", "prompt", "chat", "system")}
     if request.config.method in STRATEGIES:
-        said = decode.said_of_config(request.config, said)
-    control.load(said)
+        values = decode.values_of_config(request.config, values)
+    control.load(values)
 
 
 RUN_CONTROLS = RunControls(
-    decode.RUN_CONTROLS.rows, decode.config, said_by, decode.request, given=decode.GIVEN.key
+    decode.RUN_CONTROLS.rows, decode.config, control_values, decode.request, given=decode.GIVEN.key
 )
 
 

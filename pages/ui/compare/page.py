@@ -114,8 +114,8 @@ def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:
 
 def _is_explained(pair: PairView, left: Trace, right: Trace) -> bool:
     """Return whether the model is asked for the cause: at a press, and of runs made here."""
-    asked = pair.explained
-    pressed = len(asked) == 2 and asked[0] is left and asked[1] is right
+    runs = pair.explained
+    pressed = len(runs) == 2 and runs[0] is left and runs[1] is right
     return pressed or all(view.source == "run" for view in state.sides())
 
 

@@ -20,7 +20,7 @@ from pages.ui.compare.parts import parts
 from pages.ui.compare.state import SLOTS, PairView, sides
 from pages.ui.platform import slot
 from pages.ui.run.files import link_run, save
-from pages.ui.run.files.archive import Shelf, Tables
+from pages.ui.run.files.archive import ArchiveSource, Tables
 from pages.ui.run.files.link_run import RunLink
 from pages.ui.widgets import style
 
@@ -37,7 +37,7 @@ def menu(
     """Draw the menu that saves both runs, with their measures as the page shows them."""
     measures = measured()
     file = partial(comparison_json, left, right, parting, measures)
-    shelf = Shelf(
+    source = ArchiveSource(
         _STEM,
         registry.COMPARE.path,
         lambda: subject(left, right, file()),
@@ -45,7 +45,7 @@ def menu(
         lambda: tables(measures),
         link_to_both(),
     )
-    save.save(shelf, file, partial(web_page, pair, left, right, parting, measures))
+    save.save(source, file, partial(web_page, pair, left, right, parting, measures))
 
 
 def subject(left: Trace, right: Trace, file: bytes) -> Subject:
@@ -92,14 +92,14 @@ def link_to_both() -> RunLink:
             run, trace = platform.key("run"), side.trace
             made = trace and link_run.link_to(side, trace, registry.COMPARE)
             if made and side.source != "example":
-                said = {**made.parameters, run: "1"}
-                links.append(replace(made, parameters=said, whole=made.whole | {run: "1"}))
+                parameters = {**made.parameters, run: "1"}
+                links.append(replace(made, parameters=parameters, whole=made.whole | {run: "1"}))
             elif made:
                 links.append(RunLink(dict.fromkeys([*made.parameters, run]), "", "", False, {}))
     return RunLink(
-        {name: said for link in links for name, said in link.parameters.items()},
+        {name: word for link in links for name, word in link.parameters.items()},
         " | ".join(filter(None, (link.which for link in links))),
         " ".join(filter(None, (link.lost for link in links))),
         any(link.changed for link in links),
-        {name: said for link in links for name, said in link.whole.items()},
+        {name: word for link in links for name, word in link.whole.items()},
     )

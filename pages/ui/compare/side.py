@@ -30,8 +30,8 @@ def head(side: SideView) -> None:
         key=platform.key("side-head"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         name = NAMES[slot.current().prefix]
-        said = settings_caption(side.trace) if side.trace else "no run yet"
-        st.text(f"{name}: {said}", width="stretch")
+        words = settings_caption(side.trace) if side.trace else "no run yet"
+        st.text(f"{name}: {words}", width="stretch")
         sources.menu(side)
         with st.popover("Set up", icon=":material/tune:", type="tertiary", key=platform.key("own")):
             controls.draw_setup(side)

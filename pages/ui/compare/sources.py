@@ -50,9 +50,9 @@ def _is_new(found: list[SessionRun], at: int) -> bool:
 def _of_view(view: View, title: str) -> Iterator[SessionRun]:
     """Yield the shown run of a page and its earlier ones."""
     if view.trace is not None:
-        yield SessionRun(f"{title}, shown", view.trace, view.asked, view.source)
-    for at, (trace, asked) in reversed(list(enumerate(view.runs))):
-        yield SessionRun(f"{title}, run {nth(at)}", trace, asked, view.source_of(trace))
+        yield SessionRun(f"{title}, shown", view.trace, view.shown_request, view.source)
+    for at, (trace, request) in reversed(list(enumerate(view.runs))):
+        yield SessionRun(f"{title}, run {nth(at)}", trace, request, view.source_of(trace))
     if view.example_before is not None:
         yield SessionRun(f"{title}, example", view.example_before, None, "example")
 
@@ -61,9 +61,9 @@ def _of_decode(view: DecodeView) -> Iterator[SessionRun]:
     """Yield the runs of Decode and those of its trees, by their names."""
     yield from _of_view(view, registry.PAGES[0].title)
     for tree in view.trees:
-        rows = zip(tree.tree.branches, tree.asked, tree.sources, strict=True)
-        for branch, asked, source in rows:
-            yield SessionRun(f"Branch {branch.name}", branch.trace, asked, source)
+        rows = zip(tree.tree.branches, tree.requests, tree.sources, strict=True)
+        for branch, request, source in rows:
+            yield SessionRun(f"Branch {branch.name}", branch.trace, request, source)
 
 
 def _of_page(page: registry.Page) -> Iterator[SessionRun]:

@@ -8,7 +8,11 @@ from typing import ClassVar, Self
 
 import streamlit as st
 
-from core.decoding.comparison.measures import PairMeasures, recorded_measures
+from core.decoding.comparison.measures import (
+    ComparedDistribution,
+    PairMeasures,
+    recorded_measures,
+)
 from core.decoding.comparison.parting import compare
 from core.decoding.comparison.types import Parting
 from core.decoding.record.steps import TokenStep
@@ -67,10 +71,10 @@ class SideView(View):
         """Return the stored run of the current slot."""
         return examples.example(_EXAMPLES.get(slot.current().prefix, cls.example), Trace.load)
 
-    def keep(self, trace: Trace, asked: Request | None) -> None:
+    def keep(self, trace: Trace, request: Request | None) -> None:
         """Keep a run in the list of runs that both sides made."""
         pair = PairView.current()
-        pair.made = [*pair.made, (trace, asked)][-MOST_MADE:]
+        pair.made = [*pair.made, (trace, request)][-MOST_MADE:]
 
     @property
     def told(self) -> Trace | None:
@@ -127,10 +131,6 @@ class PairView(PageView):
         for side in sides():
             side.selected = self.selected
 
-    def turn_page(self, window: str, first: int) -> None:
-        """Move both heatmaps."""
-        setattr(self, window, max(0, first))
-
     def follow(self, left: Trace, right: Trace) -> None:
         """Select the first difference of two runs that weren't shown together before."""
         if len(self.shown) == 2 and self.shown[0] is left and self.shown[1] is right:
@@ -144,11 +144,12 @@ class PairView(PageView):
         """Return the first difference, by what the traces hold."""
         return self.memo("parting", (left, right), lambda: compare(left, right))
 
-    def recorded(self, left: Trace, right: Trace, distribution: str) -> PairMeasures:
+    def recorded(
+        self, left: Trace, right: Trace, distribution: ComparedDistribution
+    ) -> PairMeasures:
         """Return the measures that the traces allow."""
-        kind = "final" if distribution == "final" else "raw"
-        key = (left, right, kind)
-        return self.memo("recorded", key, lambda: recorded_measures(left, right, kind))
+        key = (left, right, distribution)
+        return self.memo("recorded", key, lambda: recorded_measures(left, right, distribution))
 
 
 def sides() -> list[SideView]:
@@ -160,10 +161,10 @@ def sides() -> list[SideView]:
     return found
 
 
-def tell_step(pair: PairView, opens: int) -> None:
+def write_step(pair: PairView, opens: int) -> None:
     """Let the address name the selected step, where it isn't the one that opens."""
     if not pair.linked:
-        address.tell(_STEP, None if pair.selected == opens else str(pair.selected))
+        address.write(_STEP, None if pair.selected == opens else str(pair.selected))
 
 
 @dataclass(frozen=True)
@@ -172,12 +173,12 @@ class SessionRun:
 
     Args:
         origin: where the session has it from, in words.
-        asked: what it was asked for, if it was made here.
+        request: what it was asked for, if it was made here.
     """
 
     origin: str
     trace: Trace
-    asked: Request | None = None
+    request: Request | None = None
     source: Source = "run"
 
 
@@ -196,11 +197,11 @@ def put(side: SideView, run: SessionRun) -> None:
         side.open(run.trace, run.source)
     else:
         side.show(run.trace, run.source)
-    side.request = side.asked = run.asked
+    side.request = side.shown_request = run.request
     registry.COMPARE.load_controls(run.trace)
-    if run.asked is not None:
-        asked = run.asked
-        control.load({"model": asked.model, "chat": asked.chat, "system": asked.system})
+    if run.request is not None:
+        names = ("model", "chat", "system")
+        control.load({name: getattr(run.request, name) for name in names})
 
 
 def redraw() -> None:

@@ -32,15 +32,16 @@ def measured(pair: PairView) -> PairMeasures:
     """Return the measures that the controls ask for; those of the files until a reading is done."""
     left, right = (side.told for side in state.sides())
     assert left is not None and right is not None
-    text, of = str(value("compare_text")), str(value("compare_of"))
+    text, of = value("compare_text"), value("compare_of")
     if text != "own" and may_read(0) and may_read(1):
-        found, ready = pair.soon(
+        read: PairMeasures | None
+        read, ready = pair.soon(
             "under",
             (left, right, text, of),
             lambda job: work.read_under(job, left, right, text, of),
         )
-        if ready and found is not None:
-            return found
+        if ready and read is not None:
+            return read
     return pair.recorded(left, right, of)
 
 
@@ -71,7 +72,7 @@ def draw_step(pair: PairView) -> None:
                 with slot.use(place), st.container(key=platform.key("pair-first")):
                     _candidates(pair, side)
     opens = pair.parting(*pair.shown).at if len(pair.shown) == 2 else 0
-    state.tell_step(pair, opens or 0)
+    state.write_step(pair, opens or 0)
     address.keep()
 
 
@@ -84,7 +85,7 @@ def _candidates(pair: PairView, side: SideView) -> None:
         )
         return
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
-    figure.said(settings_caption(told))
+    figure.omit_captions(settings_caption(told))
     figure.chart(CANDIDATES.part(side, told, step=step), (told, pair.selected))
 
 
@@ -110,7 +111,7 @@ def draw_rest(pair: PairView) -> None:
         st.text(error)
     elif pair.active("under"):
         st.text("The models read the text…")
-    figure.said(captions(left, right, Paper(width)))
+    figure.omit_captions(captions(left, right, Paper(width)))
     panel.tabs(
         "measure",
         {
@@ -128,7 +129,7 @@ def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None
         return
     of = str(value("compare_of"))
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
-    figure.said(settings_caption(told))
+    figure.omit_captions(settings_caption(told))
     part = HEATMAP.part(
         side,
         told,

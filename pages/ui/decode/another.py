@@ -79,14 +79,14 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         help="A text of several tokens is given whole. A word after another one begins with a "
         "space.",
     )
-    seed = own = None
+    seed = run_seed = None
     if drawn:
-        own = min(drawn.seed, shared.MAX_SEED)
+        run_seed = min(drawn.seed, shared.MAX_SEED)
         seed = st.number_input(
             "Seed of the steps after it",
             0,
             shared.MAX_SEED,
-            own,
+            run_seed,
             key=_key_of(view, step, "seed"),
             help="The run's own seed throws the same dice at each step as the run itself.",
         )
@@ -95,11 +95,13 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         view,
         "decode",
         "Go on from here",
-        partial(_go_on, view, Fork(trace, step.index, ids, text), None if seed == own else seed),
+        partial(
+            _go_on, view, Fork(trace, step.index, ids, text), None if seed == run_seed else seed
+        ),
         key="go_on",
         icon="alt_route",
         type="primary",
-        disabled=not (text or ids or seed != own) or not _may_load(view),
+        disabled=not (text or ids or seed != run_seed) or not _may_load(view),
     )
 
 
@@ -146,13 +148,13 @@ def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
 
 
 def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
-    def ask(_: Read) -> Request:
+    def make_request(_: Read) -> Request:
         request = _request(view, fork, seed)
-        view.rooted(fork.trace).require_room(1, request.config.max_new_tokens)
+        view.ensure_tree(fork.trace).require_room(1, request.config.max_new_tokens)
         st.session_state[platform.key(MENU)] = False
         return request
 
-    bar.start(view, ask)
+    bar.start(view, make_request)
 
 
 def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
@@ -179,11 +181,11 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
 def compare(view: DecodeView, trace: Trace) -> None:
     """In a callback: turn to Compare with a run, and before it the one that it went on from, else
     the one that was made before it."""
-    runs = [registry.SESSION_RUN("Decode", trace, view.asked, view.source)]
+    runs = [registry.SESSION_RUN("Decode", trace, view.shown_request, view.source)]
     tree, earlier = view.tree_of(trace), view.earlier(trace)
     if tree and (parent := tree.tree.branches[tree.place(trace) or 0].parent) is not None:
         branch = tree.tree.branches[parent]
-        before = ("Decode", branch.trace, tree.asked[parent], tree.sources[parent])
+        before = ("Decode", branch.trace, tree.requests[parent], tree.sources[parent])
         runs.insert(0, registry.SESSION_RUN(*before))
     elif earlier is not None:
         runs.insert(0, registry.SESSION_RUN("Decode", *earlier, view.source_of(earlier[0])))
@@ -195,18 +197,18 @@ def compare(view: DecodeView, trace: Trace) -> None:
 def _request(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
     trace, config = fork.trace, _config(fork.trace.config, seed)
     made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
-    return replace(view.asked or made, config=config, draft="", given=(), fork=fork)
+    return replace(view.shown_request or made, config=config, draft="", given=(), fork=fork)
 
 
 def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
     st.session_state[platform.key(MENU)] = False
-    tree, at = view.rooted(trace), step.index
-    kept = trace.token_ids[:at]
+    tree, at = view.ensure_tree(trace), step.index
+    prefix = trace.token_ids[:at]
     taken = {
         branch.trace.token_ids[at]
         for branch in tree.tree.branches
-        if branch.trace.token_ids[:at] == kept and len(branch.trace.token_ids) > at
+        if branch.trace.token_ids[:at] == prefix and len(branch.trace.token_ids) > at
     }
     likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
     forks = [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]

@@ -87,8 +87,8 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
     typed = config(lambda key: "" if key in lines.KEYS else read(key))
-    asked = replace(from_sidebar(typed, read=read), given=given_ids(read))
-    return lines.with_lines(asked, read)
+    made = replace(from_sidebar(typed, read=read), given=given_ids(read))
+    return lines.with_lines(made, read)
 
 
 def given_ids(read: Read) -> tuple[int, ...]:
@@ -96,27 +96,27 @@ def given_ids(read: Read) -> tuple[int, ...]:
 
     There are none once it has made its run.
     """
-    for key, said in st.session_state.get(platform.key(GIVEN_FOR), {}).items():
+    for key, linked in st.session_state.get(platform.key(GIVEN_FOR), {}).items():
         row = row_of(key)
-        if read(key) != (row.of_address(said) if said else row.default):
+        if read(key) != (row.of_address(linked) if linked else row.default):
             return ()
     return tuple(int(word) for word in str(read(GIVEN.key)).split(".") if word)
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range."""
-    return said_of_config(trace.config, shared.said_by(trace))
+    return values_of_config(trace.config, shared.control_values(trace))
 
 
-def said_of_config(config: MethodConfig, said: dict[str, Any]) -> dict[str, Any]:
-    """The control values of settings, by key, with those that are known already."""
+def values_of_config(config: MethodConfig, values: dict[str, Any]) -> dict[str, Any]:
+    """Return control values of settings, by key, beside others; omit those out of range."""
     rows = (*COMMON, *strategy_of(config).rows, *KNOB_ROWS)
-    return reached(rows, config, {**said, "method": config.method})
+    return reached(rows, config, {**values, "method": config.method})
 
 
 def load_controls(content: Trace | RunTree) -> None:
     """Set the controls to the settings of a run, or of a tree's first one, as far as they reach."""
-    load(said_by(content if isinstance(content, Trace) else first_run(content)))
+    load(control_values(content if isinstance(content, Trace) else first_run(content)))
 
 
 def method() -> None:
@@ -145,5 +145,5 @@ def knobs(then: Callable[[], None]) -> None:
 
 _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
 RUN_CONTROLS = RunControls(
-    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by, request, given=GIVEN.key
+    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, control_values, request, given=GIVEN.key
 )
