@@ -1,4 +1,7 @@
-"""File of a comparison: both runs, the first difference with its cause, and the measures."""
+"""File of a comparison: both runs, the first difference with its cause, and the measures.
+
+A reader takes the two runs from it, and compares them again.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import math
 from typing import Any
 
 from core.decoding.comparison.measures import PairMeasures
-from core.decoding.comparison.types import Parting
+from core.decoding.comparison.types import ComparedRuns, Parting
 from core.decoding.comparison.words import differences
 from core.decoding.record.trace import Trace
-
-SCHEMA, VERSION = "decoding-explorer/comparison", 1
+from core.decoding.serial import require_header
+from core.traces.file import trace_of
 
 
 def comparison_dict(
@@ -19,8 +22,8 @@ def comparison_dict(
 ) -> dict[str, Any]:
     """Return a comparison in JSON's types; probabilities from 0 to 1, other numbers in nats."""
     return {
-        "schema": SCHEMA,
-        "version": VERSION,
+        "schema": ComparedRuns.schema,
+        "version": ComparedRuns.version,
         "cause": parting.cause,
         "reason": parting.reason,
         "parted_at": parting.at,
@@ -54,6 +57,16 @@ def comparison_json(left: Trace, right: Trace, parting: Parting, measures: PairM
     """Return the content of a comparison's file."""
     content = comparison_dict(left, right, parting, measures)
     return json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def comparison_of(data: Any) -> ComparedRuns:
+    """Return the two runs of a parsed file.
+
+    Raises:
+        TraceError: the file is invalid; the message names the fault.
+    """
+    require_header(data, ComparedRuns)
+    return ComparedRuns(trace_of(data.get("left")), trace_of(data.get("right")))
 
 
 def _finite(value: float) -> float | str:

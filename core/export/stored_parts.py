@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import core.figures as figures
+from core.decoding.comparison.measures import PairMeasures
 from core.decoding.counting import counted, nth
 from core.decoding.lab.types import LabExample
+from core.decoding.record.trace import Trace
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
@@ -14,6 +16,7 @@ from core.evaluation.votes.best_of import SampledProblems, of_way
 from core.export.part import Part, of_figure
 from core.figures.base.figure import Figure
 from core.figures.base.labels import config_caption, plain_name, settings_caption
+from core.figures.compare.lines import MEASURES
 
 _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 
@@ -37,6 +40,18 @@ def lab_parts(example: LabExample) -> list[Part]:
     if grown := example.continuations:
         return [*parts, of_figure(f"tree-{at}", figures.lab_tree, grown)]
     return [*parts, Part("tree", needs="write continuations first")]
+
+
+def pair_parts(
+    left: Trace, right: Trace, measures: PairMeasures, selected: int | None = None
+) -> list[Part]:
+    """Return the figures of each measure along two runs."""
+    return [
+        of_figure(
+            measure, figures.pair_lines, left, right, measures, measure=measure, selected=selected
+        )
+        for measure in MEASURES
+    ]
 
 
 def sweep_parts(sweep: BudgetSweep) -> list[Part]:

@@ -18,6 +18,12 @@ from core.figures.base.sheet import KeyLine, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 Measure: TypeAlias = Literal["entropy", "surprisal", "kl", "variation"]
+MEASURES: dict[Measure, str] = {
+    "entropy": "Entropy",
+    "surprisal": "Surprisal",
+    "kl": "KL divergence",
+    "variation": "Total variation",
+}
 _UNITS: dict[Measure, str] = {
     "entropy": "entropy, nats",
     "surprisal": "surprisal, nats",

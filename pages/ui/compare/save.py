@@ -12,7 +12,7 @@ from core.decoding.comparison.types import CAUSES, Parting
 from core.decoding.comparison.words import differences_words
 from core.decoding.record.trace import Trace
 from core.export.comparison import comparison_json
-from core.export.subject import Subject
+from core.export.subject import pair_subject
 from core.export.web.run_page import PAPER
 from core.figures.compare.lines import captions
 from pages.ui import platform, registry
@@ -40,25 +40,12 @@ def menu(
     source = ArchiveSource(
         _STEM,
         registry.COMPARE.path,
-        lambda: subject(left, right, file()),
+        lambda: pair_subject(left, right, file()),
         lambda paper: parts(pair, measures, paper),
         lambda: tables(measures),
         link_to_both(),
     )
     save.save(source, file, partial(web_page, pair, left, right, parting, measures))
-
-
-def subject(left: Trace, right: Trace, file: bytes) -> Subject:
-    """Return both runs as the subject of an archive."""
-    both = [Subject.of_trace(run, b"") for run in (left, right)]
-    return replace(
-        both[0],
-        caption=captions(left, right, PAPER),
-        settings={"A": both[0].settings, "B": both[1].settings},
-        files={"comparison.json": file},
-        config=None,
-        models="; ".join(dict.fromkeys(one.models for one in both)),
-    )
 
 
 def tables(measures: PairMeasures) -> Tables:

@@ -81,11 +81,11 @@ def _text(pair: PairView, side: SideView, keys: bool, trace: Trace) -> None:
         panel.head(
             side, trace, counted(len(trace.token_ids), "token"), ended, page=registry.COMPARE
         )
-        told = side.told
-        if told is not None and told.token_steps:
+        stepwise = side.stepwise
+        if stepwise is not None and stepwise.token_steps:
             parted = pair.parting(*pair.shown).at if len(pair.shown) == 2 else None
             selected = pair.selected if side.step_at(pair.selected) else -1
-            _strip(side, told, selected, live=False, parted=parted, keys=keys)
+            _strip(side, stepwise, selected, live=False, parted=parted, keys=keys)
         else:
             st.text(trace.text)
             _read_button(side, trace)

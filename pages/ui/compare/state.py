@@ -77,13 +77,13 @@ class SideView(View):
         pair.made = [*pair.made, (trace, request)][-MOST_MADE:]
 
     @property
-    def told(self) -> Trace | None:
+    def stepwise(self) -> Trace | None:
         """The run with its single steps: as it was recorded, or as the model has read it."""
         return self.read or self.trace
 
     @property
     def steps(self) -> tuple[TokenStep, ...]:
-        return self.told.token_steps if self.told else ()
+        return self.stepwise.token_steps if self.stepwise else ()
 
     def step_at(self, at: int) -> TokenStep | None:
         """Return a step by its index; None behind the run's end."""

@@ -9,12 +9,13 @@ import streamlit as st
 from core.decoding.comparison.measures import PairMeasures
 from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
+from core.export.stored_parts import pair_parts
 from core.figures.base.grid import columns_for
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
-from core.figures.compare.lines import Measure, captions
+from core.figures.compare.lines import MEASURES, Measure, captions
 from pages.ui import platform
-from pages.ui.compare import controls, parts, state, work
+from pages.ui.compare import controls, state, work
 from pages.ui.compare.state import NAMES, REST, SLOTS, WATCH, PairView, SideView
 from pages.ui.decode.parts import CANDIDATES, HEATMAP
 from pages.ui.decode.state import uncertain_steps
@@ -30,7 +31,7 @@ from pages.ui.widgets.controls.control import value
 
 def measured(pair: PairView) -> PairMeasures:
     """Return the measures that the controls ask for; those of the files until a reading is done."""
-    left, right = (side.told for side in state.sides())
+    left, right = (side.stepwise for side in state.sides())
     assert left is not None and right is not None
     text, of = value("compare_text"), value("compare_of")
     if text != "own" and may_read(0) and may_read(1):
@@ -65,7 +66,7 @@ def draw_step(pair: PairView) -> None:
             ),
             slot.use(SLOTS[longer]),
         ):
-            marked = tuple(uncertain_steps(told)) if (told := both[longer].told) else ()
+            marked = tuple(uncertain_steps(trace)) if (trace := both[longer].stepwise) else ()
             stepper.draw(token_strip.KEY, pair.selected, len(both[longer].steps), marked)
         with st.container(key=platform.key("pair")):
             for place, side in zip(SLOTS, both, strict=True):
@@ -77,16 +78,16 @@ def draw_step(pair: PairView) -> None:
 
 
 def _candidates(pair: PairView, side: SideView) -> None:
-    step, told = side.step_at(pair.selected), side.told
-    if step is None or told is None:
+    step, trace = side.step_at(pair.selected), side.stepwise
+    if step is None or trace is None:
         st.text(
             f"{NAMES[slot.current().prefix]} has no step {nth(pair.selected)}: "
             f"{counted(len(side.steps), 'step')}."
         )
         return
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
-    figure.omit_captions(settings_caption(told))
-    figure.chart(CANDIDATES.part(side, told, step=step), (told, pair.selected))
+    figure.omit_captions(settings_caption(trace))
+    figure.chart(CANDIDATES.part(side, trace, step=step), (trace, pair.selected))
 
 
 def draw_rest(pair: PairView) -> None:
@@ -103,7 +104,7 @@ def draw_rest(pair: PairView) -> None:
     for place, side in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
             _heatmap(pair, side, columns, min(width, style.BESIDE))
-    left, right = (side.told for side in state.sides())
+    left, right = (side.stepwise for side in state.sides())
     if left is None or right is None:
         return
     measures = measured(pair)
@@ -116,7 +117,7 @@ def draw_rest(pair: PairView) -> None:
         "measure",
         {
             name: Tab(title, partial(_measure, pair, left, right, measures, name))
-            for name, title in parts.MEASURES.items()
+            for name, title in MEASURES.items()
         },
         linked=False,
     )
@@ -124,29 +125,32 @@ def draw_rest(pair: PairView) -> None:
 
 
 def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None:
-    told = side.told
-    if told is None or pair.first >= len(side.steps):
+    trace = side.stepwise
+    if trace is None or pair.first >= len(side.steps):
         return
     of = str(value("compare_of"))
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
-    figure.omit_captions(settings_caption(told))
+    figure.omit_captions(settings_caption(trace))
     part = HEATMAP.part(
         side,
-        told,
+        trace,
         first=pair.first,
         columns=columns,
         rows=HEATMAP_ROWS,
         value=of,
         paper=Paper(width),
     )
-    figure.chart(part, (told, pair.first, pair.selected, width, of), on_click=partial(_click, pair))
+    figure.chart(
+        part, (trace, pair.first, pair.selected, width, of), on_click=partial(_click, pair)
+    )
 
 
 def _measure(
     pair: PairView, left: Trace, right: Trace, measures: PairMeasures, measure: Measure
 ) -> None:
+    drawn = pair_parts(left, right, measures, pair.selected)
     figure.chart(
-        parts.measure_part(left, right, measures, measure, pair.selected),
+        next(part for part in drawn if part.name == measure),
         (left, right, measures, pair.selected),
         on_click=partial(_click, pair),
         across=True,
