@@ -73,7 +73,8 @@ def _verdict(pair: PairView, left: Trace, right: Trace) -> None:
         st.markdown(f"**{CAUSES[parting.cause]}**")
         st.text(parting.reason)
         if parting.rivals:
-            st.text(" · ".join(_rival(name, parting, at) for at, name in enumerate("AB")))
+            rivals = [_rival(name, parting, at) for at, name in enumerate("AB")]
+            st.text(" · ".join([*rivals, *_margin(parting)]))
         with st.container(
             key=platform.key("parting-row"),
             horizontal=True,
@@ -102,6 +103,13 @@ def _rival(name: str, parting: Parting, at: int) -> str:
         for side, prob in zip("AB", (rival.left_prob, rival.right_prob), strict=True)
     ]
     return f"{name} emits {visible_token(rival.text, 24)}: {', '.join(shown)}"
+
+
+def _margin(parting: Parting) -> list[str]:
+    """Return the distance of the two tokens beside the measured rounding, where it is known."""
+    if parting.margin is None or parting.rounding is None:
+        return []
+    return [f"margin {parting.margin:.2g} nats, rounding {parting.rounding:.2g} nats"]
 
 
 def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:

@@ -129,6 +129,7 @@ def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None
     if trace is None or pair.first >= len(side.steps):
         return
     of = str(value("compare_of"))
+    other = next(view.stepwise for view in state.sides() if view is not side)
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
     figure.omit_captions(settings_caption(trace))
     part = HEATMAP.part(
@@ -138,10 +139,11 @@ def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None
         columns=columns,
         rows=HEATMAP_ROWS,
         value=of,
+        beside=other,
         paper=Paper(width),
     )
     figure.chart(
-        part, (trace, pair.first, pair.selected, width, of), on_click=partial(_click, pair)
+        part, (trace, other, pair.first, pair.selected, width, of), on_click=partial(_click, pair)
     )
 
 

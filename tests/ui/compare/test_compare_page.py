@@ -70,6 +70,7 @@ def test_two_stored_runs_are_compared_before_any_model_is_loaded() -> None:
     said = seen.texts(app)
     assert "They differ in temperature (0.8 | 0.3)." in said
     assert "Only temperature can have decided it" in said
+    assert "margin 2.6 nats, rounding" in said
     assert {"candidates", "heatmap", "entropy"} <= set(seen.charts(app))
     parted = pair_of(app).parting(*pair_of(app).shown)
     assert selected(app) == {"a_strip": parted.at, "b_strip": parted.at}
@@ -181,6 +182,40 @@ def test_a_run_of_the_session_can_be_put_on_either_side() -> None:
     app = app.run()
     assert not app.exception
     assert "<img" not in seen.markup(app) and "onerror" not in seen.markup(app)
+
+
+def test_the_files_of_both_runs_hold_their_figures_and_a_link() -> None:
+    saved = AppTest.from_function(_saved, default_timeout=seen.SECONDS).run()
+    assert not saved.exception
+    names = saved.session_state["names"]
+    assert {"entropy", "surprisal", "kl", "variation", "b-candidates-step-5"} <= set(names)
+    assert sum("heatmap" in name for name in names) >= 2
+    assert "two runs" in saved.session_state["page"]
+    link = saved.session_state["link"]
+    assert link.parameters["b_run"] is None and link.whole == {} and not link.lost
+    made = saved.session_state["made"]
+    assert made.parameters["b_run"] == made.whole["b_run"] == "1"
+    assert made.parameters["b_temperature"] == "0.3" and made.parameters["a_run"] is None
+
+
+def _saved() -> None:
+    """Save the stored pair, and the same one with a right side that was run here."""
+    import streamlit as st
+
+    from pages.ui.compare import controls, save, state  # noqa: F401
+    from pages.ui.compare.parts import parts
+
+    pair = state.PairView.current()
+    left, right = (side.trace for side in state.sides())
+    assert left is not None and right is not None
+    pair.follow(left, right)
+    measures, parting = pair.recorded(left, right, "raw"), pair.parting(left, right)
+    st.session_state["names"] = [part.name for part in parts(pair, measures)]
+    page = save.web_page(pair, left, right, parting, measures)
+    st.session_state["page"] = page.decode()
+    st.session_state["link"] = save.link_to_both()
+    state.sides()[1].show(right, "run")
+    st.session_state["made"] = save.link_to_both()
 
 
 @pytest.mark.usefixtures("model")
