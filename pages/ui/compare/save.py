@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from core import figures
-from core.decoding.comparison.measures import PairMeasures
+from core.decoding.comparison.measures import PairMeasures, recorded_measures
+from core.decoding.comparison.parting import compare
 from core.decoding.comparison.types import CAUSES, Parting
 from core.decoding.comparison.words import differences_words
 from core.decoding.record.trace import Trace
 from core.export.comparison import comparison_json
 from core.export.subject import pair_subject
 from core.export.web.run_page import PAPER
+from core.figures.base.theme import LIGHT, Theme
 from core.figures.compare.lines import captions
 from pages.ui import platform, registry
 from pages.ui.compare.parts import parts
-from pages.ui.compare.state import SLOTS, PairView, sides
+from pages.ui.compare.state import SLOTS, PairView, SideView, sides
 from pages.ui.platform import slot
 from pages.ui.run.files import link_run, save
 from pages.ui.run.files.archive import ArchiveSource, Tables
@@ -41,11 +43,13 @@ def menu(
         _STEM,
         registry.COMPARE.path,
         lambda: pair_subject(left, right, file()),
-        lambda paper: parts(pair, measures, paper),
+        lambda paper: parts(sides(), measures, pair.selected, paper),
         lambda: tables(measures),
         link_to_both(),
     )
-    save.save(source, file, partial(web_page, pair, left, right, parting, measures))
+    save.save(
+        source, file, lambda: web_page(sides(), parting, measures, pair.selected, style.theme())
+    )
 
 
 def tables(measures: PairMeasures) -> Tables:
@@ -53,14 +57,35 @@ def tables(measures: PairMeasures) -> Tables:
     return [("Measures of both runs.", figures.pair_lines_data(measures))]
 
 
+def stored_page() -> bytes | None:
+    """Return the web page of the two stored runs; None if a file can't be read."""
+    both = []
+    for place in SLOTS:
+        with slot.use(place):
+            both.append(SideView.initial())
+    left, right = (side.trace for side in both)
+    if left is None or right is None:
+        return None
+    parting = compare(left, right)
+    for side in both:
+        side.selected = parting.at or 0
+    return web_page(both, parting, recorded_measures(left, right), parting.at or 0)
+
+
 def web_page(
-    pair: PairView, left: Trace, right: Trace, parting: Parting, measures: PairMeasures
+    both: Sequence[SideView],
+    parting: Parting,
+    measures: PairMeasures,
+    selected: int,
+    theme: Theme = LIGHT,
 ) -> bytes:
     """Return both runs and their figures as one page that needs no server and no network."""
+    left, right = (side.trace for side in both)
+    assert left is not None and right is not None
     return save.web_page(
         left,
-        parts(pair, measures, PAPER),
-        style.theme(),
+        parts(both, measures, selected, PAPER),
+        theme,
         title="Decoding Explorer: two runs",
         settings=captions(left, right, PAPER),
         notes=[

@@ -63,7 +63,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         if c.token_id != step.token_id
     }
     if drawn:
-        labels[NONE] = "none: another seed from here on"
+        labels[NONE] = "no token: another seed from this step on"
     # Not in a label, which would take a token's text for markup.
     st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
     token = st.selectbox(
@@ -76,8 +76,8 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         "or type a text",
         key=_key_of(view, step, "text"),
         max_chars=_LONGEST_TEXT,
-        help="A text of several tokens is given whole. A word after another one begins with a "
-        "space.",
+        help="A text of several tokens is inserted whole. A word after another word begins with "
+        "a space.",
     )
     seed = run_seed = None
     if drawn:
@@ -88,7 +88,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             shared.MAX_SEED,
             run_seed,
             key=_key_of(view, step, "seed"),
-            help="The run's own seed throws the same dice at each step as the run itself.",
+            help="With the run's own seed every step gets the same random numbers as in the run.",
         )
     ids = () if text or token in (None, NONE) else (token,)
     bar.button(
@@ -109,13 +109,13 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Draw the number of runs that go on in one batch, and its button."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = st.number_input(
-            "Or each of the likeliest",
+            "Or several of the likeliest",
             2,
             MOST_GROWN,
             4,
             key=platform.key("fork_top"),
-            help="They go on in one batch, each with the run's own settings and dice. The "
-            "run's own token, and those that the tree has there, are left out.",
+            help="The branches run in one batch with the run's settings and seed. Tokens that "
+            "already have a run in the tree are left out.",
         )
         bar.button(
             view,
@@ -233,7 +233,7 @@ def _growing(job: Job) -> None:
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,
-        help="Branches grow; what they have by then is kept.",
+        help="Stop the new branches. Their tokens so far are kept.",
     )
 
 

@@ -210,8 +210,10 @@ def _saved() -> None:
     assert left is not None and right is not None
     pair.follow(left, right)
     measures, parting = pair.recorded(left, right, "raw"), pair.parting(left, right)
-    st.session_state["names"] = [part.name for part in parts(pair, measures)]
-    page = save.web_page(pair, left, right, parting, measures)
+    st.session_state["names"] = [
+        part.name for part in parts(state.sides(), measures, pair.selected)
+    ]
+    page = save.web_page(state.sides(), parting, measures, pair.selected)
     st.session_state["page"] = page.decode()
     st.session_state["link"] = save.link_to_both()
     state.sides()[1].show(right, "run")
