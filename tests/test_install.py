@@ -34,7 +34,7 @@ def index() -> Iterator[str]:
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> Asked:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Linux without a driver and without torch; what pip is asked to install."""
     calls: Asked = []
     monkeypatch.setattr(install, "pip", lambda *given: calls.append(given[1:]) or (0, ""))

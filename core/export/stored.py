@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import core.figures as figures
+from core.decoding.comparison.measures import recorded_measures
+from core.decoding.comparison.types import ComparedRuns
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
@@ -21,7 +23,8 @@ from core.evaluation.example import SCHEMA as REASONING
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
-from core.export.subject import Subject
+from core.export.comparison import comparison_of
+from core.export.subject import Subject, pair_subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption
@@ -35,7 +38,8 @@ if TYPE_CHECKING:
 
 _DRAWN = (
     "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
-    "sweeps, evaluations, the reasoning example and data paths (the JSON of `core path`)."
+    "sweeps, evaluations, the reasoning example, comparisons and data paths (the JSON of "
+    "`core path`)."
 )
 
 
@@ -92,6 +96,7 @@ def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
         LabExample.schema: _lab,
         REASONING: _reasoning,
         DATA_PATH: _data_path,
+        ComparedRuns.schema: _comparison,
     }
     if schema in kinds:
         return kinds[schema]
@@ -148,6 +153,17 @@ def many_tables(many: ManyRuns) -> list[Table]:
         ("Every run.", figures.many_runs_data(many)),
         ("Every fork.", figures.many_forks_data(many)),
     ]
+
+
+def _comparison(data: Any, raw: bytes) -> StoredFile:
+    comparison = comparison_of(data)
+    left, right = comparison.left, comparison.right
+    measures = recorded_measures(left, right)
+    return StoredFile(
+        comparison,
+        partial(pair_subject, left, right, raw),
+        lambda: [("Measures of both runs.", figures.pair_lines_data(measures))],
+    )
 
 
 def _lab(data: Any, raw: bytes) -> StoredFile:

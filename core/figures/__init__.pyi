@@ -17,6 +17,8 @@ from .beam.step import beam_step as beam_step
 from .beam.step import beam_step_data as beam_step_data
 from .beam.tree import beam_tree as beam_tree
 from .beam.words import beam_tree_data as beam_tree_data
+from .compare.lines import pair_lines as pair_lines
+from .compare.lines import pair_lines_data as pair_lines_data
 from .decode.arithmetic import softmax_row as softmax_row
 from .decode.arithmetic import softmax_row_data as softmax_row_data
 from .decode.branches import run_tree as run_tree

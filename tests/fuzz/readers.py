@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from core import check
+from core.decoding.comparison.measures import recorded_measures
+from core.decoding.comparison.parting import compare
 from core.decoding.errors import (
     ConfigError,
     DecodingError,
@@ -42,6 +44,7 @@ from core.evaluation.scoring.verifier import worked_out
 from core.evaluation.strict_json import to_json
 from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.export.catalog import entries_of
+from core.export.comparison import comparison_json
 from core.export.stored import read_stored
 from core.figures import LIGHT
 from core.figures.base.paper import WIDE
@@ -144,6 +147,11 @@ def _many() -> bytes:
     for value in values:
         value["steps"], value["token_ids"] = value["steps"][:4], value["token_ids"][:3]
     return _lines(*values)
+
+
+def _comparison() -> bytes:
+    run = Trace.from_dict(json.loads(_of("sampling")[0]))
+    return comparison_json(run, run, compare(run, run), recorded_measures(run, run))
 
 
 def _sweep() -> bytes:
@@ -286,7 +294,7 @@ READERS = (
     Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),
         "core/traces/lab.py"),
     Reader("file with figures", _draw, DecodingError,
-        (*_of("lab", "greedy"), _reasoning(), _path()), "core/export/stored.py"),
+        (*_of("lab", "greedy"), _reasoning(), _path(), _comparison()), "core/export/stored.py"),
     Reader("file of rows with figures", _draw, DecodingError, (_sweep(), _evaluation(), _many()),
         "core/export/stored.py", lines=True),
     Reader("reasoning example", lambda data: example_from_dict(_own(data)), SweepError,

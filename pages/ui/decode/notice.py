@@ -57,7 +57,7 @@ def _choice(trace: Trace, step: TokenStep) -> str:
         return "The draw took the likeliest token. With another seed a lower bar may win."
     return (
         f"The draw took rank {chosen.rank:,}, with {percent(chosen.prob)}. Greedy would have taken "
-        "rank 1; lower the temperature, and the bars lean to the top."
+        "rank 1; lower the temperature, and the top bars grow."
     )
 
 

@@ -112,7 +112,7 @@ def test_figures_say_what_is_unknown(top: Any) -> None:
     tail = next(item for item in figure.data if item.name == "unknown tokens")
     assert tail.marker.pattern.shape == "/"
     assert "doesn't name" in str(figure.layout) and "20 of 4,096 tokens named" in figure.to_json()
-    assert "at least, by known" in str(uncertainty(trace).layout)
+    assert "lower bound by known" in str(uncertainty(trace).layout)
     unnamed = [p for p in trace.prompt_step.positions if p.next_token_id and p.next_rank is None]
     assert unnamed and "not among the tokens" in prompt_reading(trace).to_json()
 

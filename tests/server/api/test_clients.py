@@ -97,6 +97,7 @@ def test_what_a_client_sends_by_default_is_taken(endpoint: Served, client: str) 
 
 def test_top_level_names_set_the_run_as_those_of_decoding_do(endpoint: Served) -> None:
     shaping = {"top_k": 9, "min_p": 0.02, "repetition_penalty": 1.1}
+    shaping |= {"frequency_penalty": 0.5, "presence_penalty": -0.25}
     flat = _text(endpoint, **shaping, min_tokens=3, temperature=0.9, seed=5)
     shaping["temperature"] = 0.9
     decoding = {"method": "sampling", "seed": 5, "min_new_tokens": 3, "shaping": shaping}

@@ -164,7 +164,7 @@ def test_re_ranking_says_what_searching_again_would_have_done(
     view_of(app).show(first, "file")
     move(app, "length_penalty", penalty).run()
     sentence = next(line for line in texts(app).splitlines() if "Ranked anew" in line)
-    signs = {1: "would have gone on", -1: "would have ended", 0: "return just this"}
+    signs = {1: "would have gone on", -1: "would have ended", 0: "return the same paths"}
     assert [key for key, words in signs.items() if words in sentence] == [sign]
     assert sign >= 0 or f"ended after step {len(again.beam_steps)}." in sentence
     assert sign == 1 or again.hypotheses[0].text in texts(app)

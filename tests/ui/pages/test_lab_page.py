@@ -195,6 +195,8 @@ def test_the_address_restores_every_control() -> None:
         xtc_probability="0.35",
         xtc_threshold="0.07",
         penalty="1.1",
+        frequency_penalty="0.5",
+        presence_penalty="-0.25",
         order="mlx-lm",
         dice="Gumbel",
         roll="3",
@@ -222,6 +224,8 @@ def test_the_address_restores_every_control() -> None:
         xtc_probability=0.35,
         xtc_threshold=0.07,
         repetition_penalty=1.1,
+        frequency_penalty=0.5,
+        presence_penalty=-0.25,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
     assert settings.order.key == "mlx-lm" and settings.rolls == 3

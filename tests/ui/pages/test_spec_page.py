@@ -103,7 +103,7 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
 
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
-    assert "Changes what the target would write" in texts(app)
+    assert "Changes the distribution" in texts(app)
     move(app, "temperature", 0.0).run()
     assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
 
@@ -128,7 +128,7 @@ def test_a_target_with_other_tokens_begins_with_prompt_lookup(open_spec: Open) -
     """No embedded model can draft for it; what a link or a visitor chooses stays."""
     app = open_spec(model="smollm2")
     assert app.session_state["draft"] == spec_controls.LOOKUP
-    assert "for smollm2 prompt lookup does" in markup(app)
+    assert "knows other tokens than smollm2" in markup(app)
     for model in ("embedded:target", "smollm2"):
         app.selectbox(key="model").set_value(model).run()
         app.selectbox(key="draft").set_value(spec_controls.DEFAULT_DRAFT).run()
