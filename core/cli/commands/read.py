@@ -191,9 +191,12 @@ def _plain(
         if divergence is None
         else {
             "names": divergence.names,
-            "mean_kl": divergence.mean_kl,
+            "mean_kl": _finite(divergence.mean_kl),
             "flipped": divergence.flipped,
-            "tokens": [row._asdict() | {"at": nth(row.place)} for row in divergence.tokens],
+            "tokens": [
+                row._asdict() | {"at": nth(row.place), "kl": _finite(row.kl)}
+                for row in divergence.tokens
+            ],
         },
     }
 

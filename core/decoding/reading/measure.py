@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from core.decoding.comparison.readings import divergence_of
 from core.decoding.errors import ConfigError
 from core.decoding.loop.run import read_again
 from core.decoding.loop.text import single_token
@@ -152,16 +153,15 @@ def _read(model: LanguageModel, contexts: list[object], at: int, part: Sequence[
 def _compared(
     model: LanguageModel, at: int, token_id: int, one: Tensor, other: Tensor
 ) -> TokenDivergence:
-    """Compare `[vocab]` log-probabilities; a token without probability adds nothing to the KL."""
-    probs, others = one.exp(), other.exp()
-    terms = torch.where(probs > 0, probs * (one - other), torch.zeros_like(probs))
+    """Compare `[vocab]` log-probabilities."""
+    found = divergence_of(one, other)
     favourites = int(one.argmax()), int(other.argmax())
     return TokenDivergence(
         at,
         token_id,
         model.token_text(token_id),
-        max(0.0, float(terms.sum())),
-        float((probs - others).abs().sum()) / 2,
+        found.left,
+        found.variation,
         favourites,
         (model.token_text(favourites[0]), model.token_text(favourites[1])),
         (-float(one[token_id]), -float(other[token_id])),

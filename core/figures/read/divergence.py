@@ -18,6 +18,8 @@ from core.figures.read.words import number
 
 # Divergences below this are drawn at it: double precision sums no finer over a vocabulary.
 _LEAST = 1e-12
+# Divergences above this are drawn at it: they are infinite where the second model lacks a token.
+_MOST = 1e3
 
 
 @table(
@@ -79,7 +81,7 @@ def model_divergence(
     tokens = divergence.tokens
     if not tokens:
         return "No token of this text was compared."
-    values = [math.log10(max(token.kl, _LEAST)) for token in tokens]
+    values = [math.log10(min(max(token.kl, _LEAST), _MOST)) for token in tokens]
     low, high = min(values), max(*values, min(values) + 1)
     sheet = token_sheet(
         theme,
