@@ -82,6 +82,20 @@ def collect_checked(
     return trace.with_checks(tuple(check(trace)))
 
 
+def read_checked(
+    model: LanguageModel,
+    text: str | Sequence[int],
+    *,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace:
+    """Read a text as `read_text` does, and attach the checks of the trace against itself."""
+    from core.decoding.reading.read import read_text
+
+    trace = read_text(model, text, on_step=on_step, should_stop=should_stop)
+    return trace.with_checks(tuple(check(trace)))
+
+
 def branch_checked(
     model: LanguageModel,
     trace: Trace,

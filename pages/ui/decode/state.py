@@ -64,7 +64,7 @@ class DecodeView(View):
     key: ClassVar[str] = "view"
     example: ClassVar[str] = "decode.json"
     measurements: ClassVar[dict[str, str]] = {"compare": "compared"}
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "pins")
 
     prompt_first: int = 0
     compared: CacheRuns | None = None

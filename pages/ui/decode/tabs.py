@@ -21,7 +21,7 @@ from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
-from pages.ui.run.figures import figure, pager, token_strip
+from pages.ui.run.figures import figure, pager, pins, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
 from pages.ui.widgets import ahead, stepper, style
@@ -98,11 +98,18 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
         "time": Tab("Time", partial(_time, view, trace, redraw)),
+        "pins": Tab(
+            "Pinned tokens",
+            partial(pins.draw, view, trace, lambda custom: _select(view, custom, redraw)),
+        ),
         **{
             name: Tab(strategy.label, partial(_own, view, trace, part))
             for name, part in strategy.parts.items()
         },
     }
+    look = platform.key(state.LOOK)
+    if look not in st.session_state and platform.key(pins.KEY) in st.query_params:
+        st.session_state[look] = drawings["pins"].title
     panel.tabs(state.LOOK, drawings, linked=False, ready=_READY)
 
 

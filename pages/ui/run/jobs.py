@@ -180,7 +180,7 @@ def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
 @in_background
 def decode(job: Job, request: Request) -> Trace:
     """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
-    from core.decoding.check import branch_checked, collect_checked
+    from core.decoding.check import branch_checked, collect_checked, read_checked
 
     fork = request.fork
     if fork:
@@ -206,6 +206,8 @@ def decode(job: Job, request: Request) -> Trace:
             config=request.config_for(model),
             on_step=on_step,
         )
+    if request.reads:
+        return job.compute("Reading the text", read_checked, model, request.prompt, on_step=on_step)
     return job.compute(
         "Reading the prompt",
         collect_checked,

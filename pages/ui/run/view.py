@@ -82,6 +82,7 @@ class View(PageView):
         restored: the link that opened the page was handled.
         runs: this session's runs on the page with their requests, the newest last.
         example_before: the example that was shown before the first run.
+        pinned: the pinned tokens as they are written, once the page has drawn them.
     """
 
     # The file of the stored example.
@@ -101,6 +102,7 @@ class View(PageView):
     restored: bool = False
     runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
     example_before: Trace | None = None
+    pinned: tuple[str, ...] = ()
 
     @classmethod
     def initial(cls) -> Self:

@@ -48,6 +48,7 @@ def draw(
     by: str,
     live: bool,
     marked: Sequence[int] = (),
+    forced: bool = True,
     then: Callable[[], None] = lambda: None,
     rested: Callable[[], None] | None = None,
 ) -> None:
@@ -56,6 +57,7 @@ def draw(
     Args:
         live: the run goes on, so nothing can be selected yet.
         marked: steps that the key U goes to.
+        forced: mark the tokens that were given.
         then: called at the end of a choice's callback.
         rested: called once when no further choice follows.
     """
@@ -64,7 +66,7 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        tokens_of(trace, theme, by),
+        tokens_of(trace, theme, by, forced=forced),
         selected=view.selected,
         live=live,
         on_selected=partial(_on_selected, view, then),
@@ -133,15 +135,19 @@ def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
     return text if len(text) <= most else f"… {text[-most:]}"
 
 
-def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
-    """Return the tokens of a run for `draw_tokens`."""
+def tokens_of(trace: Trace, theme: Theme, by: str, *, forced: bool = True) -> list[list[Any]]:
+    """Return the tokens of a run for `draw_tokens`; `forced` marks those that were given."""
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [
             shown_text(step.text, step.chosen.text),
             color,
             _label(step),
-            " ".join(filter(None, [kind_of(step.text), "forced" if forced_words(step) else ""])),
+            " ".join(
+                filter(
+                    None, [kind_of(step.text), "forced" if forced and forced_words(step) else ""]
+                )
+            ),
             None,
             ink,
         ]
