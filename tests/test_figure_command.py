@@ -50,6 +50,10 @@ def _comparison() -> bytes:
 KINDS: dict[str, tuple[Callable[[], bytes], set[str]]] = {
     "trace": (DECODE.read_bytes, {"heatmap", "prompt", "time"}),
     "runs": (lambda: tree_json(make_tree(Trace.load(DECODE))).encode(), {"tree"}),
+    "many runs": (
+        (ASSETS / "traces/many-grid.jsonl").read_bytes,
+        {"tree", "grid-surprisal", "grid-parts", "forks", "agreement"},
+    ),
     "comparison": (_comparison, {"entropy", "kl", "variation", "a-heatmap", "b-candidates"}),
     "search": ((ASSETS / "traces/beam.json").read_bytes, {"tree", "step"}),
     "rounds": ((ASSETS / "traces/speculative.json").read_bytes, {"timeline", "feed"}),

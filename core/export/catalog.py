@@ -12,6 +12,7 @@ from core.decoding.comparison.types import ComparedRuns
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.evaluation.example import ReasoningExample
@@ -21,6 +22,7 @@ from core.export.part import Part, of_figure
 from core.export.stored_parts import (
     evaluation_parts,
     lab_parts,
+    many_parts,
     pair_parts,
     reasoning_parts,
     sweep_parts,
@@ -37,6 +39,7 @@ from core.traces.data_path.types import DataPath
 StoredContent = (
     Trace
     | RunTree
+    | ManyRuns
     | ComparedRuns
     | LabExample
     | BudgetSweep
@@ -90,6 +93,8 @@ def entries_of(content: StoredContent) -> list[Entry]:
         return list(_of_calls(content))
     if isinstance(content, LabExample):
         parts: Sequence[Part] = lab_parts(content)
+    elif isinstance(content, ManyRuns):
+        parts = many_parts(content)
     elif isinstance(content, BudgetSweep):
         parts = sweep_parts(content)
     elif isinstance(content, Evaluation):
@@ -210,7 +215,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 
 
 def _of_calls(path: DataPath) -> Iterator[Entry]:
-    """Yield the figures of each step's calls in a recorded run, and of all calls."""
+    """Yield a chart of the function calls of each step of a recorded run, and one of all calls."""
     count = steps_in(path)
     caption = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
     if path.left_out:

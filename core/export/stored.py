@@ -15,6 +15,7 @@ from core.decoding.comparison.types import ComparedRuns
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.version import VERSION
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from core.export.tables import Table
 
 _DRAWN = (
-    "figures are drawn of traces, trees of runs, lab steps, budget sweeps, evaluations, the "
-    "reasoning example, comparisons and data paths (the JSON of `core path`)."
+    "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
+    "sweeps, evaluations, the reasoning example, comparisons and data paths (the JSON of "
+    "`core path`)."
 )
 
 
@@ -106,8 +108,11 @@ def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
 
 
 def _trace(data: Any, raw: bytes) -> StoredFile:
+    """Read one trace, or many runs in lines."""
     from core.traces.file import trace_of
 
+    if b"\n{" in raw:
+        return _many(raw)
     trace = trace_of(data)
     return StoredFile(trace, partial(Subject.of_trace, trace, raw), partial(tables_of, trace))
 
@@ -124,6 +129,30 @@ def _tree(data: Any, raw: bytes) -> StoredFile:
     return StoredFile(
         tree, subject, lambda: [("Every token of every run.", figures.run_tree_data(tree))]
     )
+
+
+def _many(raw: bytes) -> StoredFile:
+    from core.traces.many_file import read_many
+
+    many = read_many(raw)
+    return StoredFile(many, partial(many_subject, many), partial(many_tables, many))
+
+
+def many_subject(many: ManyRuns) -> Subject:
+    """Return many runs as a subject, with the traces of all of them."""
+    from core.traces.many_file import many_jsonl
+
+    first = Subject.of_trace(many.traces[0], b"")
+    raw = many_jsonl(many).encode()
+    return replace(first, caption=figures.many_caption(many), files={"runs.jsonl": raw})
+
+
+def many_tables(many: ManyRuns) -> list[Table]:
+    """Return the tables of all runs and of the forks."""
+    return [
+        ("Every run.", figures.many_runs_data(many)),
+        ("Every fork.", figures.many_forks_data(many)),
+    ]
 
 
 def _comparison(data: Any, raw: bytes) -> StoredFile:

@@ -156,6 +156,17 @@ PAGES = (
     ),
     INSIDE,
     Page(
+        "many",
+        "Many runs",
+        "Many runs repeats one prompt up to 100 times, or over a grid of two settings, and shows "
+        "where the texts part: by the dice, by a setting, or by rounding.",
+        "many.py",
+        view=Named("many.state:ManyView.current"),
+        load_controls=Named("many.controls:load_controls"),
+        run_controls=None,
+        stored=Named("many.save:stored_page"),
+    ),
+    Page(
         "evaluate",
         "Evaluate",
         "Evaluate asks the same questions with several methods, models or templates, and compares "

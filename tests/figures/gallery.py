@@ -27,10 +27,12 @@ from core.evaluation.plan.types import Evaluation
 from core.evaluation.votes.best_of import Sample, Sampled
 from core.figures.compare.lines import MEASURES
 from core.traces.lab import load_lab
+from core.traces.many_file import read_many
 from tests.figures.beams import make_search
 from tests.figures.forks import make_fork, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
+from tests.figures.manys import make_many
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
 from tests.figures.traces import make_trace
 
@@ -47,7 +49,7 @@ RIVALS = (
 @cache
 def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
-    rooms = (_decode, _compare, _beam, _lab, _speculative, _reasoning, _evaluate, _inside)
+    rooms = (_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside)
     return tuple(entry for room in rooms for entry in room())
 
 
@@ -135,6 +137,21 @@ def _of_lab(name: str, lab: LabExample) -> Iterator[Entry]:
     yield f"{name}lab_sweep", "lab_sweep", (*step, lab.sweep), {}
     yield f"{name}lab_tree", "lab_tree", (lab.continuations,), {}
     yield f"{name}lab_tree whole", "lab_tree", (lab.continuations,), {"fold": False}
+
+
+def _many() -> Iterator[Entry]:
+    for name, runs in (
+        ("again", read_many(TRACES / "many-again.jsonl")),
+        ("grid", read_many(TRACES / "many-grid.jsonl")),
+        ("hostile", make_many(hostile=True)),
+        ("ties", make_many()),
+    ):
+        yield f"many_tree of {name}", "many_tree", (runs,), {"selected": 1}
+        yield f"many_forks of {name}", "many_forks", (runs,), {}
+        yield f"many_agreement of {name}", "many_agreement", (runs,), {}
+        for measure in ("surprisal", "distinct", "parts"):
+            looks = {"measure": measure, "selected": 1}
+            yield f"many_matrix of {name}, {measure}", "many_matrix", (runs,), looks
 
 
 def _speculative() -> Iterator[Entry]:

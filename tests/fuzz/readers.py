@@ -61,6 +61,7 @@ from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
+from core.traces.many_file import many_jsonl, read_many
 from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
 from pages.ui.decode.controls import stop_strings
@@ -137,6 +138,15 @@ def _draw(data: bytes) -> None:
 
 def _lines(*values: Any) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def _many() -> bytes:
+    """Two of the stored runs, the first steps of each."""
+    rows = (ROOT / "assets/traces/many-grid.jsonl").read_bytes().splitlines()[:2]
+    values = [json.loads(row) for row in rows]
+    for value in values:
+        value["steps"], value["token_ids"] = value["steps"][:4], value["token_ids"][:3]
+    return _lines(*values)
 
 
 def _comparison() -> bytes:
@@ -277,13 +287,15 @@ READERS = (
         "core/traces/file.py"),
     Reader("tree of runs", lambda data: tree_json(read_tree(data)), TraceError, (_tree(),),
         "core/traces/tree_file.py"),
+    Reader("many runs", lambda data: many_jsonl(read_many(data)), TraceError, (_many(),),
+        "core/traces/many_file.py", lines=True),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
         "core/decoding/record/trace.py"),
     Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),
         "core/traces/lab.py"),
     Reader("file with figures", _draw, DecodingError,
         (*_of("lab", "greedy"), _reasoning(), _path(), _comparison()), "core/export/stored.py"),
-    Reader("file of rows with figures", _draw, DecodingError, (_sweep(), _evaluation()),
+    Reader("file of rows with figures", _draw, DecodingError, (_sweep(), _evaluation(), _many()),
         "core/export/stored.py", lines=True),
     Reader("reasoning example", lambda data: example_from_dict(_own(data)), SweepError,
         (_reasoning(),), "core/evaluation/example.py"),

@@ -66,12 +66,19 @@ def test_a_changed_control_is_named_once_whatever_declares_it_again(open_app: Op
 
 
 def test_greedy_keeps_the_penalties_and_drops_the_rest(open_app: Open) -> None:
-    app = open_app(method="Greedy", temperature="0.3", penalty="1.2")
+    app = open_app(
+        method="Greedy",
+        temperature="0.3",
+        penalty="1.2",
+        frequency_penalty="0.5",
+        presence_penalty="-0.25",
+    )
     enabled = {key for key, shown in shown_knobs(app).items() if shown["enabled"]}
     assert enabled == {"penalty", "frequency_penalty", "presence_penalty"}
     assert app.selectbox(key="draw").disabled
     config = controls.config(lambda key: app.session_state[key])
-    assert config == Greedy(max_new_tokens=40, shaping=Shaping(repetition_penalty=1.2))
+    shaping = Shaping(repetition_penalty=1.2, frequency_penalty=0.5, presence_penalty=-0.25)
+    assert config == Greedy(max_new_tokens=40, shaping=shaping)
 
 
 def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
