@@ -8,6 +8,7 @@ import pytest
 
 from core import read_trace
 from core.cli.main import main
+from core.figures.base.labels import visible_token
 from core.traces.tree_file import read_tree
 
 
@@ -34,6 +35,23 @@ def test_a_candidate_by_its_rank_is_forced_and_its_numbers_are_told(
     assert printed.out == trace.text + "\n"
     assert f"rank {rank};" in printed.err and "the pick was" in printed.err
     assert trace.checks and all(check.passed for check in trace.checks)
+
+
+def test_a_pick_outside_the_candidates_is_told_by_the_model_s_text(
+    folder, tmp_path, capsys
+) -> None:
+    narrow = tmp_path / "narrow.json"
+    asked = ["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "8"]
+    asked += ["--temperature", "3", "--seed", "3", "--top-candidates", "1", "--json", str(narrow)]
+    assert main(asked) == 0
+    trace = read_trace(narrow)
+    at = next(step.index for step in trace.token_steps if step.chosen.rank > 1)
+    first = str(trace.token_steps[at].candidates[0].token_id)
+    asked = ["branch", str(narrow), "--model", folder, "--at", str(at + 1), "--token-id", first]
+    capsys.readouterr()
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert f"the pick was {visible_token(trace.token_steps[at].chosen.text, 24)}]" in said
 
 
 def test_a_text_stands_at_the_step_and_runs_make_a_tree(folder, run_file, tmp_path, capsys) -> None:
@@ -69,7 +87,7 @@ def test_the_likeliest_tokens_go_on_in_one_batch(folder, run_file, tmp_path, cap
     [
         (["--at", "2"], "Nothing differs"),
         (["--at", "9", "--text", "a"], "there is no step 9"),
-        (["--at", "0", "--rank", "1"], "--rank and --top read a token's step"),
+        (["--at", "0", "--rank", "1"], "--rank, --top and --above read a token's step"),
         (["--at", "2", "--rank", "5000"], "--rank 5000 is none of the 20 candidates"),
         (["--at", "2", "--text", ""], "--text is empty"),
         (["--at", "2", "--token-id", "999999"], "#999999"),

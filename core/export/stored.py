@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import core.figures as figures
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
+from core.decoding.files import shown
 from core.decoding.lab.types import LabExample
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
@@ -24,7 +25,7 @@ from core.export.subject import Subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption
-from core.traces.bounded_file import file_bytes, require_sparse, shown, within
+from core.traces.bounded_file import file_bytes, require_sparse, within
 from core.traces.data_path.export import SCHEMA as DATA_PATH
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES
 

@@ -70,10 +70,12 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         list(labels),
         format_func=labels.__getitem__,
         key=_key_of(view, step, "token"),
+        persist_state="session",
     )
     text = st.text_input(
         "or type a text",
         key=_key_of(view, step, "text"),
+        persist_state="session",
         max_chars=_LONGEST_TEXT,
         help="A text of several tokens is given whole. A word after another one begins with a "
         "space.",
@@ -87,6 +89,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             shared.MAX_SEED,
             own,
             key=_key_of(view, step, "seed"),
+            persist_state="session",
             help="The run's own seed throws the same dice at each step as the run itself.",
         )
     ids = () if text or token in (None, NONE) else (token,)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core import figures
 from core.decoding.counting import nth
+from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.export.part import stem
@@ -16,7 +17,7 @@ from core.figures.base.labels import percent, visible_token
 from core.traces.tree_file import tree_json
 from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.trees import NAME_LIMIT, SessionTree
+from pages.ui.decode.trees import SessionTree
 from pages.ui.run.display import history
 from pages.ui.run.figures import figure
 from pages.ui.run.files import save
@@ -26,6 +27,8 @@ from pages.ui.widgets.source import source
 
 _KEY = "branch-list"
 _TEXT_SHOWN = 120
+# Of what was wrong with a typed name.
+_NAME = "branch_name"
 _HTML = """
 <div class="table">
 <div class="head" aria-hidden="true"><span></span><span>run</span><span>goes on from</span
@@ -78,8 +81,7 @@ def draw(view: DecodeView) -> None:
             "Name of the shown run",
             found.tree.branches[shown].name,
             key=key,
-            max_chars=NAME_LIMIT,
-            on_change=lambda: found.rename(trace, str(st.session_state[key])),
+            on_change=partial(_rename, view, found, trace, key),
         )
         st.button(
             "Remove it",
@@ -100,6 +102,8 @@ def draw(view: DecodeView) -> None:
             help="All runs in one file, which “Open a trace” (5 MB at most) and `core figure` "
             "read. A reload of the page keeps the shown run only.",
         )
+    if wrong := view.failures.get(_NAME):
+        st.text(wrong)
 
 
 def _draw_list(view: DecodeView, found: SessionTree, shown: int) -> None:
@@ -154,6 +158,18 @@ def _show(view: DecodeView, found: SessionTree, place: int) -> None:
     else:
         history.show_again(view, trace, asked, from_, page)
     st.rerun()
+
+
+def _rename(view: DecodeView, found: SessionTree, trace: Trace, key: str) -> None:
+    """Give the shown run the typed name; a refused one is replaced by the name that it keeps."""
+    place = found.place(trace)
+    view.failures[_NAME] = ""
+    try:
+        found.rename(trace, str(st.session_state[key]))
+    except DecodingError as error:
+        view.failures[_NAME] = str(error)
+    if place is not None:
+        st.session_state[key] = found.tree.branches[place].name
 
 
 def _remove(view: DecodeView, found: SessionTree, trace: Trace) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.figures.base.records import texts_in
 from core.figures.opening import most_open_step
 from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
@@ -159,6 +160,13 @@ class DecodeView(View):
         tree = self.tree_of(trace)
         place = tree.place(trace) if tree else None
         return super().source_of(trace) if tree is None or place is None else tree.sources[place]
+
+    def text_of(self, token_id: int) -> str:
+        """Return the text of a token that the shown run, or a run of its tree, names."""
+        tree = self.tree_of(self.trace)
+        runs = [branch.trace for branch in tree.tree.branches] if tree else []
+        texts = (texts_in(trace)(token_id) for trace in reversed(runs))
+        return super().text_of(token_id) or next(filter(None, texts), "")
 
     def follow(self, other: DecodeView) -> None:
         """Look at the run and the step of another slot."""

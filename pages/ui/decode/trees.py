@@ -95,9 +95,17 @@ class SessionTree:
         return parent or 0
 
     def rename(self, trace: Trace, name: str) -> None:
-        """Give a run another name; an empty one is none."""
-        place, name = self.place(trace), " ".join(name.split())[:NAME_LIMIT]
-        if place is not None and name:
+        """Give a run another name.
+
+        Raises:
+            TraceError: it is empty or too long.
+        """
+        place, name = self.place(trace), " ".join(name.split())
+        if not 0 < len(name) <= NAME_LIMIT:
+            raise TraceError(
+                f"A run's name has 1 to {NAME_LIMIT} characters, got {len(name)}: it keeps its own."
+            )
+        if place is not None:
             self.tree = self.tree.renamed(place, name)
 
 

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.figures.base.records import forced_words
 from core.models.scripted import ScriptedModel
 from core.traces.tree_file import tree_json
 from pages.ui.decode import another, branches, trees
@@ -157,6 +158,47 @@ def test_a_run_of_a_tree_is_renamed_and_removed(open_app: Open) -> None:
     app.button(key="branch_remove").click().run()
     assert shown_tree(view_of(app)) is None and view_of(app).source == "run"
     assert "branches" not in charts(app) and not app.exception
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 41])
+def test_a_name_that_a_run_can_not_have_is_refused_in_a_sentence(open_app: Open, name: str) -> None:
+    app = grown(open_app)
+    key = f"branch_name_{view_of(app).number}"
+    app.text_input(key=key).set_value(name).run()
+    assert tree_of(app).tree.branches[2].name == app.text_input(key=key).value == "home."
+    assert f"1 to 40 characters, got {len(name.strip())}" in texts(app)
+    app.text_input(key=key).set_value("other").run()
+    assert "characters, got" not in texts(app)
+
+
+def test_a_typed_text_stays_while_the_menu_is_closed(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(3)
+    move(app.run(), "fork", True).run()
+    key = f"fork_text_{view_of(app).number}_3"
+    app.text_input(key=key).set_value(" home").run()
+    for is_open in (False, True):
+        move(app, "fork", is_open).run()
+    assert app.text_input(key=key).value == " home"
+
+
+def test_a_pick_outside_the_candidates_is_told_by_its_text(open_app: Open) -> None:
+    app = go_on(first_run(open_app), 4)
+    tree, view, pick = tree_of(app), view_of(app), shown(app).token_steps[4].instead_of
+    assert pick is not None
+    text = next(c.text for c in shown(app).token_steps[4].candidates if c.token_id == pick)
+    trace = shown(app)
+    steps = tuple(
+        replace(step, candidates=tuple(c for c in step.candidates if c.token_id != pick))
+        for step in trace.token_steps
+    )
+    first, second = tree.tree.branches
+    view.trace = replace(trace, steps=steps)
+    tree.tree = replace(tree.tree, branches=(first, replace(second, trace=view.trace)))
+    assert forced_words(steps[4], text_of=view.text_of).endswith(f"the pick was {text}")
+    view.trees.clear()
+    words = forced_words(steps[4], text_of=view.text_of)
+    assert words.endswith(f"a token that the file does not name (id {pick})")
 
 
 def test_the_list_and_the_figure_show_a_run(open_app: Open) -> None:

@@ -169,9 +169,11 @@ def start(view: View, ask: Ask, read: Read = value) -> None:
         request = ask(read)
     except DecodingError as error:
         view.failure = in_words(error)
+        address.tell("run", None)
         return
     if not request.prompt.strip():
         view.failure = EMPTY_PROMPT
+        address.tell("run", None)
         return
     view.begin("decode", jobs.decode(request))
     view.request = request
@@ -199,6 +201,7 @@ def _restore(view: View, ask: Ask) -> None:
         wanted = ask(link.opened_with)
     except DecodingError as error:
         view.failure = in_words(error)
+        address.tell("run", None)
         return
     if not all(map(models.is_embedded, wanted.models)):
         view.failure = next(filter(None, map(models.unknown, wanted.models)), LINK_NEEDS_RUN)
