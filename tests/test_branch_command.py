@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,42 @@ def test_the_likeliest_tokens_go_on_in_one_batch(folder, run_file, tmp_path, cap
     assert printed.err.count("the pick was") == len(likeliest)
 
 
+def test_each_candidate_above_a_probability_goes_on(folder, run_file, tmp_path, capsys) -> None:
+    tree, parent = tmp_path / "tree.json", read_trace(run_file)
+    least = parent.token_steps[3].candidates[3].raw_prob
+    asked = ["branch", str(run_file), "--model", folder, "--at", "4", "--above", f"{least:.9f}"]
+    assert main([*asked, "--depth", "2", "--tree", str(tree)]) == 0
+    branches, printed = read_tree(tree).branches, capsys.readouterr()
+    for at in (3, 4):
+        made = [branch for branch in branches[1:] if branch.at_step == at]
+        assert made and all(b.trace.token_steps[at].chosen.raw_prob >= least - 1e-6 for b in made)
+    assert "[at most 31 runs" in printed.err
+    assert printed.out == "".join(branch.trace.text + "\n" for branch in branches[1:])
+
+
+def _share(line: str) -> float:
+    found = re.search(r": (\d+) of (\d+) tokens? differ", line)
+    assert found
+    return int(found[1]) / int(found[2])
+
+
+def test_the_fork_points_are_listed_the_largest_change_first(
+    folder, run_file, tmp_path, capsys
+) -> None:
+    tree, parent = tmp_path / "tree.json", read_trace(run_file)
+    asked = ["branch", str(run_file), "--model", folder, "--forks", "3", "--tree", str(tree)]
+    assert main(asked) == 0
+    branches, printed = read_tree(tree).branches[1:], capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert "at 3 of 8 steps, those with the most entropy" in printed.err
+    assert len(lines) == len(branches) == 3
+    steps = sorted(parent.token_steps, key=lambda step: -step.entropy)[:3]
+    assert {branch.at_step for branch in branches} == {step.index for step in steps}
+    shares = [_share(line) for line in lines]
+    assert shares == sorted(shares, reverse=True)
+    assert all("nats a token" in line and "together again" in line for line in lines)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -92,6 +129,12 @@ def test_the_likeliest_tokens_go_on_in_one_batch(folder, run_file, tmp_path, cap
         (["--at", "2", "--text", ""], "--text is empty"),
         (["--at", "2", "--token-id", "999999"], "#999999"),
         (["--at", "2", "--rank", "1", "--run", "2"], "--run names run 2"),
+        (["--text", "a"], "Name a step with --at"),
+        (["--at", "2", "--forks"], "Name a step with --at"),
+        (["--at", "2", "--text", "a", "--depth", "2"], "--depth does nothing without --above"),
+        (["--at", "2", "--above", "1.5", "--tree", "-"], "lies between 0 and 1, got 1.5"),
+        (["--at", "2", "--above", "0.5"], "--above writes its runs to a tree"),
+        (["--forks", "0"], "A run has 1 to 32 fork points, got 0"),
         (["--at", "2", "--top", "9", "--tree", "-"], "--top takes 2 to 8 tokens, got 9."),
         (["--at", "2", "--top", "3"], "--top writes its runs to a tree"),
         (["--at", "2", "--top", "3", "--tree", "-", "--seed", "1"], "leave out --json and --seed"),

@@ -25,7 +25,7 @@ from core.evaluation.plan.types import Evaluation
 from core.evaluation.votes.best_of import Sample, Sampled
 from core.traces.lab import load_lab
 from tests.figures.beams import make_search
-from tests.figures.forks import make_tree
+from tests.figures.forks import make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
@@ -65,6 +65,7 @@ def _decode() -> Iterator[Entry]:
             for figure in ("candidate_bars", "softmax_row", "step_stages"):
                 yield f"{name}{figure} {at}", figure, (trace.token_steps[at], trace), {}
         yield f"{name}run_tree", "run_tree", (make_tree(trace),), {"selected": 1}
+        yield f"{name}fork_points", "fork_points", (trace, make_points(trace)), {"selected": 3}
         runs = [("cache on", trace), ("cache off, and a long name", trace)]
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
     yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}

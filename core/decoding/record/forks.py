@@ -1,4 +1,4 @@
-"""Fork points of a run: how the ending differs where a step's other candidate is taken."""
+"""Other candidates of a run's steps, and how the ending differs where one of them is taken."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from core.decoding.validation import ShortRepr
 
 # Tokens in a row that two endings need in common to count as together again.
 LEAST_COMMON = 4
+# Of fork points of a run, and of steps in a row that a growth forks.
+MOST_FORKS, MOST_DEPTH = 32, 8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,6 +49,22 @@ def other_candidate(step: TokenStep) -> Candidate | None:
     """Return the most probable candidate that the step did not emit; None without one."""
     others = (c for c in step.candidates if c.token_id != step.token_id and c.raw_prob > 0)
     return min(others, key=lambda candidate: candidate.rank, default=None)
+
+
+def uncertain_steps(trace: Trace, count: int) -> list[int]:
+    """Return the indices of the steps with the most entropy that have another candidate, in order.
+
+    Args:
+        count: so many steps at most.
+    """
+    steps = [step for step in trace.token_steps if other_candidate(step)]
+    return sorted(step.index for step in sorted(steps, key=lambda s: -s.entropy)[:count])
+
+
+def candidates_above(step: TokenStep, least: float) -> list[Candidate]:
+    """Return the other candidates with at least this probability by the model, likeliest first."""
+    others = [c for c in step.candidates if c.token_id != step.token_id and c.raw_prob >= least]
+    return sorted(others, key=lambda candidate: candidate.rank)
 
 
 def fork_point(run: Trace, at_step: int, other: Candidate, trace: Trace) -> ForkPoint:

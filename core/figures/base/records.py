@@ -97,6 +97,15 @@ def forced_words(
     return f"{words}; the pick was {pick}"
 
 
+def candidate_labels(step: TokenStep) -> dict[int, str]:
+    """Return for each other candidate of a step, by its id, its text and its numbers."""
+    return {
+        c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
+        for c in step.candidates
+        if c.token_id != step.token_id
+    }
+
+
 def fork_words(point: ForkPoint, limit: int = 24) -> str:
     """The measures of a fork point in words; plain text."""
     own, other = (visible_token(c.text, limit) for c in (point.step.chosen, point.other))
@@ -112,6 +121,8 @@ def together_words(point: ForkPoint) -> str:
     """Where the ending of a fork point goes on as that of its run; plain text."""
     if point.together_after is None:
         return "not together again"
+    if point.together_after == 0:
+        return "together again at once"
     return f"together again after {counted(point.together_after, 'token')}"
 
 

@@ -90,7 +90,7 @@ def uncertainty(
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
-    most = int((paper.width - _LEFT - 18) / _TICK) if paper.printed else _MOST_TICKS
+    most = most_names(paper, _LEFT)
     sheet = Sheet(
         theme,
         paper,
@@ -164,6 +164,17 @@ def _axes(
     steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme, most: int
 ) -> Properties:
     """The axes, with at most so many tokens named."""
+    across = token_axis(steps, theme, most)
+    return {"xaxis": across, "yaxis": axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)}
+
+
+def most_names(paper: Paper, left: int) -> int:
+    """Return how many tokens are named below the axis of a figure with this left margin, px."""
+    return int((paper.width - left - 18) / _TICK) if paper.printed else _MOST_TICKS
+
+
+def token_axis(steps: Sequence[TokenStep], theme: Theme, most: int) -> Properties:
+    """Return the axis of a run's steps, with the tokens of at most so many below it."""
     first, last = nth(steps[0].index), nth(steps[-1].index)
     named = steps[:: math.ceil(max(len(steps), 8) / most)]
     names = [
@@ -171,7 +182,7 @@ def _axes(
         f"{str(nth(step.index)).rjust(len(str(last))).replace(' ', NBSP)}</span>"
         for step in named
     ]
-    across = axis(
+    return axis(
         theme,
         "chosen token and its step",
         8,
@@ -184,4 +195,3 @@ def _axes(
         tickfont={"family": theme.mono, "size": SMALL, "color": theme.ink},
         ticklabelstandoff=2,
     )
-    return {"xaxis": across, "yaxis": axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core import figures
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
 from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
@@ -22,6 +25,7 @@ from pages.ui.run.display import history
 from pages.ui.run.figures import figure
 from pages.ui.run.files import save
 from pages.ui.run.parts import PagePart
+from pages.ui.run.request import Fork, Request
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -170,6 +174,39 @@ def _rename(view: DecodeView, found: SessionTree, trace: Trace, key: str) -> Non
         view.failures[_NAME] = str(error)
     if place is not None:
         st.session_state[key] = found.tree.branches[place].name
+
+
+def show_made(view: DecodeView, fork: Fork, trace: Trace) -> None:
+    """Show a run that went on from another one, and put it into its tree if it isn't there.
+
+    Raises:
+        TraceError: the tree has no room for it.
+    """
+    tree = view.rooted(fork.trace)
+    if tree.place(trace) is None:
+        tree.require_room(1, len(trace.token_ids))
+        view.keep(trace, request_of(view, fork))
+    place = tree.place(trace)
+    assert place is not None
+    _show(view, tree, place)
+
+
+def request_of(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
+    """Return the request of a run that goes on from another one, with another seed if one is
+    given."""
+    trace, config = fork.trace, config_of(fork.trace.config, seed)
+    made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
+    return replace(view.asked or made, config=config, draft="", given=(), fork=fork)
+
+
+def config_of(config: MethodConfig, seed: int | None) -> MethodConfig:
+    """Return the settings of a run that goes on, with this seed where it draws by another one."""
+    from core.decoding.autoregressive.branches import single_token_config
+
+    config = single_token_config(config)
+    if isinstance(config, Sampling) and seed is not None:
+        return replace(config, seed=seed)
+    return config
 
 
 def _remove(view: DecodeView, found: SessionTree, trace: Trace) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import streamlit as st
 
+from core.decoding.record.forks import ForkPoint
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
@@ -43,6 +44,13 @@ class LinkedStep(Protocol):
     def select(self, index: int) -> None: ...
 
 
+class ForkedRun(NamedTuple):
+    """A run and its fork points."""
+
+    trace: Trace
+    points: tuple[ForkPoint, ...]
+
+
 class CacheRuns(NamedTuple):
     """One run with the KV cache on and off, several times and in turns."""
 
@@ -59,6 +67,7 @@ class DecodeView(View):
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
         trees: of the runs that went on from each other, the newest last.
+        forked: runs whose fork points were found, the newest last.
         rooting: the tree that the asked run will belong to; not in `trees` until it has two runs.
     """
 
@@ -71,6 +80,7 @@ class DecodeView(View):
     compared: CacheRuns | None = None
     linked: str = ""
     trees: list[SessionTree] = field(default_factory=list)
+    forked: list[ForkedRun] = field(default_factory=list)
     rooting: SessionTree | None = None
 
     @classmethod
@@ -117,6 +127,11 @@ class DecodeView(View):
         """Return the tree that a run belongs to."""
         return next((tree for tree in self.trees if tree.place(trace) is not None), None)
 
+    def fork_points_of(self, trace: Trace) -> tuple[ForkPoint, ...]:
+        """Return the fork points that were found of a run; empty without any."""
+        found = (run.points for run in reversed(self.forked) if run.trace.steps is trace.steps)
+        return next(found, ())
+
     def rooted(self, trace: Trace) -> SessionTree:
         """Return the tree that the shown run belongs to; a new one where it is in none."""
         self.rooting = self.tree_of(trace) or SessionTree.of(trace, self.asked, self.source)
@@ -146,6 +161,9 @@ class DecodeView(View):
 
     def collect(self, name: str, result: Any) -> None:
         """Take over what a job has left; runs that grew together stay beside the shown one."""
+        if name == "forks":
+            self.forked = [*self.forked, *filter(None, [result])][-MOST_TREES:]
+            return
         if name != "grow":
             super().collect(name, result)
             if name == "decode" and self.failures[name]:

@@ -10,12 +10,14 @@ from typing import cast
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.record.forks import candidates_above, uncertain_steps
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.base.records import forced_words
 from core.models.scripted import ScriptedModel
 from core.traces.tree_file import tree_json
 from pages.ui.decode import another, branches, trees
+from pages.ui.decode import save as decode_save
 from pages.ui.decode.branches import shown_tree
 from pages.ui.decode.controls import MAX_GIVEN
 from pages.ui.decode.state import DecodeView
@@ -294,6 +296,73 @@ def test_the_likeliest_tokens_grow_into_branches_that_the_run_s_own_is_not_among
     link = link_to(view_of(app), before)
     app = pick(app, 1)
     assert link is not None and app.query_params["given"]
+
+
+def test_candidates_of_a_probability_grow_at_several_steps(open_app: Open) -> None:
+    app = first_run(open_app)
+    before = shown(app)
+    view_of(app).select(5)
+    move(app.run(), "fork", True).run()
+    app.number_input(key="fork_above").set_value(20.0).run()
+    count = len(candidates_above(before.token_steps[5], 0.2))
+    assert count and f"At most {count} run" in texts(app)
+    app.number_input(key="fork_depth").set_value(2).run()
+    assert "At most 31 runs of 12 tokens each." in texts(app)
+    app = settle(app.button(key="grow_above").click().run())
+    made = tree_of(app).tree.branches[1:]
+    assert {branch.at_step for branch in made} == {5, 6} and any(b.parent for b in made)
+    for branch in made:
+        step = branch.trace.token_steps[branch.at_step]
+        assert step.chosen.raw_prob >= 0.2 and step.token_id != before.token_ids[branch.at_step]
+        assert all(outcome.passed for outcome in branch.trace.checks)
+    assert shown(app).token_ids == before.token_ids and not view_of(app).failure
+
+
+def test_a_growth_that_nothing_reaches_or_that_has_no_room_says_so(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = first_run(open_app)
+    for most, words in ((5_000, "No other candidate of step 3"), (20, "no room for 1 run more")):
+        monkeypatch.setattr(trees, "MOST_TOKENS", most)
+        view_of(app).select(2)
+        move(app.run(), "fork", True).run()
+        app.number_input(key="fork_above").set_value(50.0).run()
+        app = settle(app.button(key="grow_above").click().run())
+        assert words in texts(app) and shown_tree(view_of(app)) is None
+
+
+def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:
+    app = first_run(open_app)
+    before = shown(app)
+    app.session_state["look"] = "Fork points"
+    app.run().number_input(key="forks").set_value(3).run()
+    assert "The 3 steps with the most entropy of 12" in texts(app) and "forks" not in charts(app)
+    app = settle(app.button(key="find_forks").click().run())
+    points = view_of(app).fork_points_of(before)
+    assert [point.step.index for point in points] == uncertain_steps(before, 3)
+    assert "forks" in charts(app)
+    saved = {part.name for part in decode_save.parts(view_of(app), before) if part.draw}
+    assert "forks" in saved
+    app = settle(trigger(app, "fork-list", "picked", "1"))
+    assert shown(app).token_ids == points[1].trace.token_ids and view_of(app).source == "run"
+    assert places(app) == [(None, 0), (0, points[1].step.index)]
+    assert view_of(app).selected == points[1].step.index
+    assert app.query_params["given"] and view_of(app).fork_points_of(shown(app)) == ()
+    app = pick(app, 0)
+    app.session_state["look"] = "Fork points"
+    mark = {"mark": [points[0].step.index, 0]}
+    app = settle(trigger(app.run(), "chart-forks", "clicked", mark))
+    assert len(places(app)) == 3 and shown(app).token_ids == points[0].trace.token_ids
+
+
+def test_a_cell_of_the_selected_step_opens_the_menu_with_its_token(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(5)
+    other = shown(app).token_steps[3].candidates[-1].token_id
+    app = trigger(app.run(), "chart-heatmap", "clicked", {"mark": [3, other]})
+    assert view_of(app).selected == 3 and not app.session_state["fork"]
+    app = trigger(app, "chart-heatmap", "clicked", {"mark": [3, other]})
+    assert app.selectbox(key=f"fork_token_{view_of(app).number}_3").value == other
 
 
 def test_a_token_inside_a_character_goes_on(
