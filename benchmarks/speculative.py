@@ -18,9 +18,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
 from benchmarks.decoding import interleaved
 from core import Shaping, Speculative, collect
-from core.decoding.speculative.baseline import run_alone, target_only
-from core.decoding.speculative.metrics import acceptance_rate, tokens_per_round
-from core.decoding.speculative.report import speculative_token_seconds
+from core.decoding.speculative.measurement.baseline import run_alone, target_only
+from core.decoding.speculative.measurement.metrics import acceptance_rate, tokens_per_round
+from core.decoding.speculative.measurement.report import speculative_token_seconds
 from core.models.transformers_model import TransformersModel
 
 FOLDER = Path(__file__).parent.parent / "assets" / "models"

@@ -15,7 +15,7 @@ frame.intro(
     "Choose one to see what its model saw at each token.",
 )
 with frame.controls():
-    with frame.row():
+    with frame.controls_row():
         controls.draw_call()
         page.draw_send(view)
     page.draw_key(view)

@@ -16,7 +16,7 @@ frame.intro(
     "Each edge of this tree is the parent that the search stored, not one guessed afterwards.",
 )
 with frame.controls():
-    with frame.row():
+    with frame.controls_row():
         controls.size()
         bar.draw(view, controls.request)
     controls.ranking(then=page.redraw)

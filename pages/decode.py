@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.ui.decode import page
 from pages.ui.shell import frame
 
-with frame.desk():
+with frame.page_columns():
     frame.intro(
         "Decode",
         "A language model writes one token at a time: at every step it gives each token that it "

@@ -14,6 +14,6 @@ frame.intro(
     "The same questions in several ways of decoding: which answers right, by how sure a margin, "
     "and at what cost. Three lessons are stored; a plan of your own runs here too.",
 )
-with frame.controls(), frame.row():
+with frame.controls(), frame.controls_row():
     page.controls(view)
 page.draw(view)

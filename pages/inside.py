@@ -17,7 +17,7 @@ frame.intro(
     "What happens between a prompt and a token: every function of this program that ran, with what "
     "went in and came out, and every layer of the model. Walk the steps with the arrow keys.",
 )
-with frame.controls(), frame.row():
+with frame.controls(), frame.controls_row():
     controls.draw()
     bar.draw(view, controls.request)
 bar.restore(view, controls.request)

@@ -19,7 +19,7 @@ guard.explain_by(control.in_words)
 guard.guard_pages()
 guard.begin_at_root()
 fragments.reset()
-ahead.withdraw()
+ahead.invalidate()
 st.set_page_config(
     page_title="Decoding Explorer",
     page_icon=str(style.ASSETS / "icons" / "mark.svg"),
@@ -40,10 +40,10 @@ link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
 # The browser must know the page first: a rerun that these ask for would go to the first page.
 browser.prepare(row.slots)
-glossary.offer()
+glossary.draw()
 # The page must be known first: a rerun would lead to the first page.
-for own in shared.slots(row.slots):
-    with slot.use(own):
+for place in shared.slots(row.slots):
+    with slot.use(place):
         link.check_address()
 sidebar.refuse_models(row.view)
 with st.sidebar:
@@ -60,11 +60,11 @@ if st.session_state.pop("go_to_lab", False):
     # Without `query_params` it would refuse to change an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
 boundary.run(row, page.run)
-for own in shared.slots(row.slots):
-    with slot.use(own):
-        changed.tell_address(row.view(), row)
+for place in shared.slots(row.slots):
+    with slot.use(place):
+        changed.write_address(row.view(), row)
         st.session_state.pop(platform.key(shared.RUN_EXAMPLE), None)
 address.keep()
-link.say()
+link.show_reports()
 models.warm_up()
 shutdown.watch()

@@ -17,7 +17,7 @@ frame.intro(
     "right.",
 )
 with frame.controls():
-    with frame.row():
+    with frame.controls_row():
         problem.pick_problem()
         controls.more()
         bar.draw(view, problem.request)

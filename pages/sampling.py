@@ -12,17 +12,17 @@ view, lab = DecodeView.current(), Lab.current()
 lab.collect_results()
 state.follow(lab, view)
 
-with frame.desk():
+with frame.page_columns():
     frame.intro(
         "Sampling lab",
         "One step of a model, held still: every knob acts on its stored logits at once. Watch "
         "which tokens live, which stage removes the others, and where the same dice fall.",
     )
-    with frame.rail():
-        with frame.row("lab-row"):
+    with frame.controls_column():
+        with frame.controls_row("lab-row"):
             control.draw("order", on_change=controls.note_move)
             control.draw("dice", on_change=controls.redraw)
             controls.roll()
         controls.knobs()
-    with frame.bench():
+    with frame.figures_column():
         page.draw(lab, view)

@@ -17,7 +17,7 @@ frame.intro(
 )
 controls.begin_with_a_draft_that_fits()
 with frame.controls():
-    row = frame.row()
+    row = frame.controls_row()
     # The rule decides which of the rarer settings are drawn.
     controls.rule()
     with row:

@@ -16,7 +16,7 @@ from core.decoding.record.trace import Trace
 from core.evaluation.plan.files import EVALUATIONS
 from core.evaluation.row_file import encoded_line
 from core.evaluation.sweep.files import SWEEPS
-from core.export import chrome
+from core.export.drawing import chrome
 from core.export.stored import read_stored
 from core.traces.data_path.export import as_chrome, as_json
 from core.traces.data_path.reading import path_of

@@ -25,7 +25,7 @@ _ENGLISH = re.compile(r"[A-Z][a-z]{2,}( .*)?|.*[a-z] [a-z].*", re.DOTALL)
 # Files that look for words of others, and tables of words of ours.
 ALLOWED = {
     "core/decoding/record/layout.py": "pydantic's sentences",
-    "core/export/svg.py": "names of fonts",
+    "core/export/drawing/svg.py": "names of fonts",
     "core/figures/base/fonts.py": "names of fonts",
     "core/figures/base/measure.py": "names of fonts",
     "core/models/": "names in the files of models",

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from core.cli import (
+from core.cli import output
+from core.cli.commands import (
     branch,
     check,
     compare,
@@ -21,7 +22,6 @@ from core.cli import (
     figure,
     lens,
     models,
-    output,
     path,
     serve,
     sweep,

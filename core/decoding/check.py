@@ -1,7 +1,7 @@
-"""The proof of a trace: against itself, and where the model is at hand, against the model.
+"""Checks of a trace: against itself and, if the model is given, against the model.
 
-A check reports the worst deviation that it measured and the bound that it was held to. None raises,
-whatever a trace from a stranger says.
+A check reports its largest measured deviation and the tolerance. No check raises, whatever an
+untrusted trace holds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.decoding.record.steps import Step
 from core.decoding.record.trace import Check, Trace
 from core.decoding.validation import brief
 
-if TYPE_CHECKING:  # It imports torch, and a page's badge names its verdict before torch is there.
+if TYPE_CHECKING:  # Without torch: a page's badge needs the verdict before torch is loaded.
     from core.decoding.autoregressive.forks import Grown
     from core.decoding.protocol import LanguageModel
     from core.decoding.record.forks import ForkPoint
@@ -29,15 +29,16 @@ Verdict: TypeAlias = Literal["consistent", "proved", "failed"]
 def check(
     trace: Trace, model: LanguageModel | None = None, draft: LanguageModel | None = None
 ) -> list[Check]:
-    """Named checks of a trace; with the model, also an independent rescoring and a reference run.
+    """Return the checks of a trace; with the model, also an independent rescoring and a reference
+    run.
 
     Args:
-        trace: of `collect` or `read_trace`.
-        model: the one that made the trace.
-        draft: the second model of a speculative run, whose numbers are rescored where it is given.
+        trace: a trace from `collect` or `read_trace`.
+        model: the model that made the trace.
+        draft: the draft model of a speculative run; if given, its numbers are rescored too.
 
     Raises:
-        TraceError, ModelError: something else in the place of a trace or of a loaded model.
+        TraceError, ModelError: an argument is no trace, or no loaded model.
     """
     from core.decoding.requirements import require_models
 
@@ -68,7 +69,7 @@ def collect_checked(
     prompt_text: str | None = None,
     given: Sequence[int] = (),
 ) -> Trace:
-    """Run as `collect` does, and attach the checks of the trace against itself."""
+    """Run `collect`, and attach the checks of the trace against itself."""
     from core.decoding.decode import collect
 
     trace = collect(
@@ -94,7 +95,7 @@ def branch_checked(
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace:
-    """Go on from a run as `branch` does, and attach the checks of the new trace against itself."""
+    """Run `branch`, and attach the checks of the new trace against itself."""
     from core.decoding.autoregressive.branches import branch
 
     made = branch(
@@ -112,7 +113,7 @@ def branch_each_checked(
     on_tokens: Callable[[int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Trace, ...]:
-    """Go on from a run as `branch_each` does, and attach each trace's checks against itself."""
+    """Run `branch_each`, and attach each trace's checks against itself."""
     from core.decoding.autoregressive.branches import branch_each
 
     traces = branch_each(
@@ -168,7 +169,9 @@ def fork_points_checked(
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """Verdict of the checks: without the model a trace can only agree with itself."""
+    """Return the verdict of the checks; without the model a trace is at most consistent with
+    itself.
+    """
     if not all(check.passed for check in checks):
         return "failed"
     return "proved" if any(check.by_model for check in checks) else "consistent"

@@ -1,4 +1,4 @@
-"""The settings that every decoding method has; field names follow GenerationConfig."""
+"""Settings that every decoding method has; field names follow GenerationConfig."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.decoding.validation import (
     required_stop_strings,
 )
 
-# What ends a run by itself.
+# Reasons for which a run ends by itself.
 Ended: TypeAlias = Literal["eos", "stop", "length"]
 DrawMethod: TypeAlias = Literal["inverse_cdf", "gumbel", "multinomial"]
 DRAW_METHODS: tuple[DrawMethod, ...] = ("inverse_cdf", "gumbel", "multinomial")
@@ -35,7 +35,7 @@ SHARE = Interval(0.0, 1.0)
 
 
 def setting(default: _Value, text: str = "", within: Interval | None = None) -> _Value:
-    """A field of a config with its default, its help on the command line and its interval."""
+    """Return a config field with its default, its help on the command line, and its interval."""
     return field(default=default, metadata={"help": text, "within": within})
 
 
@@ -49,22 +49,24 @@ class MethodConfig:
     """Settings that every method shares.
 
     Args:
-        max_new_tokens: the bound on the loop, in tokens.
-        min_new_tokens: end-of-sequence tokens are held back until so many tokens are out.
+        max_new_tokens: maximum number of generated tokens.
+        min_new_tokens: end-of-sequence tokens are suppressed until this number of tokens is
+            generated.
         stop_strings: the run ends with the token that completes one of them in the new text.
-        shaping: penalties act in every method, temperature and filters where something is drawn.
-        top_candidates: how many candidates a step keeps (the chosen token is always kept too).
-        use_cache: False runs the whole sequence through the model at every step.
+        shaping: penalties act in every method; temperature and filters act where tokens are drawn.
+        top_candidates: number of candidates that a step records (the chosen token is always
+            recorded too).
+        use_cache: False runs the model over the whole sequence at every step.
     """
 
     method: ClassVar[str] = ""
     # The method's name in a sentence.
     words: ClassVar[str] = ""
-    # Whether a run may end with `length` by a bound of the method's own.
+    # Whether a bound of the method itself may end a run with `length`.
     has_own_bound: ClassVar[bool] = False
-    # Reasons (`ForcedAs`) for which a token may take the place of the method's pick.
+    # Reasons (`ForcedAs`) for which a token may replace the method's pick.
     forces: ClassVar[tuple[str, ...]] = ()
-    # Whether it can draw: then temperature and filters act; penalties always do.
+    # Whether the method can draw tokens: then temperature and filters act. Penalties always act.
     can_draw: ClassVar[bool] = True
 
     max_new_tokens: int = setting(40, within=Interval(1, MAX_NEW_TOKENS))
@@ -93,9 +95,9 @@ class MethodConfig:
 
     @property
     def chooser(self) -> MethodConfig:
-        """The method that chooses every token that isn't forced: itself, unless it says another."""
+        """Config of the method that chooses every unforced token; by default this config."""
         return self
 
 
-# Of a trace: whose config it has.
+# Type of a trace's config.
 ConfigT_co = TypeVar("ConfigT_co", bound=MethodConfig, default=MethodConfig, covariant=True)

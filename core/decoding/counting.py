@@ -1,26 +1,26 @@
-"""Texts of steps, rounds, positions (counted from 1) and times for people.
+"""Texts for people: steps, rounds and positions counted from 1, and times.
 
-Indices in code, in trace files and in what a click hands over begin at 0.
+Indices in code, in trace files and in click data begin at 0.
 """
 
 from __future__ import annotations
 
 
 def nth(index: int) -> int:
-    """The number of what stands at an index."""
+    """Return the number, from 1, for an index."""
     return index + 1
 
 
 def place_of(what: str, index: int, count: int) -> str:
-    """One of several, as "Step 7 of 40"."""
+    """Return the place of one item among several, such as "Step 7 of 40"."""
     return f"{what} {nth(index)} of {count:,}"
 
 
 def span_of(what: str, first: int, last: int, count: int) -> str:
-    """Some of several, as "Steps 1 to 40 of 163".
+    """Return the place of a range of items, such as "Steps 1 to 40 of 163".
 
     Args:
-        first, last: indices of the first, and behind the last.
+        first, last: index of the first item, and index after the last item.
     """
     if last - first <= 1:
         return place_of(what.removesuffix("s"), first, count)
@@ -28,10 +28,10 @@ def span_of(what: str, first: int, last: int, count: int) -> str:
 
 
 def span_key(unit: str, first: int, last: int | None = None) -> str:
-    """One or some of several in a file's name, as `step-7` or `steps-1-to-40`.
+    """Return a range of items for a file name, such as `step-7` or `steps-1-to-40`.
 
     Args:
-        first, last: indices of the first `unit`, and behind the last.
+        first, last: index of the first `unit`, and index after the last one.
     """
     if last is None or last - first <= 1:
         return f"{unit}-{nth(first)}"
@@ -44,7 +44,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """With three digits, as "1.25 ms", "312 ms" or "8.64 s"."""
+    """Return a duration with three digits, such as "1.25 ms", "312 ms" or "8.64 s"."""
     value, unit = (seconds, "s") if seconds >= 0.9995 else (1000 * seconds, "ms")
     digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:,.{digits}f} {unit}"

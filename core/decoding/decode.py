@@ -1,4 +1,4 @@
-"""`decode`, the one generator of steps, and `collect`, which makes a trace of it."""
+"""`decode` yields the steps of a run; `collect` makes a trace of them."""
 
 from __future__ import annotations
 
@@ -31,25 +31,26 @@ def decode(
     draft: LanguageModel | None = None,
     given: Sequence[int] = (),
 ) -> Iterator[Step]:
-    """Yield the steps of a run as they happen: a `PromptStep` (by the engine none), then its own.
+    """Yield the steps of a run as they happen: first a `PromptStep` (not for a run by the engine),
+    then the method's steps.
 
     Args:
-        model: of `load_model` or `from_transformers`.
-        prompt: text, or token ids (a rendered chat, for example).
+        model: a model from `load_model` or `from_transformers`.
+        prompt: text, or token ids (for example of a rendered chat).
         config: the method and its settings.
-        draft: the second model of `Speculative`.
-        given: ids of the first generated tokens, which take the place of what greedy decoding or
-            sampling picks there.
+        draft: the draft model of `Speculative`.
+        given: ids of the first generated tokens, which replace the picks of greedy decoding or
+            sampling.
 
     Raises:
         PromptError: an empty prompt, an id outside the vocabulary, or a prompt that doesn't fit.
-        ConfigError: a config of no known method, a draft that the method has no use for, or a
-            setting for a token that the model doesn't have.
-        ModelError: a name or something else than a loaded model, or a draft with another
+        ConfigError: a config of an unknown method, a draft that the method doesn't take, or a
+            setting for a token that the model lacks.
+        ModelError: a name or another object instead of a loaded model, or a draft with another
             vocabulary.
     """
     require_models(model, draft)
-    method_of(config)  # A wrong config is named before a wrong prompt.
+    method_of(config)  # A wrong config is reported before a wrong prompt.
     return steps_of(model, encode_prompt(model, prompt), config, draft, given)
 
 
@@ -60,7 +61,7 @@ def steps_of(
     draft: LanguageModel | None = None,
     given: Sequence[int] = (),
 ) -> Iterator[Step]:
-    """Start a run whose models and prompt are checked already."""
+    """Start a run; its models and prompt are already checked."""
     method, drafts = method_of(config), () if draft is None else (draft,)
     require_draft(config, draft.model_id if draft else None)
     require_settings(model, config)
@@ -85,18 +86,19 @@ def collect(
     prompt_text: str | None = None,
     given: Sequence[int] = (),
 ) -> Trace[Config]:
-    """Run `decode` to its end and return everything it recorded.
+    """Run `decode` to its end and return the trace.
 
     Args:
-        model: of `load_model` or `from_transformers`.
-        prompt: text, or token ids (a rendered chat, for example).
+        model: a model from `load_model` or `from_transformers`.
+        prompt: text, or token ids (for example of a rendered chat).
         config: the method and its settings: `Greedy()`, `Sampling(seed=7)`, `BeamSearch()`, ...
-        on_step: called with each step as soon as it is there.
-        should_stop: asked first and after each step; True ends the run with finish reason
-            `cancelled`. So does a server that gives no answer any more; a note says why.
-        draft: the second model of `Speculative`.
-        prompt_text: what the user wrote, where `prompt` is the ids of a rendered chat.
-        given: as of `decode`.
+        on_step: called with each step as soon as it is made.
+        should_stop: called first and after each step; True ends the run with finish reason
+            `cancelled`. A server that stops answering ends it the same way; a note gives the
+            reason.
+        draft: the draft model of `Speculative`.
+        prompt_text: the user's text, if `prompt` holds the ids of a rendered chat.
+        given: as in `decode`.
 
     Raises:
         as `decode`.

@@ -1,6 +1,6 @@
-"""The exception tree: every error that the project raises on purpose is a `DecodingError`.
+"""Exceptions: every error that the project raises on purpose is a `DecodingError`.
 
-Each message is one sentence: what was wrong, what was given, what to do.
+Each message is one sentence: the fault, the given value, and the remedy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _NO_MEMORY_WORDS = (
 
 
 class DecodingError(Exception):
-    """Base of every error raised on purpose; its text can be shown to a user as it is.
+    """Base of every error raised on purpose; its text can be shown to users unchanged.
 
     Args:
-        setting: name of the setting that the error speaks of; empty where it speaks of none.
+        setting: name of the setting that the error is about; empty if it is about none.
     """
 
     setting = ""
@@ -31,9 +31,9 @@ class ConfigError(DecodingError, ValueError):
     """A setting lies outside its allowed interval.
 
     Args:
-        text: the sentence; with an `owner`, the rest of it behind the name of the setting.
-        setting: name of the field that is wrong; empty where it isn't one field.
-        owner: class of the setting, which the name follows; empty for none.
+        text: the sentence; with an `owner`, the part of it after the name of the setting.
+        setting: name of the wrong field; empty if no single field is wrong.
+        owner: class that the setting belongs to, which precedes the name; empty for none.
     """
 
     def __init__(self, text: str, setting: str = "", owner: str | None = None) -> None:
@@ -49,11 +49,11 @@ class ConfigError(DecodingError, ValueError):
 
     @property
     def plain(self) -> str:
-        """The sentence without the name of the setting's class."""
+        """The sentence without the class of the setting."""
         return self.under(self.setting)
 
     def under(self, name: str) -> str:
-        """Return the sentence with another name of the setting, where it begins with that."""
+        """Return the sentence with another name of the setting, if it begins with that name."""
         return f"{name}{self._rest}" if self._rest else str(self)
 
 
@@ -79,18 +79,18 @@ class ModelError(DecodingError):
 
 
 class LoadingStoppedError(ModelError):
-    """A model was no longer wanted while it was loaded."""
+    """Loading of a model was stopped, as nobody needs it any more."""
 
     def __init__(self, text: str = "The loading of the model was stopped.") -> None:
         super().__init__(text)
 
 
 class LostModelError(ModelError):
-    """A model on a server gives no answer any more; what a run has so far stays."""
+    """A model's server stopped answering; the steps so far are kept."""
 
 
 class UnknownTokensError(DecodingError):
-    """The next token depends on tokens that the server doesn't name; a run's steps stay."""
+    """The next token depends on tokens that the server doesn't name; the steps so far are kept."""
 
     def __init__(self, text: str, setting: str = "") -> None:
         super().__init__(text)
@@ -114,11 +114,11 @@ class EvaluationError(DecodingError, ValueError):
 
 
 class FigureError(DecodingError, ValueError):
-    """A figure can't be laid out as asked for."""
+    """A figure can't be drawn as requested."""
 
 
 def is_of_memory(error: BaseException) -> bool:
-    """Return whether an error means a lack of memory; each library words it in its own way."""
+    """Return whether an error means a lack of memory; libraries phrase it differently."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
     causes = (error, error.__cause__, error.__context__)

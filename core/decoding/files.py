@@ -1,4 +1,4 @@
-"""Files that replace older ones atomically, and the rounding of the numbers in them."""
+"""Atomic replacement of files, and rounding of the numbers in them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LONGEST_NAME = 200
 
 
 def write_file(path: str | Path, content: bytes | str) -> None:
-    """Write a file beside its place and rename it; text becomes UTF-8.
+    """Write a temporary file and rename it to the path; text is encoded as UTF-8.
 
-    A link stays a link, and a file keeps its permissions. A device or a pipe, and a file whose
-    folder takes no other file, is written in place.
+    A symbolic link stays a link, and a file keeps its permissions. Devices, pipes, and files in a
+    folder that allows no new file are written in place.
 
     Raises:
-        OSError: it can't be written, such as on a full disk; it names the file.
+        OSError: the file can't be written, for example on a full disk; the error names the file.
     """
     data = content.encode() if isinstance(content, str) else content
     try:
@@ -70,13 +70,13 @@ def reason_of(error: OSError | ValueError) -> str:
 
 
 def own_json(path: str | Path, what: str, error: type[DecodingError]) -> Any:
-    """Return the values of a JSON file that the user or the project wrote; of any size.
+    """Return the values of a JSON file of any size that the user or the project wrote.
 
     Args:
-        what: the file, in a sentence.
+        what: name of the file for the error sentence.
 
     Raises:
-        error: it can't be opened, or is not JSON text.
+        error: the file can't be opened, or isn't JSON.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
@@ -87,7 +87,7 @@ def own_json(path: str | Path, what: str, error: type[DecodingError]) -> Any:
 
 
 def _in_place(path: Path, target: Path) -> bool:
-    # /dev/stdout is a link to whatever standard output is, a file's own descriptor among them.
+    # /dev/stdout links to the standard output, which may be a regular file.
     if os.path.abspath(path).startswith(("/dev/", "/proc/")):
         return True
     return target.exists() and (not target.is_file() or not os.access(target.parent, os.W_OK))
@@ -96,7 +96,7 @@ def _in_place(path: Path, target: Path) -> bool:
 def _replace(target: Path, data: bytes) -> None:
     before = target.stat() if target.exists() else None
     if before and not os.access(target, os.W_OK):
-        target.open("ab").close()  # Says why.
+        target.open("ab").close()  # Raises an error with the reason.
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as file:
@@ -115,7 +115,7 @@ def rounded_values(value: Any, digits: int, exact: Collection[str] = ()) -> Any:
     """Round every float in nested JSON values to `digits` significant digits.
 
     Args:
-        exact: names of an object's values that stay as they are.
+        exact: keys of objects whose values stay unchanged.
     """
     if isinstance(value, dict):
         return {

@@ -15,30 +15,32 @@ Config = TypeVar("Config", bound=MethodConfig)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[Config]):
-    """A row of the registry. Functions that need torch are named as "module:function".
+    """A method's row of the registry. Functions that need torch are named as "module:function".
 
     Args:
-        config: the class of its settings, which has the method's name and its words.
-        engine: `(model, prompt_ids, config)`, with `draft` behind them where a draft takes part;
+        config: class of its settings; it holds the method's name.
+        engine: `(model, prompt_ids, config)`, followed by `draft` for a method with a draft model;
             yields the steps of a run.
-        against_model: what the checks against the model do, for the reader of a proof.
-        self_checks: `(trace) -> list[Check]`; the first says whether the others could be made.
-        model_checks: `(trace, model)`, with `draft` behind them where a draft takes part.
-        step: the class of its steps, the `PromptStep` aside.
-        record: the class of its own data of a run.
-        reads_prompt: whether it records what the model predicted in the prompt.
-        takes_known: whether it can do with a model that names only the likeliest tokens.
-        known: how many tokens of a step a trace knows, by the config and how many the model names;
-            None for all.
-        takes_given: whether its engine takes, last, the ids of the first generated tokens.
-        compares: whether each of its steps holds the tokens that it compared by a score of its own.
-        rows: how many sequences a step runs through its models, by the config.
-        outcome: `(steps, config, draft)`, the draft model or None; the run's tokens and own data.
-        notes: they explain choices made for the user.
-        require_draft: raises ConfigError unless the draft's id (None without one) suits the
+        against_model: description of its checks against the model, for the reader of a proof.
+        self_checks: `(trace) -> list[Check]`; the first check says whether the others could run.
+        model_checks: `(trace, model)`, followed by `draft` for a method with a draft model.
+        step: class of its steps, besides the `PromptStep`.
+        record: class of its own data of a run.
+        reads_prompt: whether it records the model's predictions in the prompt.
+        takes_known: whether it works with a model that names only the likeliest tokens.
+        known: number of tokens of a step that a trace knows, from the config and the number of
+            tokens that the model names; None for all.
+        takes_given: whether the last argument of its engine is the ids of the first generated
+            tokens.
+        compares: whether each step records the tokens that it compared by its own score.
+        rows: number of sequences that a step runs through its models, from the config.
+        outcome: `(steps, config, draft)` with the draft model or None; returns the run's tokens and
+            own data.
+        notes: returns notes that explain choices made for the user.
+        require_draft: raises ConfigError if the draft's id (None without a draft) doesn't suit the
             config; None for a method without a draft model.
-        reference: the settings of transformers' `GenerationConfig` for the same run, shaping left
-            out; None where its `generate` has no such method or draw.
+        reference: settings of transformers' `GenerationConfig` for the same run, without shaping;
+            None if `generate` lacks the method or draw.
     """
 
     config: type[Config]
@@ -61,10 +63,10 @@ class Method(Generic[Config]):
 
     @property
     def name(self) -> str:
-        """Name as in a config's `method`, a trace file and `--method`."""
+        """Name in a config's `method`, in trace files and in `--method`."""
         return self.config.method
 
     @property
     def words(self) -> str:
-        """Its name in a sentence."""
+        """Name in a sentence."""
         return self.config.words

@@ -1,4 +1,4 @@
-"""The registry of decoding methods, and a method's settings as plain JSON values and back."""
+"""Registry of decoding methods, and conversion of settings to plain JSON values and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.method import SPECULATIVE
 from core.decoding.validation import brief
 
-# A method is added here. On the command line an option asks for the last one that has it.
+# Add a method here. An option on the command line selects the last method that has it.
 METHODS: tuple[Method[Any], ...] = (
     GREEDY,
     SAMPLING,
@@ -32,7 +32,7 @@ _BY_CONFIG: dict[type[MethodConfig], Method[Any]] = {method.config: method for m
 
 
 def method_of(config: MethodConfig) -> Method[Any]:
-    """The row of a config's method.
+    """Return the registry row of a config's method.
 
     Raises:
         ConfigError: a config of no known method.
@@ -44,7 +44,7 @@ def method_of(config: MethodConfig) -> Method[Any]:
 
 
 def config_to_dict(config: MethodConfig) -> dict[str, Any]:
-    """A plain dict with the method's name, ready for JSON."""
+    """Return a plain dict with the method's name and settings, ready for JSON."""
     values = {field.name: getattr(config, field.name) for field in fields(config)}
     shaping = {field.name: _plain(getattr(config.shaping, field.name)) for field in fields(Shaping)}
     stop_strings = list(config.stop_strings)
@@ -56,7 +56,7 @@ def _plain(value: object) -> object:
 
 
 def config_from_dict(data: object) -> MethodConfig:
-    """The inverse of `config_to_dict`.
+    """Return the config from the dict of `config_to_dict`.
 
     Raises:
         ConfigError: an unknown method or field, or a value outside its interval.
@@ -92,7 +92,7 @@ def _require_known(kind: type[MethodConfig | Shaping], values: dict[str, Any]) -
         raise ConfigError(f"{kind.__name__} has no setting {brief(unknown)}{hint}.")
 
 
-# Names of settings elsewhere.
+# Names of settings in other parts of the JSON.
 _ELSEWHERE = {
     **dict.fromkeys(("max_tokens", "max_completion_tokens", "max_output_tokens"), "max_new_tokens"),
     "max_length": "max_new_tokens",
@@ -105,7 +105,7 @@ _ELSEWHERE = {
 
 
 def place_of(name: str) -> str:
-    """Return the place of a setting in a config's JSON, in words; empty for an unknown name."""
+    """Return the place of a setting in a config's JSON as text; empty for an unknown name."""
     name = _ELSEWHERE.get(name, name)
     if name in Shaping.__dataclass_fields__:
         return f"shaping.{name}"

@@ -1,4 +1,6 @@
-"""Protocols of a model for the decoding methods: a start, and a context with four verbs."""
+"""Model protocols of the decoding methods: a model starts a context, and a context has four
+verbs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ TokenRows = Sequence[int] | Sequence[Sequence[int]]
 
 
 class Context(Protocol):
-    """The running state of one or more sequences of equal length (the KV cache behind verbs)."""
+    """State of one or more sequences of equal length; it hides the KV cache."""
 
     @property
     def rows(self) -> int:
@@ -34,7 +36,7 @@ class Context(Protocol):
         """Append tokens to every row and return the logits after each new one.
 
         Args:
-            ids: `[rows, n]`, or a flat list of n ids for a context of one row.
+            ids: `[rows, n]`; for a context of one row also a flat list of n ids.
 
         Returns:
             `[rows, n, vocab]`, float32 on the CPU.
@@ -45,26 +47,30 @@ class Context(Protocol):
         ...
 
     def rollback(self, n: int) -> None:
-        """Forget the last n tokens of every row; `logits` is undefined until the next `extend`."""
+        """Remove the last n tokens of every row; `logits` is undefined until the next `extend`."""
         ...
 
     def branch(self, rows: Sequence[int]) -> Context:
-        """A new context whose row i continues this one's row `rows[i]`; rows may repeat."""
+        """Return a new context whose row i continues this context's row `rows[i]`; rows may
+        repeat.
+        """
         ...
 
     def reorder(self, rows: Sequence[int]) -> None:
-        """`branch` in place: row i now continues what was row `rows[i]`, and the rest is gone.
+        """Like `branch`, but in place: row i continues the former row `rows[i]`; other rows are
+        dropped.
 
-        Copies less than a branch; `logits` is undefined until the next `extend`.
+        It copies less than `branch`; `logits` is undefined until the next `extend`.
         """
         ...
 
 
 class HiddenContext(Context, Protocol):
-    """A context that can say what the last layer made of its tokens; not every model's can."""
+    """A context that returns hidden states of the last layer; not every model has one."""
 
     def extend_hidden(self, ids: TokenRows) -> torch.Tensor:
-        """`extend`, for the hidden states of the new tokens; `logits` are those of the last.
+        """Like `extend`, but return the hidden states of the new tokens; `logits` are those after
+        the last one.
 
         Returns:
             `[rows, n, width]`, float32 on the CPU: transformers' `hidden_states[-1]`.
@@ -76,7 +82,7 @@ class HiddenContext(Context, Protocol):
 
 
 class Vocabulary(Protocol):
-    """The tokens of a model, and what a trace says of it; may outlive its weights."""
+    """Tokens of a model, and its description in traces; it may outlive the weights."""
 
     @property
     def model_id(self) -> str:
@@ -85,25 +91,27 @@ class Vocabulary(Protocol):
 
     @property
     def revision(self) -> str:
-        """A hub commit or a digest of the weights; empty when there is none."""
+        """Hub commit or digest of the weights; empty if there is none."""
         ...
 
     @property
     def vocab_size(self) -> int:
-        """The length of a logits row; may exceed the tokenizer's length (padding)."""
+        """Length of a row of logits; with padding it may exceed the tokenizer's length."""
         ...
 
     @property
     def dtype(self) -> str:
-        """The weights' type as torch names it: `float32`, `bfloat16`, ..."""
+        """Type of the weights as torch names it: `float32`, `bfloat16`, ..."""
         ...
 
     def token_text(self, token_id: int) -> str:
-        """Display text of one token; bytes as `<E2>` where it holds part of a character."""
+        """Return the display text of a token; a part of a character is shown as bytes, such as
+        `<E2>`.
+        """
         ...
 
     def token_bytes(self, token_id: int) -> bytes:
-        """The bytes that a token adds to the text; empty for special and unknown tokens."""
+        """Return the bytes that a token adds to the text; empty for special and unknown tokens."""
         ...
 
 
@@ -112,21 +120,21 @@ class LanguageModel(Vocabulary, Protocol):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The same without the weights, for what is kept longer than the model is needed."""
+        """The vocabulary without the weights, for data that outlives the model."""
         ...
 
     @property
     def eos_ids(self) -> frozenset[int]:
-        """Every id that ends a run, all of them below `vocab_size`."""
+        """Ids that end a run, all below `vocab_size`."""
         ...
 
     @property
     def context_window(self) -> int | None:
-        """Tokens that fit, prompt and generated together; None for no bound."""
+        """Maximum number of tokens, prompt and generated together; None for no bound."""
         ...
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a prompt, with the special tokens that the tokenizer adds by itself."""
+        """Return the token ids of a prompt, with the special tokens that the tokenizer adds."""
         ...
 
     def start(
@@ -142,7 +150,7 @@ class LanguageModel(Vocabulary, Protocol):
             prompt_ids: at least one id.
             use_cache: False makes every `extend` run the whole sequence again.
             on_logits: called as `on_logits(first_position, logits [n, vocab])` for consecutive
-                pieces of the prompt, so that no caller has to hold all of them.
+                pieces of the prompt, so that the logits need not be held all at once.
 
         Raises:
             PromptError: an empty prompt, an id outside the vocabulary, or too many tokens.
@@ -161,7 +169,7 @@ class Chats(Protocol):
     def encode_chat(
         self, messages: Sequence[dict[str, str]], add_generation_prompt: bool = True
     ) -> list[int]:
-        """The conversation's token ids.
+        """Return the conversation's token ids.
 
         Raises:
             ModelError: the model has no chat template.
@@ -171,10 +179,10 @@ class Chats(Protocol):
 
 
 class Decodes(Protocol):
-    """A model whose tokenizer's own decoding can be asked."""
+    """A model that exposes its tokenizer's own decoding."""
 
     def decode(self, token_ids: Sequence[int], before: Sequence[int] = ()) -> str:
-        """The text that tokens add behind others; special ones are left out."""
+        """Return the text that tokens add after others, without special tokens."""
         ...
 
 
@@ -182,15 +190,15 @@ _T = TypeVar("_T")
 
 
 def offers(thing: object, kind: type[_T]) -> TypeIs[_T]:
-    """Return whether an object has all that a protocol declares.
+    """Return whether an object has all members of a protocol.
 
-    From Python 3.12 on `isinstance` looks at the class alone, where `Wrapped` has nothing.
+    From Python 3.12 on `isinstance` checks only the class, and `Wrapped` delegates at the instance.
     """
     return all(hasattr(thing, name) for name in get_protocol_members(kind))
 
 
 class Wrapped:
-    """A model or a context around another; what it doesn't have is the other's."""
+    """Wrapper of a model or context; delegates missing attributes to the wrapped object."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

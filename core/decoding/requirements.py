@@ -1,4 +1,4 @@
-"""Requirements of a run, checked before its first step: models, draft, settings, prompt."""
+"""Checks of models, draft, settings and prompt before a run's first step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.decoding.validation import brief
 
 
 def require_models(model: object, draft: object = None) -> None:
-    """Raise ModelError for a name, or a model of another library, in place of a loaded model."""
+    """Raise ModelError if an argument is a name or another library's model, not a loaded model."""
     for given in (model,) if draft is None else (model, draft):
         if isinstance(given, str | Path):
             raise ModelError(
@@ -31,7 +31,7 @@ def require_models(model: object, draft: object = None) -> None:
 
 
 def require_draft(config: MethodConfig, draft: str | None) -> None:
-    """Raises ConfigError unless there is a second model where there must be one, and only there."""
+    """Raise ConfigError if a needed draft model is missing, or an unneeded one is given."""
     method = method_of(config)
     if method.require_draft:
         method.require_draft(config, draft)
@@ -44,7 +44,7 @@ def require_draft(config: MethodConfig, draft: str | None) -> None:
 
 
 def require_given(model: LanguageModel, given: Sequence[int], config: MethodConfig) -> None:
-    """Raise ConfigError for given tokens that the method, the model or the bound can't take."""
+    """Raise ConfigError for given tokens that don't suit the method, the model or the bound."""
     if not method_of(config).takes_given:
         takers = " and ".join(m.config.__name__ for m in METHODS if m.takes_given)
         raise ConfigError(f"Only {takers} take given tokens, got {len(given)}; leave them out.")
@@ -63,9 +63,10 @@ def require_given(model: LanguageModel, given: Sequence[int], config: MethodConf
 
 
 def require_settings(model: LanguageModel, config: MethodConfig) -> None:
-    """Raise ConfigError for a token that the model lacks, or a penalty that it can't have.
+    """Raise ConfigError for a token that the model lacks, or a penalty that the model doesn't
+    allow.
 
-    A penalty that scales logits needs them; log-probabilities are logits less one number.
+    A penalty that scales logits needs logits; log-probabilities differ from them by one number.
     """
     for name, tokens in config.shaping.token_ids().items():
         if tokens and max(tokens) >= model.vocab_size:
@@ -88,13 +89,13 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
 
 
 def require_all_tokens(model: LanguageModel, words: str) -> None:
-    """See that a model gives the whole vocabulary.
+    """Raise an error if a model doesn't give the whole vocabulary.
 
     Args:
-        words: what needs it, in a sentence.
+        words: name of the feature that needs it, for the sentence.
 
     Raises:
-        ConfigError: its server names only the likeliest tokens.
+        ConfigError: the model's server names only the likeliest tokens.
     """
     known = getattr(model, "known", None)
     if known is not None:
@@ -105,15 +106,15 @@ def require_all_tokens(model: LanguageModel, words: str) -> None:
 
 
 def _or_start_vllm(model: LanguageModel, options: str) -> str:
-    """The end of an advice; empty for a model of another server."""
+    """Return the end of the advice; empty for another kind of server."""
     return f", or start vLLM with {options}" if "vLLM" in getattr(model, "versions", {}) else ""
 
 
 def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int]:
-    """The prompt's token ids, checked against the vocabulary and the context window.
+    """Return the prompt's token ids, checked against the vocabulary and the context window.
 
     Raises:
-        PromptError: nothing in it, an id outside the vocabulary, or too many tokens.
+        PromptError: the prompt is empty, has an id outside the vocabulary, or is too long.
     """
     ids = model.encode(prompt) if isinstance(prompt, str) else _whole_numbers(prompt)
     if not ids or prompt == "":
@@ -137,7 +138,7 @@ def encode_prompt(model: LanguageModel, prompt: str | Sequence[int]) -> list[int
 
 
 def _whole_numbers(prompt: object) -> list[int]:
-    # Bytes are a sequence of whole numbers, too.
+    # Bytes are a sequence of whole numbers too, but no prompt.
     is_bytes = isinstance(prompt, bytes | bytearray)
     ids = list(prompt) if isinstance(prompt, Sequence) and not is_bytes else None
     if ids is None or not all(isinstance(i, int) and not isinstance(i, bool) for i in ids):

@@ -1,7 +1,7 @@
-"""A trace as plain JSON values and back; `trace_from_dict(trace_to_dict(t)) == t`.
+"""Conversion of a trace to plain JSON values and back; `trace_from_dict(trace_to_dict(t)) == t`.
 
-The layout is that of the classes in `record` and in the methods' `types`. A stranger's file is read
-by `core.traces.read_trace`, which also checks that its parts fit together.
+The layout follows the classes in `record` and in the methods' `types`. Untrusted files are read by
+`core.traces.read_trace`, which also checks that their parts are consistent.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ def _layout() -> RecordLayout[Trace]:
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
-    """Plain dicts, lists, strings and numbers; ready for `json.dump`."""
+    """Return plain dicts, lists, strings and numbers, ready for `json.dump`."""
     return _layout().plain(trace)
 
 
 def trace_from_dict(data: Any) -> Trace:
-    """The trace that `trace_to_dict` wrote.
+    """Return the trace from the values of `trace_to_dict`.
 
     Raises:
-        TraceError: not a trace, another version, or a field missing or of the wrong kind.
+        TraceError: the values are no trace, have another version, or a field is missing or wrong.
     """
     require_header(data, Trace)
     return _layout().read(data)
 
 
 def require_header(data: Any, record: Any) -> None:
-    """Raises TraceError unless the file says that it holds such a record in its version."""
+    """Raise TraceError unless the file declares this record and its version."""
     if not isinstance(data, dict) or data.get("schema") != record.schema:
         raise TraceError("This JSON is no trace file of Decoding Explorer: its schema differs.")
     version = data.get("version")

@@ -1,4 +1,4 @@
-"""The list of what no check covers, shown beside every badge."""
+"""List of the parts that no check covers, shown beside every badge."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.decoding.speculative.config import Speculative
 
 
 class Unchecked(NamedTuple):
-    """Something that the checks leave open.
+    """A part of a trace that the checks don't cover.
 
     Args:
         words: its name in a list.
-        fields: of the trace file, wherever they stand in it.
-        when: whether it is open, by the trace and its checks.
+        fields: its fields in the trace file, at any place.
+        when: returns whether it is unchecked, from the trace and its checks.
     """
 
     words: str
@@ -30,7 +30,7 @@ def _by_model(_: Trace, checks: Sequence[Check]) -> bool:
 
 
 def _shaped_unseen(trace: Trace, checks: Sequence[Check]) -> bool:
-    """Return whether only the model could tell what the settings make of its logits."""
+    """Return whether only the model could verify how the settings shape its logits."""
     return not _by_model(trace, checks) and (
         trace.config.shaping != Shaping() or not trace.token_steps
     )
@@ -92,11 +92,11 @@ _UNCHECKED = (
 
 
 def unchecked(trace: Trace, checks: Sequence[Check]) -> tuple[Unchecked, ...]:
-    """Return what these checks of a trace leave open."""
+    """Return the parts of a trace that these checks don't cover."""
     return tuple(one for one in _UNCHECKED if one.when(trace, checks))
 
 
 def unchecked_words(trace: Trace, checks: Sequence[Check]) -> str:
-    """A sentence that lists it."""
+    """Return a sentence that lists them."""
     listed = "; ".join(one.words for one in unchecked(trace, checks))
     return f"Not checked: {listed}."

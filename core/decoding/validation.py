@@ -1,4 +1,4 @@
-"""Refusing a setting: each error names the field, the value and the allowed interval."""
+"""Validation of settings: each error names the field, the value and the allowed interval."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _FEW_ITEMS, _LONGEST_FIELD = 4, 200
 
 
 class Interval(NamedTuple):
-    """The numbers that a setting may take.
+    """Numbers that a setting may have.
 
     Args:
-        open_low, open_high: whether that end itself is excluded.
-        zero: what a 0 below `low` means where it is allowed too; empty where it isn't.
+        open_low, open_high: whether that end is excluded.
+        zero: meaning of a 0 below `low`, if 0 is allowed too; otherwise empty.
     """
 
     low: float
@@ -45,14 +45,14 @@ class Interval(NamedTuple):
         return f"{text} or be 0 ({self.zero})" if self.zero else text
 
 
-# Logits divided by less would leave float32.
+# Logits divided by less would overflow float32.
 TEMPERATURE = Interval(MIN_TEMPERATURE, MAX_TEMPERATURE, zero="greedy")
 
 
 class ShortRepr:
-    """Mixin of dataclasses with many items (`repr=False`): a `repr` of one line.
+    """Mixin for dataclasses with many items (`repr=False`): a `repr` in one line.
 
-    Fields at their defaults are left out; items of long collections are counted.
+    Fields at their defaults are left out; long collections are shown by their length.
     """
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class ShortRepr:
 
 
 def brief(value: object) -> str:
-    """A value as an error message shows it: at most about 60 characters, whatever it is."""
+    """Return a value as error messages show it: at most about 60 characters."""
     if isinstance(value, str):
         return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "…")
     if isinstance(value, int) and value.bit_length() > 3 * _SHOWN:
@@ -83,9 +83,9 @@ def brief(value: object) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Text that a stranger may have put something into, as part of one line.
+    """Return untrusted text for a single line.
 
-    A longer one ends in an ellipsis behind its last whole word.
+    A longer text is cut after a whole word and ends in an ellipsis.
     """
     line = "".join(char if char.isprintable() else "?" for char in text)
     if len(line) <= limit:
@@ -101,7 +101,7 @@ def require_whole(owner: str, name: str, value: object, low: int, high: int) -> 
 def require_inside(
     owner: str, name: str, value: object, interval: Interval, *, whole: bool = False
 ) -> None:
-    # Only NaN differs from itself; infinities lie outside every interval.
+    # NaN differs from itself; infinities lie outside every interval.
     kinds = int if whole else int | float
     if isinstance(value, bool) or not isinstance(value, kinds) or value != value:
         kind = "whole" if whole else "finite"
@@ -116,7 +116,7 @@ def require_bool(owner: str, name: str, value: object) -> None:
 
 
 def require_text(owner: str, name: str, value: object, *, may_be_empty: bool) -> None:
-    """A text that a run may force: not long, and one that UTF-8 can write."""
+    """Validate a text that a run may force: limited in length and encodable in UTF-8."""
     if not isinstance(value, str) or not (value or may_be_empty):
         kind = "a string" if may_be_empty else "a non-empty string"
         raise ConfigError(f"must be {kind}, got {brief(value)}.", name, owner)

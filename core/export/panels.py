@@ -12,8 +12,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
-from core.export.font_files import SANS
-from core.export.svg import SvgDrawing, finish
+from core.export.drawing.font_files import SANS
+from core.export.drawing.svg import SvgDrawing, finish
 from core.figures.base.labels import exact_plain
 from core.figures.base.paper import BODY, Paper
 from core.figures.journal.key_words import ended

@@ -20,7 +20,7 @@ from core.figures.base.theme import LIGHT, Theme
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from core.export.svg import SvgDrawing
+    from core.export.drawing.svg import SvgDrawing
 
 FORMATS = ("svg", "pdf", "png")
 # Resolution of a figure with a width in px: twice that of a standard screen.
@@ -112,7 +112,7 @@ def table_file(part: Part, paper: Paper) -> bytes:
 
 def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
     """Return the finished drawing for Plotly's SVG of a figure."""
-    from core.export.svg import finish
+    from core.export.drawing.svg import finish
 
     meta = figure.layout.meta
     return finish(
@@ -127,7 +127,7 @@ def drawing(raw: str, figure: go.Figure, name: str, paper: Paper) -> SvgDrawing:
 
 def encoded(drawn: SvgDrawing, form: str) -> bytes:
     """Return a drawing in one of `FORMATS`."""
-    from core.export import render
+    from core.export.drawing import render
 
     if form == "svg":
         return drawn.encode()

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
 from core.decoding.files import save_file
-from core.export.chrome import svgs
+from core.export.drawing.chrome import svgs
 from core.export.part import FORMATS, drawing, encoded, stem
 from core.figures.base.paper import Paper
 from core.figures.base.theme import LIGHT, Theme

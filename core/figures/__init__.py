@@ -1,7 +1,7 @@
-"""Figures: pure functions from a trace to a Plotly figure, and the data behind each as a table.
+"""Figures: pure functions from a trace to a Plotly figure, and from a trace to its data as a table.
 
-Names are resolved at first use (they stand in `__init__.pyi`): pandas takes a quarter of a second,
-and the app's first paint needs only the theme and the colours of the text.
+Names are imported at first use (`__init__.pyi` lists them): pandas takes a quarter of a second to
+import, and the app's first paint needs only the theme and the text colours.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The step, token or candidate of a run that its page opens with."""
+"""Initial selection of a page: the step, token or candidate of a run that it opens with."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from core.figures.speculative.words import EXTRA
 
 
 def most_open_step(trace: Trace) -> int:
-    """Index of the step at which the model was least sure."""
+    """Return the index of the step with the highest entropy."""
     steps = trace.token_steps
     return max(range(len(steps)), key=lambda at: steps[at].entropy, default=0)
 
 
 def telling_token(trace: Trace) -> tuple[int, int] | None:
-    """The first token rejected by chance, else the first rejected one, else the first of all."""
+    """Return the first token that a random number rejected, else the first rejected token, else the
+    first token.
+    """
     rejected = [(at, len(s.accepted)) for at, s in enumerate(trace.rounds) if s.recovered]
     by_chance = [key for key in rejected if trace.rounds[key[0]].drafted[key[1]].accept_prob > 0]
     if rejected:
@@ -24,7 +26,9 @@ def telling_token(trace: Trace) -> tuple[int, int] | None:
 
 
 def telling_place(trace: Trace, at: int) -> int:
-    """The place of a round's rejected token, else of its first drafted one, else the target's."""
+    """Return the place of a round's rejected token, else of its first drafted token, else of the
+    target's.
+    """
     step = trace.rounds[at]
     if step.recovered:
         return len(step.accepted)
@@ -32,7 +36,9 @@ def telling_place(trace: Trace, at: int) -> int:
 
 
 def telling_node(trace: Trace) -> Node | None:
-    """The node where greedy's path left the beam, else where the winner left it, else the end."""
+    """Return the node where greedy decoding's path left the beam, else where the winner left it,
+    else the end.
+    """
     steps = trace.beam_steps
     if not steps:
         return None

@@ -17,10 +17,10 @@ from fontTools.ttLib import TTFont
 from PIL import Image
 
 from core.decoding.errors import FigureError
-from core.export import chrome, font_files, make_fonts
-from core.export.bitmap import PNG, without_dark_gaps
-from core.export.render import pdf, png
-from core.export.svg import SvgDrawing, finish
+from core.export.drawing import chrome, font_files, make_fonts
+from core.export.drawing.bitmap import PNG, without_dark_gaps
+from core.export.drawing.render import pdf, png
+from core.export.drawing.svg import SvgDrawing, finish
 from tests.export.drawings import PIXEL, raw
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,8 +8,8 @@ from functools import cache
 
 from core import Shaping, Speculative, Trace, check, collect
 from core.decoding.record.steps import StepSeconds
-from core.decoding.speculative.metrics import Costs, VerifyCost
-from core.decoding.speculative.report import (
+from core.decoding.speculative.measurement.metrics import Costs, VerifyCost
+from core.decoding.speculative.measurement.report import (
     Comparison,
     Latency,
     LengthSweep,

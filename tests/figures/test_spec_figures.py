@@ -10,13 +10,13 @@ import pytest
 from core import Greedy, collect
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import acceptance_table
-from core.decoding.speculative.metrics import (
+from core.decoding.speculative.measurement.metrics import (
     acceptance_by_position,
     alpha,
     counts,
     expected_tokens,
 )
-from core.decoding.speculative.report import SweepPoint
+from core.decoding.speculative.measurement.report import SweepPoint
 from core.figures import (
     DARK,
     LIGHT,

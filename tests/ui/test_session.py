@@ -82,7 +82,7 @@ def test_the_example_comes_back_from_the_list_of_runs(monkeypatch: pytest.Monkey
     view.collect("decode", make_trace(4))
     said["earlier_runs"] = 0
     history._back(view)
-    assert (view.trace, view.source, view.asked) == (example, "example", None)
+    assert (view.trace, view.source, view.shown_request) == (example, "example", None)
     assert value("temperature") == 0.3
 
 
@@ -103,7 +103,7 @@ def go_back(
         view.collect("decode", replace(kind(4), prompt=asked.prompt, config=asked.config))
     said["earlier_runs"] = 0
     history._back(view, registry.page_at(path) if path else None)
-    assert view.trace is view.runs[0][0] and view.asked is requests[0]
+    assert view.trace is view.runs[0][0] and view.shown_request is requests[0]
     return said
 
 

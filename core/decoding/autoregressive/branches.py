@@ -1,4 +1,4 @@
-"""Another token in a run: the run that goes on from one of its steps with given tokens."""
+"""Branches: runs that continue from a step of another run with given tokens."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def branch(
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace:
-    """Return the run that has these tokens at a step of another run and goes on from there.
+    """Return a run that copies another run up to a step, emits the given tokens there, and goes on.
 
-    Under the same settings and by the same model its earlier steps are copies, and the later ones
-    have the same noise as in the other run. A run of another method goes on by greedy decoding or
-    sampling.
+    With the same settings and model the earlier steps are copied, and the later steps have the same
+    noise as in the other run. A run of another method goes on with greedy decoding or sampling.
 
     Args:
-        trace: of a model with the same tokens; another model's steps are made anew.
-        at_step: place of the first given token among the generated ones, from 0.
-        token_ids: may be empty where the settings differ.
-        config: other settings, another seed for example; the trace's own by default.
-        on_step: called with each step, the copied ones included.
-        should_stop: as of `collect`.
+        trace: the other run; its model must have the same vocabulary. Steps of another model are
+            computed again.
+        at_step: index of the first given token among the generated tokens, from 0.
+        token_ids: may be empty if the settings differ.
+        config: other settings, for example another seed; by default the trace's own.
+        on_step: called with each step, copied steps included.
+        should_stop: as in `collect`.
 
     Raises:
         ConfigError: the run has no such step, or it can't have these tokens there.
@@ -70,12 +70,12 @@ def branch_each(
     on_tokens: Callable[[int], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> tuple[Trace, ...]:
-    """Return for each choice of tokens the run of `branch`; all of them go on in one batch.
+    """Return a run of `branch` for each choice of tokens; all runs go on in one batch.
 
     Args:
-        on_tokens: called with the number of tokens that each run has after the step, after each
-            forward.
-        should_stop: as of `collect`; all runs end with it.
+        on_tokens: called after each forward with the number of tokens that each run has after the
+            step.
+        should_stop: as in `collect`; True ends all runs.
 
     Raises:
         ConfigError, DecodingError: as `branch`.
@@ -131,7 +131,9 @@ def _require_step(
 
 
 def _copies(model: LanguageModel, trace: Trace, config: MethodConfig) -> bool:
-    """Whether the run's steps are what this model makes under these settings."""
+    """Return whether this model makes the same steps under these settings, so that they can be
+    copied.
+    """
     same_model = made_by(trace, model) and trace.dtype == model.dtype
     return config == trace.config and same_model and trace.prompt_step is not None
 
@@ -145,7 +147,7 @@ def _recorded(
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace:
-    """Return the trace of steps that follow the copied ones, of the run's prompt."""
+    """Return the trace of the copied steps and the new steps after them."""
     notes = doubled_start(model, trace.prompt, trace.prompt_ids)
     return record_run(
         model,
@@ -163,7 +165,7 @@ def _recorded(
 
 
 def single_token_config(config: MethodConfig) -> MethodConfig:
-    """Return a config whose method takes given tokens, with the settings of any config."""
+    """Return the settings of any config for a method that takes given tokens."""
     if method_of(config).takes_given:
         return config
     return as_single_tokens(config, getattr(config, "draws", config.can_draw))
@@ -172,7 +174,7 @@ def single_token_config(config: MethodConfig) -> MethodConfig:
 def _go_on(
     model: LanguageModel, trace: Trace, kept: Sequence[int], given: Sequence[int]
 ) -> Iterator[TokenStep]:
-    """Go on behind the kept tokens."""
+    """Yield the steps after the copied tokens."""
     context, forward = _read(model, trace, kept)
     yield from continue_from(
         model,
@@ -186,9 +188,11 @@ def _go_on(
 
 
 def _read(model: LanguageModel, trace: Trace, kept: Sequence[int]) -> tuple[Context, float]:
-    """Read the prompt and the kept tokens as the run itself did; return the last one's seconds."""
-    # With its logits read at every position, as a run reads them: to read the last alone rounds
-    # otherwise.
+    """Read the prompt and the copied tokens as the run did; also return the last token's
+    seconds.
+    """
+    # As in a run, logits are read at every position: reading only the last position rounds
+    # differently.
     start = partial(model.start, trace.prompt_ids, on_logits=lambda _first, _logits: None)
     context, forward = start(use_cache=trace.config.use_cache), 0.0
     for token_id in kept:

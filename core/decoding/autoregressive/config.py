@@ -1,4 +1,4 @@
-"""The settings of greedy decoding and of sampling."""
+"""Settings of greedy decoding and of sampling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from core.decoding.config import SEED, DrawMethod, MethodConfig, setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Greedy(MethodConfig):
-    """The most probable token at every step; temperature and filters don't act, penalties do."""
+    """Greedy decoding: emit the most probable token at every step.
+
+    Penalties act; temperature and filters don't.
+    """
 
     method: ClassVar[str] = "greedy"
     words: ClassVar[str] = "greedy decoding"
@@ -20,10 +23,10 @@ class Greedy(MethodConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling(MethodConfig):
-    """A token drawn from the shaped distribution at every step.
+    """Sampling: draw a token from the shaped distribution at every step.
 
     Args:
-        seed: of the run's own generator; the same seed gives the same run.
+        seed: seed of the run's own generator; the same seed gives the same run.
         draw: `inverse_cdf` records the uniform number, `gumbel` adds noise to the
             log-probabilities, `multinomial` uses torch's generator exactly as transformers does.
     """
@@ -46,9 +49,10 @@ def as_single_tokens(config: MethodConfig, draws: bool) -> Greedy | Sampling:
 
 
 def drawn_by(chooser: MethodConfig) -> Sampling | None:
-    """Return the sampling that draws a run's tokens; None where each is the most probable one.
+    """Return the sampling settings that draw a run's tokens; None if every token is the most
+    probable one.
 
-    Temperature 0 means greedy.
+    At temperature 0 nothing is drawn.
 
     Args:
         chooser: the run's `MethodConfig.chooser`.

@@ -1,4 +1,6 @@
-"""Greedy decoding and sampling: one token a step, each step a forward, a shaping and a draw."""
+"""Greedy decoding and sampling: each step is one forward, shaping and a draw, and emits one
+token.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,10 @@ def generate(
     """Yield the prompt step, then a step for each generated token.
 
     Args:
-        prompt_ids: at least one id; prompt and generated tokens together stay within the
-            model's context window.
-        given: the first generated ids, whatever the model picks there. A given token that the
-            model picks too makes an ordinary step; another one is forced.
+        prompt_ids: at least one id; prompt and generated tokens together stay within the model's
+            context window.
+        given: ids of the first generated tokens, which replace the model's picks. If the model
+            picks the same token, the step is an ordinary one; otherwise the token is forced.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
@@ -64,13 +66,13 @@ def continue_from(
     given: Sequence[int] = (),
     forward: float = 0.0,
 ) -> Iterator[TokenStep]:
-    """Yield a step for each generated token after those that were emitted before.
+    """Yield a step for each generated token after the tokens already emitted.
 
     Args:
         context: holds the prompt and the emitted tokens, in one row.
-        emitted: tokens of an earlier run; the noise goes on where they leave the generator.
-        given: as of `generate`, after the emitted tokens.
-        forward: seconds of the last emitted token's forward, which the first step is read from.
+        emitted: tokens of an earlier run; the noise continues from that run's generator state.
+        given: as in `generate`, after the emitted tokens.
+        forward: seconds of the last emitted token's forward; the first step uses its logits.
     """
     limit = token_limit(model, prompt_ids, config)
     row, logits = _Row(model, prompt_ids, config, limit, emitted, given), context.logits[0]
@@ -94,10 +96,10 @@ def continue_each(
     given: Sequence[Sequence[int]],
     forward: float,
 ) -> Iterator[tuple[tuple[int, TokenStep], ...]]:
-    """Yield the next step of every row that still goes on, with the row's place.
+    """Yield the next step of every unfinished row, with the row's index.
 
-    Row i is what `continue_from` gives with `given[i]`, but for the rounding of forwards of another
-    shape; each forward's seconds are shared among its rows.
+    Row i equals `continue_from` with `given[i]`, up to rounding: the forwards have another shape.
+    The seconds of each forward are divided among its rows.
     """
     limit = token_limit(model, prompt_ids, config)
     rows = [_Row(model, prompt_ids, config, limit, emitted, ids) for ids in given]
@@ -117,11 +119,11 @@ def continue_each(
 
 
 class _Row:
-    """One sequence that goes on after the emitted tokens, with its own dice.
+    """One sequence that continues after the emitted tokens, with its own generator.
 
     Args:
-        limit: number of tokens at which it ends.
-        given: as of `continue_from`.
+        limit: number of tokens at which the row ends.
+        given: as in `continue_from`.
     """
 
     def __init__(
@@ -141,7 +143,7 @@ class _Row:
         self.ids = [*prompt_ids, *emitted]
 
     def step(self, index: int, logits: Tensor, forward: float) -> TokenStep:
-        """Emit the next token from `[vocab]` logits."""
+        """Emit the next token, given `[vocab]` logits."""
         picked = self._picker.pick(index, logits, self.ids)
         token_id = self._given.get(index, picked.pick.token_id)
         self.ids.append(token_id)
@@ -153,7 +155,7 @@ class _Row:
 
 
 def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
-    """Return the shaper of a run of one sequence; `config` chooses its tokens."""
+    """Return the shaper of a run with one sequence and this config."""
     return StepShaper(
         config.shaping,
         draws=drawn_by(config) is not None,
@@ -168,7 +170,7 @@ def shaper_of(model: LanguageModel, config: MethodConfig) -> StepShaper:
 class Picked(NamedTuple):
     """A pick with the distributions that led to it; times in seconds.
 
-    `top` ranks the candidates of the first one, where all its tokens are known.
+    `top` ranks the candidates of the first distribution if all of its tokens are known.
     """
 
     pick: Pick
@@ -179,7 +181,9 @@ class Picked(NamedTuple):
 
 
 class ForcedToken(NamedTuple):
-    """A forced token, with the `[vocab]` logits and the pick that it replaces (None without)."""
+    """A forced token, its `[vocab]` logits, and the pick that it replaces; None if nothing was
+    picked.
+    """
 
     token_id: int
     reason: ForcedAs | None
@@ -189,10 +193,10 @@ class ForcedToken(NamedTuple):
 
 
 class Picker:
-    """Shapes logits and draws, for one run; owns the run's generator.
+    """Shaper and sampler of one run; owns the run's random generator.
 
     Args:
-        start: the number of tokens that were drawn before, by the same seed.
+        start: number of tokens that were already drawn with the same seed.
     """
 
     def __init__(self, model: LanguageModel, config: MethodConfig, start: int = 0) -> None:
@@ -207,10 +211,10 @@ class Picker:
     def pick(
         self, index: int, logits: Tensor, previous_ids: Sequence[int], noise: Tensor | None = None
     ) -> Picked:
-        """The token that follows from `[vocab]` logits after `previous_ids`.
+        """Pick the token after `previous_ids`, given `[vocab]` logits.
 
         Args:
-            noise: of `draws.draw_noise`; None draws the run's next.
+            noise: noise from `draws.draw_noise`; None draws the run's next noise.
         """
         started = perf_counter()
         top = None if self._shaper.known else ranked(logits, self._config.top_candidates)
@@ -236,7 +240,7 @@ class Picker:
         finish_reason: Ended | None,
         phase: Phase = "answer",
     ) -> TokenStep:
-        """The frozen step."""
+        """Return the recorded step."""
         pick = picked.pick
         count = self._config.top_candidates
         reading = read_step(self._model, picked.stages, pick, count, picked.top)
@@ -265,7 +269,7 @@ class Picker:
         text: str,
         finish_reason: Ended | None,
     ) -> TokenStep:
-        """Record a forced token: one more stage gives it the whole probability.
+        """Record a forced token: an extra stage gives it probability 1.
 
         Raises:
             DecodingError: the model gives the token no probability.
@@ -300,7 +304,7 @@ class Picker:
         )
 
     def _replaced_draw(self, picked: Picked | None, candidate_ids: list[int]) -> Draw:
-        """Record the draw whose token was replaced; `forced` where nothing was drawn."""
+        """Record the draw whose token was replaced; `forced` if nothing was drawn."""
         if picked is None:
             return Draw("forced")
         if not self._sampling:
@@ -321,7 +325,7 @@ def cannot_force(model: LanguageModel, token_id: int) -> DecodingError:
 
 
 def _all_on(token_id: int, before: Distribution) -> Distribution:
-    """Stage that gives a forced token the whole probability, whatever it had before."""
+    """Return a stage that gives a forced token probability 1, whatever its probability was."""
     ids = torch.tensor([token_id])
     removed_mass = max(0.0, -math.expm1(before.log_probs_of(ids)[0]))
     return Distribution("forced", ids, torch.zeros(1), torch.ones(1), 0.0, 1, removed_mass)

@@ -1,4 +1,4 @@
-"""One step under other knobs: from its stored logits, without running the model."""
+"""Recompute a step under other settings from its stored logits, without running the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.decoding.shaping.draws import noise_at
 
 
 def logits_at(model: LanguageModel, trace: Trace, index: int) -> Tensor:
-    """The full logits that step `index` was drawn from, `[vocab]`: one forward over its prefix."""
+    """Return the `[vocab]` logits of step `index`, from one forward over its prefix."""
     return read_again(model, trace, trace.token_ids[:index]).logits[0]
 
 
@@ -29,10 +29,10 @@ def reshape_step(
     config: MethodConfig,
     index: int,
 ) -> TokenStep:
-    """Make step `index` again under `config`, with the noise that its seed gives this step.
+    """Recompute step `index` under `config`, with the noise that its seed gives this step.
 
     Args:
-        logits: `[vocab]`, of `logits_at`.
+        logits: `[vocab]` logits from `logits_at`.
         previous_ids: the prompt and the tokens generated before the step.
     """
     picker, noise = Picker(model, config.chooser), None

@@ -1,7 +1,7 @@
-"""From logits to the K candidates of a beam: log-probabilities, penalties, and the choice.
+"""Candidates of a beam search: log-probabilities, penalties, and the choice of K candidates.
 
-As transformers 5.23 does it (`_beam_search`): penalties and filters act on log-probabilities, the
-choice is made over all rows at once, from their sums along each path.
+As in transformers 5.23 (`_beam_search`), penalties and filters act on log-probabilities, and the
+candidates are chosen over all rows at once by the summed log-probability of their paths.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 from core.decoding.shaping.step import StepShaper
 
-# A path below this is dead: a banned token's, or one of a place that holds no row.
+# A path with a lower sum is dead: its token is banned, or no row holds its place.
 _ALIVE = NOTHING / 2
 # Tensors larger than this are searched block by block: 0.4 ms for 16 x 152,000 numbers, where
 # `topk` takes 18.
@@ -30,18 +30,18 @@ _DRAWN_FROM_AT_MOST = 2**24
 
 
 def looked_at(config: BeamSearch, model: LanguageModel) -> int:
-    """K: so many continuations a group looks at, where there are so many."""
+    """Return K: the number of continuations that each group considers, if it has that many."""
     return max(2, 1 + len(model.eos_ids)) * (config.num_beams // config.num_beam_groups)
 
 
 class RankedCandidates(NamedTuple):
-    """The candidates of one group in the order of choice.
+    """Candidates of one group in the order of choice.
 
     Args:
-        places: of the K, from 0: only the first num_beams may finish.
-        sums: summed log-probabilities of their paths.
-        parents: rows of the group.
-        token_ids: their tokens.
+        places: places among the K candidates, from 0; only the first num_beams may finish.
+        sums: summed log-probabilities of the candidates' paths.
+        parents: row of each candidate within the group.
+        token_ids: token of each candidate.
     """
 
     places: list[int]
@@ -51,16 +51,17 @@ class RankedCandidates(NamedTuple):
 
 
 class LogProbabilities:
-    """Reads logits, in buffers of its own that the next call writes over.
+    """Converter from logits to log-probabilities; each call overwrites the buffers of the previous
+    one.
 
-    Two new tensors of 16 x 152,000 a step take three times as long to get as to fill.
+    Allocating two new 16 x 152,000 tensors takes three times as long as filling them.
     """
 
     def __init__(self) -> None:
         self._log_probs = self._probs = torch.empty(0)
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, list[float]]:
-        """`[rows, vocab]` logits to log-probabilities, and the entropy of each row in nats.
+        """Return log-probabilities of `[rows, vocab]` logits, and the entropy of each row in nats.
 
         Raises:
             DecodingError: a row is no distribution.
@@ -68,11 +69,11 @@ class LogProbabilities:
         if self._log_probs.shape != logits.shape:
             self._log_probs, self._probs = torch.empty(logits.shape), torch.empty(logits.shape)
         log_probs = torch.log_softmax(logits, dim=-1, out=self._log_probs)
-        # Half as long as exp(log_probs).
+        # Takes half the time of exp(log_probs).
         probs = torch.softmax(logits, dim=-1, out=self._probs)
         entropies = -torch.linalg.vecdot(probs, log_probs)
         if bool(entropies.isnan().any()):
-            # 0 * -inf, of tokens that the model itself rules out; or no distribution at all.
+            # NaN is 0 * -inf of a token with no probability, or the row is no distribution.
             entropies = torch.special.entr(probs).sum(dim=-1)
             if bool(entropies.isnan().any()):
                 raise DecodingError(NO_DISTRIBUTION)
@@ -82,7 +83,8 @@ class LogProbabilities:
 def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
     """Return the shaper of a search's log-probabilities.
 
-    Every filter leaves one token more than can end a path, so that a path can go on.
+    Every filter leaves one token more than there are tokens that can end a path, so that a path can
+    go on.
     """
     eos_ids = model.eos_ids
     return StepShaper(
@@ -97,10 +99,10 @@ def shaper_of(model: LanguageModel, config: BeamSearch) -> StepShaper:
 
 
 def less_taken(log_probs: Tensor, penalty: float, taken: Sequence[int]) -> Tensor:
-    """Return log-probabilities `[rows, vocab]` less the penalty for each time a token was taken.
+    """Return log-probabilities `[rows, vocab]` minus the penalty for each time a token was taken.
 
     Args:
-        taken: the tokens that earlier groups have just taken, with repetitions.
+        taken: tokens that earlier groups took at this step, with repetitions.
     """
     if not taken or not penalty:
         return log_probs
@@ -115,13 +117,14 @@ def choose(
     count: int,
     generator: torch.Generator | None,
 ) -> RankedCandidates:
-    """The `count` best continuations of a group's rows, or so many drawn without replacement.
+    """Return the `count` best continuations of a group's rows, or `count` drawn without
+    replacement.
 
     Args:
-        log_probs: `[rows, vocab]`, shaped.
-        sums: of each row's path so far.
-        beams: rows that the group has when all are alive; `rows` or more.
-        generator: draws; None takes the best.
+        log_probs: shaped log-probabilities, `[rows, vocab]`.
+        sums: summed log-probability of each row's path so far.
+        beams: number of rows of a group when all rows are alive; `rows` or more.
+        generator: draws the candidates; None takes the best ones.
 
     Raises:
         DecodingError: too many numbers to draw from.
@@ -142,7 +145,9 @@ def choose(
 def _over_all(
     log_probs: Tensor, before: Tensor, beams: int, count: int, generator: torch.Generator | None
 ) -> tuple[Tensor, Tensor]:
-    """The call that transformers makes, on a tensor of its shape: equal down to ties and dice."""
+    """Choose by the same call as transformers, on a tensor of the same shape: ties and draws are
+    equal too.
+    """
     rows, vocab = log_probs.shape
     flat = (log_probs + before).flatten()
     if rows < beams:
@@ -161,10 +166,11 @@ def _over_all(
 
 
 def _best_by_blocks(log_probs: Tensor, before: Tensor, count: int) -> tuple[Tensor, Tensor] | None:
-    """The same candidates as `topk` over everything, sooner; None where a tie might differ.
+    """Return the same candidates as `topk` over the whole tensor, faster; None if a tie might
+    differ.
 
     The best `count + 1` numbers lie in the `count + 1` blocks with the highest maxima. A block
-    holds every n-th token, so that the maxima are taken of whole vectors.
+    holds every n-th token, so that the maxima are computed over whole vectors.
     """
     rows, vocab = log_probs.shape
     width = vocab // _BLOCKS

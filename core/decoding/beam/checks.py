@@ -1,4 +1,4 @@
-"""Invariants of a beam search's trace, from its file alone."""
+"""Invariants of a beam search's trace, checked from its file alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.decoding.record.trace import Check, Trace
 
 
 def self_checks(trace: Trace[BeamSearch]) -> list[Check]:
-    """Named checks; one failed check alone where the tree isn't whole."""
+    """Return the checks; if the tree isn't whole, only that failed check."""
     return checked_if_whole(trace, _whole, (*_CHECKS, *COMMON_CHECKS))
 
 
@@ -92,7 +92,7 @@ def _fate_fault(step: BeamStep, group: int, trace: Trace[BeamSearch]) -> str:
     candidates = [c for c in step.candidates if step.group_of(c) == group]
     beams = config.num_beams // config.num_beam_groups
     ranks = [c.rank for c in candidates]
-    # A draw may leave out places: of tokens that had no chance.
+    # A draw may leave places out: their tokens have no probability.
     if ranks != (
         list(range(1, len(candidates) + 1)) if step.origin == "argmax" else sorted(set(ranks))
     ):
@@ -130,7 +130,9 @@ def _tables(trace: Trace[BeamSearch]) -> Check:
 
 
 def _entropies(trace: Trace[BeamSearch]) -> Check:
-    """Known probabilities bound the entropy from below: what is left adds at least -m ln m."""
+    """Check entropies: the known probabilities give a lower bound; a rest of mass m adds at least
+    -m ln m.
+    """
     errors = (
         _entropy_error(step.entropies[row], [c for c in step.candidates if c.parent == row])
         for step in trace.beam_steps
@@ -151,7 +153,9 @@ def _entropy_error(entropy: float, candidates: Sequence[BeamCandidate]) -> float
 
 
 def _hypotheses(trace: Trace[BeamSearch]) -> Check:
-    """The steps, replayed under the settings, give the stored hypotheses and end where they did."""
+    """Check that replaying the steps under the settings gives the stored hypotheses and the same
+    end.
+    """
     config, steps, faults = trace.config, trace.beam_steps, []
     replayed = replay(steps, config)
     if replayed.hypotheses != trace.hypotheses:
@@ -188,7 +192,7 @@ def _outcome(trace: Trace[BeamSearch]) -> Check:
 
 
 def _endings(trace: Trace[BeamSearch]) -> Check:
-    """Limits and stop strings are where the paths say that they ended by them."""
+    """Check that paths end by a limit or a stop string exactly where they are recorded to."""
     config, faults = trace.config, []
     for step in trace.beam_steps:
         last, where = step.index + 1 == step.limit, f"step {nth(step.index)}"

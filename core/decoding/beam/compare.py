@@ -1,6 +1,6 @@
-"""Greedy's path through a beam search, and the search compared with its rivals.
+"""Greedy decoding's path through a beam search, and a comparison of the search with other methods.
 
-Read from the stored candidates alone; no torch.
+Both are read from the stored candidates; no torch.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ GreedyEnd: TypeAlias = Literal["pruned", "unseen", "finished", "kept"]
 
 @dataclass(frozen=True, slots=True)
 class GreedyPath:
-    """Greedy's path, followed through the stored candidates.
+    """Greedy decoding's path through the stored candidates of a search.
 
     Args:
-        path: its candidates, the one at which it left the beam included.
-        end: `pruned` where it was looked at and dropped, `unseen` where none of its continuations
-            was among the K, `finished` or `kept` where it stayed to its own or the search's end.
-        step: where that happened.
-        parted_at: the first step at which the winner takes another token; None where it never does.
+        path: its candidates, up to and including the one at which it left the beam.
+        end: `pruned`: its candidate was dropped; `unseen`: no continuation was among the K
+            candidates; `finished` or `kept`: it stayed in the beam until it or the search ended.
+        step: the step at which that happened.
+        parted_at: the first step at which the winner takes another token; None if it never does.
     """
 
     path: tuple[BeamCandidate, ...]
@@ -39,11 +39,12 @@ class GreedyPath:
 def greedy_path(trace: Trace, winner: Hypothesis | None = None) -> GreedyPath | None:
     """Follow greedy decoding through a search: at every step its row's most probable token.
 
-    Of diverse beam search, through the first group, which no other group costs anything. None
-    where the candidates were drawn (they need not hold the most probable token), or without steps.
+    In diverse beam search the path is followed through the first group, which no other group
+    penalises. Return None if there are no steps, or if the candidates were drawn: drawn candidates
+    need not include the most probable token.
 
     Args:
-        winner: the path to compare with; the best hypothesis by default.
+        winner: the path to compare with; by default the best hypothesis.
     """
     config, steps = trace.config, trace.beam_steps
     if not isinstance(config, BeamSearch) or config.draws or not steps:
@@ -62,7 +63,7 @@ def greedy_path(trace: Trace, winner: Hypothesis | None = None) -> GreedyPath | 
             break
         row = best.row
         if len(path) < len(steps) and row >= len(steps[len(path)].groups):
-            break  # its group has ended; the others go on
+            break  # its group has ended, while others go on
     at = len(path) if end == "unseen" else len(path) - 1
     return GreedyPath(tuple(path), end, at, _parted(trace, path, winner))
 
@@ -78,7 +79,7 @@ def _parted(trace: Trace, path: Sequence[BeamCandidate], winner: Hypothesis | No
 
 
 def winner_candidates(steps: Sequence[BeamStep], winner: Hypothesis) -> tuple[BeamCandidate, ...]:
-    """The candidates of a hypothesis, first token first."""
+    """Return the candidates of a hypothesis in the order of its tokens."""
     at = len(winner.token_ids) - 1
     last = next(
         c
@@ -89,16 +90,18 @@ def winner_candidates(steps: Sequence[BeamStep], winner: Hypothesis) -> tuple[Be
 
 
 class Rival(NamedTuple):
-    """One way to continue the prompt, for a comparison on equal terms.
+    """A method's continuation of the prompt, measured on equal terms with the others.
 
     Args:
-        sum_logprob: of the whole text under the model itself (no penalty), nats.
-        score: the same over its length to the search's length penalty.
-        forwards: calls of the model, the prompt's included, which gives the first token.
-        rows: sequences that those calls computed, all together.
-        at_least: whether the search, under the settings that it is ranked by, would have gone on.
-        ran_forwards, ran_rows: what the stored search really took, where a search under the
-            settings that it is ranked by would take something else; ranking it anew takes nothing.
+        sum_logprob: log-probability of the whole text under the unshaped model, nats.
+        score: `sum_logprob` divided by the text's length to the power of the search's length
+            penalty.
+        forwards: number of model calls; the prompt's call, which gives the first token, is
+            included.
+        rows: number of sequences that these calls computed in total.
+        at_least: whether the search would have gone on under the settings it is ranked by.
+        ran_forwards, ran_rows: numbers of the stored search, if a search under the settings it is
+            ranked by would need other numbers; re-ranking itself needs no forward.
     """
 
     name: str
@@ -114,11 +117,11 @@ class Rival(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Summary of a run of greedy decoding or sampling, for a comparison.
+    """Summary of a run of greedy decoding or sampling, for the comparison.
 
     Args:
-        sum_logprob: of its text under the model itself (no penalty), nats.
-        forwards: calls of the model, the prompt's included, of one row each.
+        sum_logprob: log-probability of its text under the unshaped model, nats.
+        forwards: number of model calls of one row each, the prompt's included.
     """
 
     text: str
@@ -128,18 +131,19 @@ class Ran(NamedTuple):
 
 
 def ran(trace: Trace) -> Ran:
-    """A run, for a comparison."""
+    """Return the summary of a run, for the comparison."""
     steps = trace.token_steps
     total = -sum(step.surprisal for step in steps)
     return Ran(trace.text, len(trace.token_ids), total, len(steps))
 
 
 def rivals(search: Trace, greedy: Ran, samples: Sequence[Ran]) -> tuple[Rival, ...]:
-    """Greedy, the search's best hypothesis and the best of the samples, by the search's own score.
+    """Compare greedy decoding, the search's best hypothesis and the best sample by the search's
+    score.
 
-    The samples' forwards are those of all of them; the search's are those that it takes under the
-    settings that it is ranked by. Every sample reads the prompt anew. Without a hypothesis or a
-    sample there is no such rival.
+    The samples' forwards are summed over all samples, and each sample reads the prompt again. The
+    search's forwards are those that it needs under the settings it is ranked by. Without a
+    hypothesis or a sample, that entry is missing.
     """
     penalty = getattr(search.config, "length_penalty", 1.0)
     ranking = [_rival("Greedy", greedy, penalty)]
@@ -166,10 +170,11 @@ def _searched(search: Trace, penalty: float) -> Rival:
 
 
 def _bill(search: Trace) -> tuple[int, int, bool]:
-    """Forwards and rows that the search takes under its trace's settings, as far as its steps say.
+    """Return forwards, rows, and whether they are a lower bound, for the search under its trace's
+    settings.
 
-    A stored search that is ranked under other settings may have ended earlier, each group for
-    itself, or gone on. The first step's logits come with the prompt.
+    A stored search that is ranked under other settings may have ended earlier, each group
+    separately, or gone on. The prompt's forward gives the first step's logits.
     """
     steps, config = search.beam_steps, search.require(BeamSearch).config
     ends = replay(steps, config).ends

@@ -1,4 +1,4 @@
-"""The settings of beam search."""
+"""Settings of beam search."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ MAX_BEAMS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeamSearch(MethodConfig):
-    """The `num_beams` best paths at once, as transformers searches; candidates K a step are
-    max(2, 1 + end-of-sequence tokens) * num_beams, whatever `top_candidates` says.
+    """Beam search: keep the `num_beams` best paths at each step, as transformers does. A step has K
+    = max(2, 1 + end-of-sequence tokens) * num_beams candidates, whatever `top_candidates` is.
 
     Args:
-        num_beams: rows of the beam; 1 is greedy decoding that may look past an early end.
-        length_penalty: a hypothesis' score is its summed log-probability over its length to this
-            power: above 0 favours long ones, below 0 short ones.
-        early_stopping: True ends with num_beams hypotheses; False once the best row, at its present
-            length, can't beat the worst of them; "never" asks that at the longest length possible.
-        num_return_sequences: how many of the best hypotheses are asked for.
+        num_beams: number of rows in the beam; 1 is greedy decoding that may continue past an early
+            end.
+        length_penalty: a hypothesis' score is its summed log-probability divided by its length to
+            this power: values above 0 favour long hypotheses, values below 0 short ones.
+        early_stopping: True stops once there are num_beams hypotheses; False stops once the best
+            row, at its present length, can't beat the worst hypothesis; "never" compares at the
+            longest possible length.
+        num_return_sequences: number of best hypotheses to return.
         do_sample: draw the K candidates instead of taking the best ("beam sample"); temperature and
-            filters act then. Temperature 0 switches it off.
-        num_beam_groups: diverse beam search (Vijayakumar et al. 2016): so many groups of
-            num_beams / num_beam_groups rows, each searched for itself.
-        diversity_penalty: what a token's log-probability loses in a group for each path of an
-            earlier group that has just taken it (Hamming diversity; the end never costs).
-        seed: of the draws.
+            filters then act. Temperature 0 switches it off.
+        num_beam_groups: number of groups in diverse beam search (Vijayakumar et al. 2016); each has
+            num_beams / num_beam_groups rows and is searched separately.
+        diversity_penalty: subtracted from a token's log-probability for each path of an earlier
+            group that took the token at the same step (Hamming diversity); end-of-sequence tokens
+            are exempt.
+        seed: seed of the draws.
     """
 
     method: ClassVar[str] = "beam"
     words: ClassVar[str] = "beam search"
 
     num_beams: int = setting(4, "rows of the beam", Interval(1, MAX_BEAMS))
-    # Beyond it a length to this power leaves float32.
+    # A larger power of a length overflows float32.
     length_penalty: float = setting(
         1.0, "above 0 favours long hypotheses, below 0 short ones", Interval(-5.0, 5.0)
     )
@@ -53,7 +56,7 @@ class BeamSearch(MethodConfig):
     seed: int = setting(0, within=SEED)
 
     def __post_init__(self) -> None:
-        # Not super(): a dataclass with slots is rebuilt, which breaks the zero-argument form.
+        # super() without arguments fails: a dataclass with slots is a rebuilt class.
         MethodConfig.__post_init__(self)
         for name in ("num_return_sequences", "num_beam_groups"):
             require_whole("BeamSearch", name, getattr(self, name), 1, self.num_beams)

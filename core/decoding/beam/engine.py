@@ -1,11 +1,11 @@
-"""Beam search: the best paths at once, every one with its stored parent, one forward a step.
+"""Beam search: keep the best paths with their backpointers; one forward per step.
 
-Semantics are those of transformers 5.23 (`_beam_search`); where it marks rows that are no longer
-alive with a score of -1e9 and drags them along, here the beam gets narrower. With groups it is
-diverse beam search (Vijayakumar et al. 2016): each group is searched in turn, and loses
-`diversity_penalty` nats for a token each time that an earlier group has just taken it. A group is
-to the others what another prompt is in a batch of transformers: it finishes for itself, and once it
-has, it takes no more tokens and costs the others nothing.
+The semantics are those of transformers 5.23 (`_beam_search`). transformers keeps dead rows with a
+score of -1e9; here the beam gets narrower instead. With groups it is diverse beam search
+(Vijayakumar et al. 2016): groups are searched in turn, and a group loses `diversity_penalty` nats
+for a token each time an earlier group took it at the same step. Groups finish independently, like
+the prompts of a batch in transformers; a finished group takes no more tokens and penalises no other
+group.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch
 
 
 class _BeamRow(NamedTuple):
-    """A path in the beam, with what the rules must know of it.
+    """A path in the beam, with the state that stopping rules need.
 
-    `ids` are the prompt's and the generated ones, `text` is the generated one.
+    `ids` are the prompt's and the generated tokens; `text` is the generated text.
     """
 
     parent: int
@@ -80,7 +80,7 @@ class _BeamRow(NamedTuple):
 
 @dataclass(slots=True)
 class _Group:
-    """Rows that are searched for themselves; `first` is the place of their first in the beam."""
+    """Rows that are searched separately; `first` is the index of their first row in the beam."""
 
     number: int
     hypotheses: BeamHypotheses[Ended]
@@ -90,14 +90,15 @@ class _Group:
 
 
 class _GroupChoice(NamedTuple):
-    """A group's candidates in order of choice.
+    """Candidates of a group in the order of choice.
 
     Args:
-        ends: what ends each.
-        survivors: the ones that go on, in order of their rows, as places in the choice.
-        logprobs: of each token after its parent, shaped.
-        raw_logprobs: the same, the model's own.
-        table: `[survivors, rows of the group]`, each one's shaped log-probability after every row.
+        ends: what ends each candidate's path.
+        survivors: places of the candidates that go on, in the order of their rows.
+        logprobs: each token's shaped log-probability after its parent.
+        raw_logprobs: each token's unshaped log-probability after its parent.
+        table: `[survivors, rows of the group]`: each survivor's shaped log-probability after every
+            row.
     """
 
     group: _Group
@@ -110,7 +111,7 @@ class _GroupChoice(NamedTuple):
 
 
 class _Search:
-    """The state between two steps."""
+    """State of the search between two steps."""
 
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: BeamSearch) -> None:
         groups, limit = config.num_beam_groups, token_limit(model, prompt_ids, config)
@@ -130,11 +131,11 @@ class _Search:
         self.rows = [prompt] * groups
 
     def step(self, logits: Tensor, forward: float) -> BeamStep:
-        """Extend every row of the beam by one token; `rows` is then the next beam, or empty.
+        """Extend every row of the beam by one token; afterwards `rows` is the next beam, or empty.
 
         Args:
             logits: `[rows, vocab]`.
-            forward: seconds that they took.
+            forward: seconds of the forward that gave them.
         """
         started = perf_counter()
         log_probs, entropies = self._read(logits)
@@ -143,10 +144,10 @@ class _Search:
         choices: list[_GroupChoice] = []
         for group in self._groups:
             if not group.stopped_by:
-                # Penalised for what the groups before it have just taken.
+                # Tokens that earlier groups took at this step are penalised.
                 taken = [token_id for earlier in choices for token_id in self._taken(earlier)]
                 choices.append(self._search(group, log_probs, taken))
-        # The next beam holds the survivors of the groups that go on; the others' come after them.
+        # The next beam holds the survivors of unfinished groups; other survivors come last.
         order = [(f, at) for f in choices for at in f.survivors if not f.group.stopped_by]
         going = len(order)
         order += [(f, at) for f in choices for at in f.survivors if f.group.stopped_by]
@@ -171,7 +172,7 @@ class _Search:
         )
 
     def _search(self, group: _Group, log_probs: Tensor, taken: Sequence[int]) -> _GroupChoice:
-        """A group's candidates, with the finished ones added to its hypotheses."""
+        """Return a group's candidates, and add the finished ones to its hypotheses."""
         rows = log_probs[group.first : group.first + len(group.rows)]
         costly = less_taken(rows, self._config.diversity_penalty, taken)
         ids = [row.ids for row in group.rows]
@@ -201,14 +202,16 @@ class _Search:
             return "eos"
         if self._stops:
             added = self._model.token_bytes(token_id)
-            # A stop string that ends with this token begins within the tail.
+            # The tail is long enough for a stop string that ends with this token.
             seen = row.text[max(0, len(row.text) - self._tail) :] + added
             if any(stop in seen for stop in self._stops):
                 return "stop"
         return "length" if self._index + 1 == self._limit else None
 
     def _survivors(self, choice: RankedCandidates, ends: Sequence[Ended | None]) -> list[int]:
-        """The best candidates that nothing ended, by transformers' own call, ties included."""
+        """Return the best candidates without an end, by the same call as transformers, ties
+        included.
+        """
         running = [NOTHING] * self._count
         for place, total, end in zip(choice.places, choice.sums, ends, strict=True):
             running[place] = NOTHING if end else total
@@ -219,13 +222,17 @@ class _Search:
     def _finished(
         self, choice: RankedCandidates, ends: Sequence[Ended | None]
     ) -> Iterator[tuple[int, Ended]]:
-        """Only the first num_beams of the K may finish; the rest are there to go on."""
+        """Yield the finished candidates; only the first num_beams of the K may finish, as in
+        transformers.
+        """
         for at, (place, end) in enumerate(zip(choice.places, ends, strict=True)):
             if end and place < self._beams:
                 yield at, end
 
     def _taken(self, chosen: _GroupChoice) -> Iterator[int]:
-        """Tokens that later groups are penalised for; the end is free, every group may reach it."""
+        """Yield the tokens that later groups are penalised for, which exclude end-of-sequence
+        tokens.
+        """
         for at in chosen.survivors:
             yield chosen.choice.token_ids[at]
         for at, end in self._finished(chosen.choice, chosen.ends):
@@ -254,14 +261,14 @@ class _Search:
             )
 
     def _texts(self, chosen: _GroupChoice) -> Iterator[str]:
-        """The whole text of each path that finished."""
+        """Yield the whole text of each finished path."""
         for at, _ in self._finished(chosen.choice, chosen.ends):
             before = chosen.group.rows[chosen.choice.parents[at]].text
             added = self._model.token_bytes(chosen.choice.token_ids[at])
             yield (before + added).decode("utf-8", "replace")
 
     def _advance(self, order: Sequence[tuple[_GroupChoice, int]]) -> None:
-        """Make the next beam of candidates, which are ordered by group."""
+        """Make the next beam from candidates ordered by group."""
         rows: dict[int, list[_BeamRow]] = {}
         for chosen, at in order:
             choice = chosen.choice
@@ -281,7 +288,9 @@ class _Search:
 
 
 def _table_row(chosen: _GroupChoice, at: int, width: int) -> tuple[float | None, ...]:
-    """A survivor's log-probability under each row; None in other groups, and where banned."""
+    """Return a survivor's log-probability under each row; None for rows of other groups and banned
+    tokens.
+    """
     row: list[float | None] = [None] * width
     for place, value in enumerate(chosen.table[chosen.survivors.index(at)]):
         if value > -math.inf:

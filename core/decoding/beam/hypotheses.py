@@ -1,6 +1,6 @@
-"""The finished hypotheses of a beam search and its stopping rule; no torch.
+"""Finished hypotheses and the stopping rule of a beam search; no torch.
 
-The rules and their float32 arithmetic are those of transformers 5.23 (`_update_finished_beams`,
+Rules and float32 arithmetic are those of transformers 5.23 (`_update_finished_beams`,
 `_check_early_stop_heuristic`), so that a search and its replay from a trace decide alike.
 """
 
@@ -14,13 +14,13 @@ EarlyStopping: TypeAlias = bool | Literal["never"]
 StopReason: TypeAlias = Literal["enough", "no_better", "no_row"]
 Item = TypeVar("Item")
 
-# The score that transformers gives to places without a hypothesis and to rows that are no longer
-# alive; whatever lies near it is no hypothesis.
+# transformers' score of places without a hypothesis and of dead rows; a score near it marks no
+# hypothesis.
 NOTHING = -1e9
 
 
 def float32(value: float) -> float:
-    """The nearest float32."""
+    """Return the nearest float32."""
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:
@@ -29,27 +29,28 @@ def float32(value: float) -> float:
 
 
 def score_of(sum_logprob: float, length: int, length_penalty: float) -> float:
-    """`sum_logprob / length ** length_penalty` in float32 (Wu et al. 2016 in transformers' form).
+    """Return `sum_logprob / length ** length_penalty` in float32 (Wu et al. 2016 in transformers'
+    form).
 
     Args:
-        length: generated tokens, the ending one included.
+        length: number of generated tokens, the ending one included.
     """
     return float32(float32(sum_logprob) / float32(length**length_penalty))
 
 
 class FinishedPath(NamedTuple, Generic[Item]):
-    """A finished path that is still held, with whatever the caller needs to find it again."""
+    """A held finished path, with an item by which the caller identifies it."""
 
     score: float
     item: Item
 
 
 class BeamHypotheses(Generic[Item]):
-    """The best `size` finished hypotheses of one group, and whether its search should go on.
+    """The best `size` finished hypotheses of one group, and the rule that stops its search.
 
     Args:
-        size: beams of the group.
-        limit: the most tokens that a hypothesis may have; `early_stopping="never"` looks so far.
+        size: number of beams of the group.
+        limit: maximum number of tokens of a hypothesis; used by `early_stopping="never"`.
     """
 
     def __init__(
@@ -62,17 +63,17 @@ class BeamHypotheses(Generic[Item]):
         self.entries: list[FinishedPath[Item]] = []
 
     def add(self, finished: Sequence[tuple[float, Item]], length: int) -> None:
-        """Add this step's finished paths `(sum_logprob, item)`; the worst ones fall out."""
+        """Add this step's finished paths `(sum_logprob, item)` and drop the worst."""
         scored = [(score_of(total, length, self._length_penalty), item) for total, item in finished]
         entries = [*self.entries, *(FinishedPath(*pair) for pair in scored if pair[0] > NOTHING)]
-        # A stable sort: of equal scores the older one stays.
+        # The sort is stable: of two equal scores the older one stays.
         self.entries = sorted(entries, key=lambda entry: -entry.score)[: self._size]
 
     def stop_reason(self, best_running: float | None, length: int) -> StopReason | None:
         """Return the reason to stop after a step with paths of `length` tokens; None to go on.
 
         Args:
-            best_running: the highest `cum_logprob` in the next beam, None where no row is left.
+            best_running: the highest `cum_logprob` in the next beam; None if it has no rows.
         """
         if best_running is None:
             return "no_row"

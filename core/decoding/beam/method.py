@@ -14,7 +14,7 @@ from core.decoding.record.steps import RunTokens, Step
 
 
 def _outcome(steps: Sequence[Step], config: BeamSearch, _: object) -> RunTokens:
-    """Return the best hypothesis; the best row of a search that was cancelled without any."""
+    """Return the best hypothesis; for a cancelled search without hypotheses, the best row."""
     searched = [step for step in steps if isinstance(step, BeamStep)]
     hypotheses = replay(searched, config).hypotheses
     if hypotheses:
@@ -32,7 +32,9 @@ def _notes(config: BeamSearch) -> tuple[Note, ...]:
 
 
 def _reference(config: BeamSearch) -> dict[str, Any] | None:
-    """None for groups, which transformers 5 no longer has."""
+    """Return the settings of transformers' search; None for groups, which transformers 5
+    dropped.
+    """
     if config.num_beam_groups > 1:
         return None
     return {

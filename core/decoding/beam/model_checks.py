@@ -26,17 +26,19 @@ SAME_HYPOTHESES = "generate_hypotheses"
 
 
 class HasBeamReference(Protocol):
-    """A model that can say what another implementation's beam search finds."""
+    """A model that can run another implementation's beam search."""
 
     def reference_paths(
         self, prompt_ids: Sequence[int], config: MethodConfig
     ) -> list[ReferencePath] | None:
-        """The finished paths, best first; None where the config can't be compared."""
+        """Return the finished paths, best first; None if the config can't be compared."""
         ...
 
 
 def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
-    """The checks that need the model; one failed check alone where the trace can't be its own."""
+    """Return the checks that need the model; if it can't have made the trace, only that failed
+    check.
+    """
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
@@ -56,7 +58,7 @@ def model_checks(trace: Trace[BeamSearch], model: LanguageModel) -> list[Check]:
 
 
 def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
-    """Ids, lengths, ends and the number of candidates are possible with this model."""
+    """Check that ids, lengths, ends and the number of candidates are possible with this model."""
     config, steps = trace.config, trace.beam_steps
     faults = fit_faults(trace, model, {c.token_id for step in steps for c in step.candidates})
     window = model.context_window
@@ -73,7 +75,9 @@ def _fits(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
 
 
 def _too_many(step: BeamStep, most: int, vocab_size: int) -> str:
-    """More than K, or than the rows have; that none is missing, the rescoring finds."""
+    """Describe a step with more than K candidates, or more than its rows can give; the rescoring
+    finds missing ones.
+    """
     for group in sorted(set(step.groups)):
         listed = sum(step.group_of(c) == group for c in step.candidates)
         allowed = min(most, step.groups.count(group) * vocab_size)
@@ -103,7 +107,7 @@ def _texts(trace: Trace[BeamSearch], model: LanguageModel) -> Check:
 
 
 def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
-    """Every number of every row, against forwards of another kind."""
+    """Compare every number of every row with independent forwards."""
     name = "tree_rescored"
     _, index = max(rescoring.deviations, key=lambda d: nan_first(d[0]))
     detail = (
@@ -111,7 +115,7 @@ def _rescored(rescoring: Rescoring, tolerance: float) -> Check:
         f"a cache: at step {nth(index)}; a better or missing candidate counts, "
         "and one that the settings remove"
     )
-    # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+    # A log-probability is a logit minus the row's log-sum-exp; each has an error.
     return worst(name, [value for value, _ in rescoring.deviations], 2 * tolerance, detail)
 
 
@@ -125,7 +129,7 @@ def _reference(trace: Trace[BeamSearch], model: LanguageModel, tolerance: float)
     if paths == [(path.token_ids, path.parents) for path in expected]:
         return _same_scores(trace, expected, tolerance)
     gap, where = _parting(trace, expected)
-    # Sums of n log-probabilities, each off by at most the tolerance, on both sides.
+    # Both sides are sums of n log-probabilities, each with at most the tolerance as error.
     bound = 2 * tolerance * (where + 1)
     detail = (
         f"the searches part at step {nth(where)}; there the candidates are {gap:.2g} nats apart"
@@ -149,16 +153,16 @@ def _same_scores(
 
 
 def _parting(trace: Trace[BeamSearch], expected: Sequence[ReferencePath]) -> tuple[float, int]:
-    """Distance of the candidates where the two searches part, in nats, and the step.
+    """Return the distance of the candidates where two searches part, in nats, and the step.
 
-    Of several places the one where it was least close, for the step that it is at: what one tie
-    excuses, a path that lacks more elsewhere is not excused by.
+    Of several such places, return the one with the largest distance relative to its step: a near
+    tie at one step doesn't excuse a larger distance at another.
     """
     steps = trace.beam_steps
     partings = [parting for path in expected if (parting := _leaves(steps, path))]
     if partings:
         return max(partings, key=lambda parting: parting[0] / (parting[1] + 1))
-    # The same tree: they differ in which of its paths are held, or in when they stop.
+    # The trees are equal: the searches hold different paths, or stop at different steps.
     scores = [hypothesis.score for hypothesis in trace.hypotheses]
     expected_scores = [path.score for path in expected]
     if len(scores) != len(expected_scores):
@@ -168,7 +172,9 @@ def _parting(trace: Trace[BeamSearch], expected: Sequence[ReferencePath]) -> tup
 
 
 def _leaves(steps: Sequence[BeamStep], path: ReferencePath) -> tuple[float, int] | None:
-    """Find the step where a path leaves the tree, and the nats it lacked; None if it stays."""
+    """Return the step at which a path leaves the tree, and its deficit in nats; None if it
+    stays.
+    """
     last = len(path.token_ids) - 1
     for index, (token_id, parent) in enumerate(zip(path.token_ids, path.parents, strict=True)):
         if index >= len(steps):

@@ -1,4 +1,4 @@
-"""Paths, hypotheses and re-ranking from the stored steps of a beam search, without the model."""
+"""Paths, hypotheses and re-ranking, computed from a search's stored steps without the model."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from core.decoding.record.trace import Trace
 def lineage(
     steps: Sequence[BeamStep], index: int, candidate: BeamCandidate
 ) -> tuple[BeamCandidate, ...]:
-    """The path that ends in a candidate of step `index`, first token first, by its backpointers."""
+    """Return the path that ends in a candidate of step `index`, in the order of its tokens."""
     return _path([step.kept for step in steps[:index]], candidate)
 
 
 def follow(
     steps: Sequence[BeamStep], token_ids: Sequence[int], group: int = 0
 ) -> tuple[BeamCandidate, ...]:
-    """The candidates along a given path, as far as the search looked at it.
+    """Return the candidates along a given path, as far as the search considered it.
 
-    The last one's fate says why no more follow: `pruned` or `finished`; where it was `kept`, the
-    next token was not even a candidate, or the search or the path ends there. So one sees where
-    greedy decoding's path left the beam.
+    The last candidate's fate says why the path ends: `pruned` or `finished`; after `kept`, the next
+    token was no candidate, or the search or the path ends. This shows where greedy decoding's path
+    left the beam.
 
     Args:
-        token_ids: generated ones, without the prompt.
-        group: whose beam to look in.
+        token_ids: generated tokens of the path, without the prompt.
+        group: group whose beam is searched.
     """
     path: list[BeamCandidate] = []
     row: int | None = None
@@ -57,12 +57,12 @@ def _path(
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The search's own bookkeeping, done again from its steps.
+    """Hypotheses and ends of a search, recomputed from its steps.
 
     Args:
-        hypotheses: the finished paths still held at the end, best first.
-        ends: for each group the step after which it ends and the rule that ends it; None where the
-            stored steps end before.
+        hypotheses: finished paths that are held at the end, best first.
+        ends: for each group, the step after which it ends and the rule that ends it; None if the
+            stored steps end earlier.
     """
 
     hypotheses: tuple[Hypothesis, ...]
@@ -70,11 +70,11 @@ class Replay:
 
 
 def replay(steps: Sequence[BeamStep], config: BeamSearch) -> Replay:
-    """Finished hypotheses and stopping rules over stored steps, under the settings of `config`.
+    """Recompute hypotheses and stopping rules over stored steps under the settings of `config`.
 
     Length penalty and stopping rule decide which hypotheses are held and when the search ends, but
-    not which rows go on, so that the steps of one search serve every such setting (with several
-    groups only as long as each ends where it did).
+    not which rows go on. So the steps of one search serve every such setting; with several groups
+    only as long as each group ends at the same step.
     """
     groups, limit = config.num_beam_groups, steps[0].limit if steps else 1
     rules = (config.length_penalty, config.early_stopping, limit)
@@ -134,7 +134,9 @@ def _hypothesis(
 
 
 def best_row(steps: Sequence[BeamStep]) -> tuple[BeamCandidate, ...]:
-    """The most probable path that was still open after the last step; empty without steps."""
+    """Return the most probable path that was still open after the last step; empty without
+    steps.
+    """
     survivors = steps[-1].kept if steps else ()
     if not survivors:
         return ()
@@ -145,15 +147,15 @@ def best_row(steps: Sequence[BeamStep]) -> tuple[BeamCandidate, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Reranking:
-    """A stored search under another length penalty.
+    """Result of re-ranking a stored search under another length penalty.
 
     Args:
-        hypotheses: the best, best first.
-        exact: whether the search, run again with these settings, would return just these; where it
-            would have gone on, it might have found better ones.
-        differs_at: the step after which the stopping rule decides otherwise than it did; None where
-            it never does.
-        would: what it says there.
+        hypotheses: the hypotheses to return, best first.
+        exact: whether a new search with these settings would return exactly these; a search that
+            would have gone on might have found better ones.
+        differs_at: the step after which the stopping rule decides differently; None if it never
+            does.
+        would: the rule's decision at that step.
     """
 
     hypotheses: tuple[Hypothesis, ...]
@@ -169,14 +171,14 @@ def rerank(
     num_return_sequences: int | None = None,
     early_stopping: EarlyStopping | None = None,
 ) -> Reranking:
-    """The hypotheses that the stored search returns under other settings; what is None stays.
+    """Return the hypotheses of a stored search under other settings; None keeps a setting.
 
-    Hypotheses that the run itself had dropped come back where the new penalty favours them; those
-    that finished after the new rule would have ended the search don't count.
+    Hypotheses that the run dropped come back if the new penalty favours them. Hypotheses that
+    finished after the end under the new rule don't count.
 
     Raises:
         ConfigError: a value outside its interval.
-        TraceError: not a beam search.
+        TraceError: the trace is no beam search.
     """
     config, steps = trace.require(BeamSearch).config, trace.beam_steps
     settings: dict[str, Any] = {
@@ -192,16 +194,16 @@ def rerank(
     return Reranking(now.hypotheses[: new.num_return_sequences], ended, at, would)
 
 
-# What ranks the paths and ends the search, but chooses none of its steps.
+# Settings that rank the paths and end the search without changing its steps.
 RANKING = ("length_penalty", "early_stopping")
 
 
 def ranked_anew(trace: Trace, ranking: Reranking, new: BeamSearch) -> Trace:
-    """Apply a re-ranking to a search, for figures and pages: no file holds such a trace.
+    """Return the search as re-ranked, for figures and pages; such a trace is never stored.
 
     It has the new length penalty and stopping rule, the hypotheses that they rank, the best one's
-    tokens and text, and a note with the key `RANKED_ANEW`. The same trace where both are the
-    run's own.
+    tokens and text, and a note with the key `RANKED_ANEW`. If both settings are the run's own, the
+    trace is returned unchanged.
     """
     old = trace.require(BeamSearch).config
     changed = {n: getattr(new, n) for n in RANKING if getattr(new, n) != getattr(old, n)}
@@ -234,10 +236,10 @@ def _change(
 
 
 class ParentGuess(NamedTuple):
-    """A kept token, the row that it came from, and the row that an estimate says.
+    """A kept token, its stored parent row, and the row that an estimate gives.
 
     Args:
-        row: of the next step's beam, which the token became.
+        row: row of the next beam that the token became.
         parent: the stored backpointer.
         guess: the row under which the token was most probable.
     """
@@ -250,29 +252,29 @@ class ParentGuess(NamedTuple):
 
 
 class ParentGuesses(NamedTuple):
-    """The estimate for a whole search; the first step, which has one row to choose from, is out."""
+    """Estimates for a whole search, without the first step, which has only one row."""
 
     guesses: tuple[ParentGuess, ...]
 
     @property
     def wrong(self) -> tuple[ParentGuess, ...]:
-        """Wrong guesses."""
+        """The wrong estimates."""
         return tuple(guess for guess in self.guesses if guess.guess != guess.parent)
 
     @property
     def error_rate(self) -> float:
-        """Share of the guesses that are wrong; 0 without any."""
+        """Share of wrong estimates; 0 if there are none."""
         return len(self.wrong) / len(self.guesses) if self.guesses else 0.0
 
 
 def guess_parents(trace: Trace) -> ParentGuesses:
-    """Guess each kept token's parent as the row that gives it the highest log-probability.
+    """Estimate each kept token's parent as the row that gives it the highest log-probability.
 
-    That is what can be done without stored backpointers; it forgets how probable the rows
-    themselves are.
+    Without stored backpointers this is the best available estimate; it ignores the rows' own
+    probabilities.
 
     Raises:
-        TraceError: not a beam search.
+        TraceError: the trace is no beam search.
     """
     trace.require(BeamSearch)
     guesses = []

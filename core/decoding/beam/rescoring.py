@@ -1,4 +1,6 @@
-"""The model's own numbers for every row of a search's tree, and every choice made again by them."""
+"""Rescoring of a search's tree by the model, and the choice of candidates again from the new
+scores.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +22,24 @@ from core.decoding.loop.run import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
 
-# Nats below the best candidate; sums further below may have no probability in float32.
+# Distance below the best candidate in nats; lower sums may underflow float32.
 _FAINT = 45.0
 
 
 class Rescoring:
-    """Scores every row of every beam again in ways that the search didn't go, and chooses again.
+    """Independent scores of every row of every beam, and the choice of candidates repeated from
+    them.
 
-    Each hypothesis (of a search that found none, the best open path) in one forward without a
-    cache; then every row of the tree in a context of one row, from whose logits the engine's own
-    acts shape and choose.
+    Each hypothesis is scored in one forward without a cache; without hypotheses, the best open
+    path. Then every row of the tree is scored in a context of one row, and the engine's own
+    functions shape its logits and choose.
 
     Attributes:
-        deviations: for each row the largest difference, nats, with its step; infinite where the
-            search chooses other candidates, or a filter removes one that was drawn.
-        draws: what is wrong with the draw of a step.
-        rows: how many.
-        paths: how many were scored without a cache.
+        deviations: for each row the largest difference in nats, with its step; infinite if other
+            candidates are chosen, or if a filter removes a drawn candidate.
+        draws: faults of the draws.
+        rows: number of scored rows.
+        paths: number of paths that were scored without a cache.
         largest: the largest logit seen.
     """
 
@@ -54,7 +57,9 @@ class Rescoring:
         self._score_tree()
 
     def _score_paths(self) -> None:
-        """The paths are read from the steps: what a trace says beside them may be anything."""
+        """Score the paths; they are read from the steps, as other fields of a trace may be
+        forged.
+        """
         paths = [(h.token_ids, h.parents) for h in replay(self._steps, self._config).hypotheses]
         if not paths:
             path = best_row(self._steps)
@@ -76,7 +81,7 @@ class Rescoring:
         read_again(self._model, self._trace, token_ids[:-1], compare)
 
     def _score_tree(self) -> None:
-        """Step by step, each row in a context of its own."""
+        """Score the tree step by step, each row in its own context."""
         start = self._model.start(self._trace.prompt_ids, use_cache=self._config.use_cache)
         groups = self._config.num_beam_groups
         contexts, totals = [start] * groups, [0.0] * groups
@@ -87,7 +92,7 @@ class Rescoring:
             self.rows += len(logits)
             self._choose_again(index, logits, paths, totals)
             if index + 1 < len(self._steps):
-                # The rows of groups that had ended are no rows.
+                # Groups that have ended leave no rows.
                 survivors = step.kept[: len(self._steps[index + 1].groups)]
                 contexts = [contexts[c.parent].branch([0]) for c in survivors]
                 paths = [[*paths[c.parent], c.token_id] for c in survivors]
@@ -98,7 +103,7 @@ class Rescoring:
     def _choose_again(
         self, index: int, logits: Tensor, paths: Sequence[Sequence[int]], totals: Sequence[float]
     ) -> None:
-        """Shape the logits `[rows, vocab]` of a step and choose from what they leave."""
+        """Shape a step's logits `[rows, vocab]` and choose candidates from them."""
         step = self._steps[index]
         rows = [
             self._row(step, *row) for row in zip(range(len(logits)), logits, paths, strict=True)
@@ -121,13 +126,15 @@ class Rescoring:
     def _chooses_as(
         self, step: BeamStep, rows: Sequence[_Row], sums: Sequence[float], widely: bool
     ) -> bool:
-        """Return whether a group's candidates are chosen again with all others as low as may be."""
+        """Return whether the same candidates of a group are chosen if all others are as low as
+        possible.
+        """
         beams = self._config.num_beams // self._config.num_beam_groups
         least = torch.stack([row.least(widely) for row in rows])
         count = min(self._most, beams * least.shape[-1])
         try:
             choice = choose(least, sums, beams, count, self._generator)
-        except (DecodingError, RuntimeError):  # torch draws from no numbers that are infinite.
+        except (DecodingError, RuntimeError):  # torch can't draw from infinite numbers.
             return False
         ranks = [place + 1 for place in choice.places]
         parents = [rows[parent].at for parent in choice.parents]
@@ -137,13 +144,13 @@ class Rescoring:
         recorded = _clear((c.cum_logprob, c.rank, c.parent, c.token_id) for c in listed)
         if self._generator:
             return recorded == again
-        # Of equal sums either may rank first.
+        # Equal sums may rank in either order.
         return {entry[1:] for entry in recorded} == {entry[1:] for entry in again}
 
     def _row(self, step: BeamStep, at: int, logits: Tensor, path: Sequence[int]) -> _Row:
-        """A row of the beam, with its numbers compared."""
+        """Return a row of the beam with its numbers compared."""
         raw = torch.log_softmax(logits.double(), dim=-1)
-        # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+        # A log-probability is a logit minus the row's log-sum-exp; each has an error.
         tolerance = 2 * logit_tolerance(self._trace, self._model, self.largest)
         taken, penalty = step.taken_before(step.groups[at]), self._config.diversity_penalty
 
@@ -159,13 +166,13 @@ class Rescoring:
 
 
 class _Row:
-    """A row of a step's beam, and what nearby rows of log-probabilities are shaped to.
+    """A row of a step's beam, with the shaped scores of nearby log-probabilities.
 
     Args:
-        at: its place in the beam.
+        at: index of the row in the beam.
         raw: `[vocab]` log-probabilities of an independent forward.
-        tolerance: by which the run's may differ.
-        shape: what makes scores of them.
+        tolerance: tolerance of the run's log-probabilities.
+        shape: shapes log-probabilities to scores.
     """
 
     def __init__(
@@ -183,7 +190,9 @@ class _Row:
         self._shaped = [shape(self._nearby.moved()), shape(self._nearby.moved(-tolerance))]
 
     def errors(self) -> list[float]:
-        """Differences of the scores of candidates and table from the row's."""
+        """Return the differences between recorded and recomputed scores of the candidates and the
+        table.
+        """
         step = self._step
         numbers = [(token, c.logprob) for token, c in self._listed.items()]
         for survivor, table in zip(step.kept, step.kept_logprobs, strict=True):
@@ -196,7 +205,7 @@ class _Row:
         return errors
 
     def least(self, widely: bool) -> Tensor:
-        """The scores `[vocab]` with the recorded ones, and all others as low as they may be."""
+        """Return the `[vocab]` scores: recorded ones where known, all others as low as possible."""
         rows = self._edges() if widely else self._shaped
         numbers = rows[0].new_tensor([c.logprob for c in self._listed.values()])
         ids = torch.tensor([*self._listed], dtype=torch.long)
@@ -210,16 +219,18 @@ class _Row:
 
 
 def _raw_errors(step: BeamStep, row: int, raw: Tensor) -> list[float]:
-    """Differences of a row's entropy and candidates from its log-probabilities `[vocab]`."""
+    """Return the differences of a row's recorded entropy and candidates from its log-probabilities
+    `[vocab]`.
+    """
     listed = [c for c in step.candidates if c.parent == row]
     errors = [abs(float(raw[c.token_id]) - c.raw_logprob) for c in listed]
     return [abs(entropy_of(raw) - step.entropies[row]), *errors]
 
 
 def _distance(recorded: float, token_id: int, rows: Sequence[Tensor]) -> float:
-    """Distance of a token's recorded number from those of nearby rows.
+    """Return the distance of a token's recorded number from its numbers in nearby rows.
 
-    Infinite where only one of the two removes the token.
+    It is infinite if only one of the two removes the token.
     """
     numbers = [float(row[token_id]) for row in rows]
     if recorded == -math.inf:
@@ -229,7 +240,7 @@ def _distance(recorded: float, token_id: int, rows: Sequence[Tensor]) -> float:
 
 
 def _clear(ranked: Iterable[tuple[float, int, int, int]]) -> list[tuple[int, ...]]:
-    """Ranks, rows and tokens of a choice, those aside that have no probability in float32."""
+    """Return ranks, rows and tokens of a choice, without candidates that underflow float32."""
     ranked = list(ranked)
     best = max((total for total, *_ in ranked), default=0.0)
     return [tuple(entry) for total, *entry in ranked if total > best - _FAINT]

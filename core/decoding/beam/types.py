@@ -1,7 +1,7 @@
 """Record of a beam search: the candidates of every step with their parents, and the hypotheses.
 
-The beam of a step is a list of rows, numbered from 0; a candidate extends one of them, and a kept
-one becomes a row of the next step's beam. The first beam holds the prompt (once for each group).
+The beam of a step is a list of rows, numbered from 0. A candidate extends one row; a kept candidate
+becomes a row of the next step's beam. The first beam holds the prompt, once for each group.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.decoding.record.bounds import (
 )
 from core.decoding.record.steps import MethodRecord, Step
 
-# K of the largest beam, of a model with some sixty end-of-sequence tokens.
+# K of the largest beam for a model with about sixty end-of-sequence tokens.
 MAX_BEAM_CANDIDATES = 64 * MAX_BEAMS
 
 Fate: TypeAlias = Literal["kept", "finished", "pruned"]
@@ -34,19 +34,19 @@ _Rows = Bounds(max_length=MAX_BEAMS)
 
 
 class BeamCandidate(NamedTuple):
-    """One of the K continuations that a step looked at.
+    """One of the K continuations that a step considered.
 
     Args:
-        rank: 1 for the first of its group: by falling `cum_logprob`, or in the order of the draw.
-        parent: the row of this step's beam that it extends.
-        text: the token for display, as a `Candidate`'s.
-        logprob: what the token adds to the score of the path, nats: the model's log-probability
-            after penalties (and the group's diversity penalty, and what shapes a draw).
-        raw_logprob: the model's own log-probability of the token after this parent.
-        cum_logprob: `logprob` of the whole path.
-        fate: `kept` goes on as `row` of the next beam; `finished` ended within the first num_beams
-            and is a hypothesis; `pruned` is neither.
-        ended: what would end the path with this token, whatever its fate; None where nothing does.
+        rank: rank in its group, from 1: by falling `cum_logprob`, or in the order of the draw.
+        parent: row of this step's beam that it extends.
+        text: the token as it is displayed; see `Candidate`.
+        logprob: the token's contribution to the path's score, nats: the model's log-probability
+            after penalties, the group's diversity penalty and the shaping of a draw.
+        raw_logprob: the model's unshaped log-probability of the token after this parent.
+        cum_logprob: sum of `logprob` over the path.
+        fate: `kept`: it becomes `row` of the next beam; `finished`: it ended within the first
+            num_beams and is a hypothesis; `pruned`: neither.
+        ended: what ends the path with this token, whatever its fate; None if nothing does.
     """
 
     rank: Rank
@@ -62,9 +62,9 @@ class BeamCandidate(NamedTuple):
 
 
 class BeamSeconds(NamedTuple):
-    """Seconds of a step: the model, its log-probabilities and entropies, the search.
+    """Seconds of a step's parts: the forward, log-probabilities with entropies, and the search.
 
-    `forward` of the first step is 0, the prompt step paid for it.
+    `forward` of the first step is 0: the prompt step counts it.
     """
 
     forward: Seconds
@@ -78,20 +78,21 @@ class BeamSeconds(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BeamStep(Step):
-    """One step of the search: every row of the beam extended by one token.
+    """One step of the search: every row of the beam is extended by one token.
 
     Args:
-        index: 0 for the first generated token; a path that ends here is `index + 1` tokens long.
-        candidates: group by group, in order of rank.
-        groups: the group of each row of this step's beam.
-        entropies: of the model's distribution after each row, nats.
-        kept_logprobs: one row for each kept candidate, in order of its `row`: its token's `logprob`
-            under every row of this step's beam, None where the token is banned there.
-        finished_texts: the whole text of each finished candidate, in order; a token may be half a
-            character, so that the tokens' own texts don't give it.
-        limit: the most tokens that a hypothesis may have in this run.
-        origin: `argmax` takes the best K, `sampled` draws them.
-        finish_reason: of the best hypothesis; set on the last step of a search that ended.
+        index: 0 for the first generated token; a path that ends here has `index + 1` tokens.
+        candidates: candidates by group, then by rank.
+        groups: group of each row of this step's beam.
+        entropies: entropy of the model's distribution after each row, nats.
+        kept_logprobs: one row for each kept candidate, in the order of `row`: its token's `logprob`
+            under every row of this step's beam; None where the token is banned.
+        finished_texts: whole text of each finished candidate, in order; tokens may hold parts of
+            characters, so the tokens' texts don't add up to it.
+        limit: maximum number of tokens of a hypothesis in this run.
+        origin: `argmax` takes the best K candidates, `sampled` draws them.
+        finish_reason: finish reason of the best hypothesis; set on the last step of a search that
+            ended.
     """
 
     kind: ClassVar[str] = "beam"
@@ -111,22 +112,23 @@ class BeamStep(Step):
 
     @property
     def kept(self) -> tuple[BeamCandidate, ...]:
-        """The next step's beam, by row."""
+        """Rows of the next step's beam, in order."""
         survivors = (c for c in self.candidates if c.row is not None)
         return tuple(sorted(survivors, key=lambda c: c.row or 0))
 
     @property
     def finished(self) -> tuple[BeamCandidate, ...]:
-        """The candidates that became hypotheses here."""
+        """Candidates that became hypotheses at this step."""
         return tuple(c for c in self.candidates if c.fate == "finished")
 
     def group_of(self, candidate: BeamCandidate) -> int:
-        """The group whose beam the candidate extends."""
+        """Return the group of the candidate."""
         return self.groups[candidate.parent]
 
     def taken_before(self, group: int) -> list[int]:
-        """The tokens that earlier groups took here, with repetitions: of the paths that go on, and
-        of those that only the limit or a stop string ended."""
+        """Return the tokens that earlier groups took at this step, with repetitions: tokens of
+        paths that go on, and of paths that only the limit or a stop string ended.
+        """
         return [
             c.token_id
             for c in self.candidates
@@ -134,9 +136,10 @@ class BeamStep(Step):
         ]
 
     def margin(self, candidate: BeamCandidate) -> float | None:
-        """Its `cum_logprob` less that of its group's worst survivor; None where none survived.
+        """Return `cum_logprob` minus that of its group's worst survivor; None if the group has no
+        survivor.
 
-        Negative for most pruned candidates: what they lacked, in nats.
+        For most pruned candidates it is negative: their deficit in nats.
         """
         group = self.group_of(candidate)
         rivals = [c.cum_logprob for c in self.kept if self.group_of(c) == group]
@@ -147,11 +150,11 @@ class Hypothesis(NamedTuple):
     """A finished path.
 
     Args:
-        token_ids: generated, the ending one included.
-        score: `sum_logprob / len(token_ids) ** length_penalty`, in float32 as transformers.
-        sum_logprob: of the whole path, nats.
-        parents: for each token the row of that step's beam that it came from.
-        finish_reason: what ended it.
+        token_ids: generated tokens, the ending one included.
+        score: `sum_logprob / len(token_ids) ** length_penalty` in float32, as in transformers.
+        sum_logprob: log-probability of the whole path, nats.
+        parents: for each token, its parent row in that step's beam.
+        finish_reason: the reason for its end.
     """
 
     token_ids: Annotated[tuple[TokenId, ...], Bounds(min_length=1, max_length=MAX_NEW_TOKENS)]
@@ -168,15 +171,15 @@ class SearchRecord(MethodRecord):
     """Results of a whole search.
 
     Args:
-        hypotheses: best first: every finished path that the search still held at its end;
-            `config.num_return_sequences` of them are the ones that were requested.
+        hypotheses: every finished path that was held at the end, best first; the first
+            `config.num_return_sequences` are the requested ones.
     """
 
     hypotheses: Annotated[tuple[Hypothesis, ...], Bounds(max_length=MAX_BEAMS)] = ()
 
 
 class ReferencePath(NamedTuple):
-    """A finished path as another implementation of the same search gives it."""
+    """A finished path from another implementation of the same search."""
 
     token_ids: tuple[int, ...]
     score: float

@@ -1,4 +1,4 @@
-"""Checks of a run that a server made: its numbers, not its dice."""
+"""Checks of a run that a server made: its numbers, but not its draws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STAGES = ["raw", "server", "final"]
 
 
 def self_checks(trace: Trace[ByEngine]) -> list[Check]:
-    """The numbers' checks; how the server drew leaves no trace to check."""
+    """Return the checks of the numbers; the server's draws can't be checked."""
     return checked_if_whole(trace, whole, (*NUMBER_CHECKS, _drawn_by_the_server))
 
 
@@ -35,7 +35,7 @@ def _fault(step: TokenStep) -> str:
 
 
 def model_checks(trace: Trace[ByEngine], model: LanguageModel) -> list[Check]:
-    """The server is asked for every position again, step by step."""
+    """Query the server again for every position, step by step, and compare."""
     ids = {c.token_id for step in trace.token_steps for c in step.candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
     fits = count("fits_model", faults, "contradictions")

@@ -1,4 +1,4 @@
-"""The settings of a run that the server of a model makes by itself."""
+"""Settings of a run that the model's server samples itself."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ NO_BUDGET = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByEngine(MethodConfig):
-    """One request: a model's server shapes, draws and stops, and tells what it took.
+    """Sampling by the engine: the model's server shapes, draws and stops in one request.
 
     Args:
-        seed: of the server's own dice, which are no other engine's.
-        thinking_token_budget: vLLM ends the thinking after so many tokens; -1 leaves it alone.
+        seed: seed of the server's own generator; another engine gives another run.
+        thinking_token_budget: number of tokens after which vLLM ends the thinking; -1 sets no
+            budget.
     """
 
     method: ClassVar[str] = "engine"
@@ -31,5 +32,5 @@ class ByEngine(MethodConfig):
     )
 
     def known_by(self, most: int | None) -> int | None:
-        """Return how many candidates the server is asked for if it names at most `most`."""
+        """Return the number of candidates to request from a server that names at most `most`."""
         return self.top_candidates if most is None else min(self.top_candidates, most)

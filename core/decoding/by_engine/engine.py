@@ -1,4 +1,4 @@
-"""A run by the server of a model: what it drew, and the log-probabilities that came along."""
+"""Run of a model's server: the tokens that it drew, and their log-probabilities."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from core.decoding.record.steps import Candidate, Draw, Stage, Step, StepSeconds
 
 
 class ServerToken(NamedTuple):
-    """A token that a server emitted, and log-probabilities by token id, its own among them."""
+    """A token from a server, with log-probabilities by token id, its own included."""
 
     token_id: int
     logprobs: Mapping[int, float]
 
 
-# A model on a server has `sample`: its tokens as they come, at most so many.
+# `sample` of a model on a server yields its tokens as they arrive, at most the given number.
 ServerSampler: TypeAlias = Callable[[Sequence[int], ByEngine, int], Iterator[ServerToken]]
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) -> Iterator[Step]:
-    """Yield a step for each token that the server emits; the prompt isn't read by positions.
+    """Yield a step for each token of the server; positions of the prompt aren't recorded.
 
     Raises:
-        ConfigError: the model is on no server, or its server has no such setting.
-        LostModelError: the server fails, or ends for a reason that isn't known.
+        ConfigError: the model isn't on a server, or the server lacks a setting.
+        LostModelError: the server fails, or ends for an unknown reason.
     """
-    # Not isinstance: a model that others wrap is one too.
+    # isinstance would miss a wrapped model.
     sample: ServerSampler | None = getattr(model, "sample", None)
     if sample is None:
         raise ConfigError(
@@ -52,9 +52,9 @@ def generate(model: LanguageModel, prompt_ids: Sequence[int], config: ByEngine) 
         text, reason = ending.after(index, token.token_id)
         yield _step(model, token, index, seconds, text, reason, config.top_candidates)
         if reason == "stop":
-            return  # A server that watches for no stop strings goes on until it is left.
+            return  # Closing the connection stops a server without stop strings.
         if reason:
-            deque(tokens, maxlen=0)  # What it says behind the last token.
+            deque(tokens, maxlen=0)  # Events after the last token.
             return
         started = perf_counter()
     if not reason:
@@ -73,13 +73,13 @@ def _step(
     reason: Ended | None,
     count: int,
 ) -> TokenStep:
-    """The frozen step; a token below the named ones has the next rank, its best one."""
+    """Return the recorded step; an unnamed token gets the next rank, its best possible one."""
     ordered = sorted(token.logprobs.items(), key=lambda pair: (-pair[1], pair[0]))
     listed = ordered[:count]
     if token.token_id not in dict(listed):
         listed.append((token.token_id, token.logprobs[token.token_id]))
     probs = tuple(math.exp(value) for _, value in listed)
-    # No token is likelier than those that are named before it.
+    # No later token is likelier than the tokens named before it.
     least = probs[min(count, len(probs)) - 1]
     tail = min(max(0.0, 1 - math.fsum(probs)), (model.vocab_size - len(probs)) * least)
     shares = tuple(float(token_id == token.token_id) for token_id, _ in listed)

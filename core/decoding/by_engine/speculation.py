@@ -1,4 +1,4 @@
-"""Counters of a server's own speculation, and the rounds of one request."""
+"""Counters of a server's own speculative decoding, and the rounds of one request."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 
 class ServerRound(NamedTuple):
-    """A round of the server's: how many tokens were drafted, and how many of them accepted."""
+    """A round of the server: the numbers of drafted and accepted tokens."""
 
     drafted: int
     accepted: int
 
 
 class ServerSpeculation(NamedTuple):
-    """The server's speculation in one run.
+    """Speculative decoding by the server in one run.
 
     Args:
-        rounds: in order, where the server tells of each (vLLM's
-            `--per-request-spec-decode-metrics detailed`); else none.
-        drafts: rounds, by the difference of the server's counters, as the other numbers; whatever
-            else it served meanwhile counts too.
+        rounds: rounds in order, if the server reports them (vLLM's
+            `--per-request-spec-decode-metrics detailed`); otherwise empty.
+        drafts: number of rounds, from the difference of the server's counters like the other
+            numbers; requests of other clients at the same time count too.
         accepted_at: accepted tokens by draft position.
-        tokens: that the run emitted.
+        tokens: number of tokens that the run emitted.
     """
 
     rounds: tuple[ServerRound, ...]
@@ -33,7 +33,9 @@ class ServerSpeculation(NamedTuple):
 
     @property
     def positions(self) -> tuple[ServerRound, ...]:
-        """For each draft position how often it was drafted and accepted, of the rounds if known."""
+        """For each draft position, how often it was drafted and accepted; from the rounds if
+        known.
+        """
         if not self.rounds:
             return tuple(ServerRound(self.drafts, accepted) for accepted in self.accepted_at)
         last = max(entry.drafted for entry in self.rounds)

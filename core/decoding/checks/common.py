@@ -1,4 +1,4 @@
-"""Building blocks of every method's checks, and the checks that any run of one sequence passes."""
+"""Building blocks of every method's checks, and the checks of any run with one sequence."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from core.decoding.methods import method_of
 from core.decoding.record.steps import PromptPosition, PromptStep
 from core.decoding.record.trace import Check, Trace
 
-# Numbers that were derived from the same float32 logits, relative to the largest of them.
+# Tolerance of numbers derived from the same float32 logits, relative to the largest logit.
 VALUE_TOLERANCE = 1e-5
-# Sums of float32 probabilities over a vocabulary stay within this of the truth.
+# Error bound of sums of float32 probabilities over a vocabulary.
 MASS_TOLERANCE = 1e-4
-# Seconds by which sums of clock readings may be off.
+# Error bound of sums of clock readings, in seconds.
 TIME_TOLERANCE = 1e-3
-# No number of a trace file is larger; an infinite deviation is written as this.
+# The largest number in a trace file; it stands for an infinite deviation.
 _LARGEST = 3e38
-# Below this a probability has lost digits that its logit still has.
+# Smaller probabilities have fewer digits than their logits.
 TINY = 1e-30
 _Config = TypeVar("_Config", bound=MethodConfig)
 
 
 def worst(name: str, deviations: Iterable[float], tolerance: float, detail: str) -> Check:
-    """A check of the largest deviation; one that is no number fails."""
+    """Return a check of the largest deviation; NaN fails."""
     value = max((_LARGEST if math.isnan(d) else min(d, _LARGEST) for d in deviations), default=0.0)
     return Check(name, value <= tolerance, value, tolerance, detail)
 
 
 def count(name: str, faults: Sequence[str], detail: str) -> Check:
-    """A check that allows no fault; the first one becomes its detail."""
+    """Return a check that allows no fault; the first fault becomes its detail."""
     return Check(name, not faults, float(len(faults)), 0.0, faults[0] if faults else detail)
 
 
@@ -42,18 +42,18 @@ def checked_if_whole(
     whole: Callable[[Trace[_Config]], Check],
     checks: Iterable[Callable[[Trace[_Config]], Check]],
 ) -> list[Check]:
-    """The check of the trace's wholeness, and the others where it passes: they rely on it."""
+    """Return the check of the trace's wholeness and, if it passes, the checks that rely on it."""
     first = whole(trace)
     return [first, *(check(trace) for check in checks)] if first.passed else [first]
 
 
 def _prompt_reading(trace: Trace) -> Check:
-    """Check that prompt processing read the prompt's tokens, with numbers that agree."""
+    """Check that the prompt step holds the prompt's tokens, with consistent numbers."""
     positions = trace.prompt_step.positions if trace.prompt_step else ()
     faults = [fault for p in positions if (fault := _position_fault(p, trace.prompt_ids))]
     if (trace.prompt_step is not None) != method_of(trace.config).reads_prompt and trace.steps:
         faults.append("prompt processing is missing, or the method has none")
-    # A tokenizer that doesn't know a word writes a mark in its place.
+    # A tokenizer replaces an unknown word by a mark.
     if bare(trace.prompt) not in bare(seen := trace.rendered_prompt) and not UNKNOWN.search(seen):
         faults.append("what was asked is not in the prompt that the model saw")
     if trace.prompt_step and [(p.index, p.token_id) for p in positions] != [
@@ -88,7 +88,9 @@ def _position_fault(position: PromptPosition, prompt_ids: Sequence[int]) -> str:
 
 
 def spread(logits: Sequence[float], probs: Sequence[float]) -> float:
-    """Spread of ln p - logit over the tokens, relative to the logits; 0 for a softmax."""
+    """Return the spread of ln p - logit over the tokens, relative to the logits; 0 for a
+    softmax.
+    """
     alive = [(x, p) for x, p in zip(logits, probs, strict=True) if p > TINY]
     if not alive:
         return 0.0
@@ -119,7 +121,9 @@ def finish(trace: Trace) -> Check:
 
 
 def _stops_at(trace: Trace) -> int | None:
-    """Return the place of the answer's text that completes a stop string; None for none."""
+    """Return the index of the token that completes a stop string in the answer; None if none
+    does.
+    """
     written = ""
     for at, text in enumerate(_answer_texts(trace)):
         written += text
@@ -129,13 +133,13 @@ def _stops_at(trace: Trace) -> int | None:
 
 
 def _answer_texts(trace: Trace) -> list[str]:
-    """Return what each token added to the text in which stop strings count."""
+    """Return the text that each token added to the text in which stop strings count."""
     rounds = [text for step in trace.rounds for text in step.texts]
     return rounds + [step.text for step in trace.token_steps if step.phase == "answer"]
 
 
 def _times(trace: Trace) -> Check:
-    """Check that no part took longer than the whole; how long it took, no check can tell."""
+    """Check that no part took longer than the whole; the duration itself can't be checked."""
     timings = trace.timings
     parts = sum(step.duration for step in trace.steps)
     faults = []
@@ -146,5 +150,5 @@ def _times(trace: Trace) -> Check:
     return count("times", faults, "times that don't fit")
 
 
-# What holds of a run by any method.
+# Checks for a run of any method.
 COMMON_CHECKS: tuple[Callable[[Trace], Check], ...] = (_prompt_reading, _times)

@@ -1,4 +1,4 @@
-"""Form of a step's record under its settings, forced tokens included."""
+"""Expected form of a step's record under its settings, forced tokens included."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from core.decoding.shaping.step import StepShaper
 
 
 def expected_draw(trace: Trace) -> tuple[str, str]:
-    """Origin and method of every token that isn't forced."""
+    """Return the expected origin and draw method of every token that isn't forced."""
     sampling = drawn_by(trace.config.chooser)
     return ("sampled", sampling.draw) if sampling else ("argmax", "argmax")
 
 
 def expected_draw_of(trace: Trace, step: TokenStep) -> tuple[str, str]:
-    """A forced token has a draw where it took the place of a drawn one, as a given one always."""
+    """Return the expected origin and draw method of a step.
+
+    A forced token has a draw if it replaced a drawn token; a given token always did.
+    """
     replaced_none = step.instead_of is None and step.forced_as == "given"
     if step.forced_as not in trace.config.forces or replaced_none:
         return expected_draw(trace)
@@ -28,7 +31,9 @@ def expected_draw_of(trace: Trace, step: TokenStep) -> tuple[str, str]:
 
 
 def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str]]:
-    """With and without `min_new_tokens`, which does nothing where a model has no end."""
+    """Return the possible lists of stages: with and without `min_new_tokens`, which is no stage for
+    a model without end-of-sequence tokens.
+    """
     config, drawn = trace.config, expected_draw(trace)[0] == "sampled"
     if step.draw.method == "forced":
         return [["raw", "forced", "final"]]
@@ -43,7 +48,7 @@ def expected_stages(trace: Trace, step: TokenStep, length: int) -> list[list[str
 
 
 def as_picked(step: TokenStep) -> TokenStep | None:
-    """A forced step as its draw left it, before the forcing; None where that is not recorded."""
+    """Return a forced step as it was before the forcing; None if its draw isn't recorded."""
     ids = [candidate.token_id for candidate in step.candidates]
     if len(step.stages) < 4 or step.instead_of not in ids:
         return None
@@ -59,15 +64,15 @@ def as_picked(step: TokenStep) -> TokenStep | None:
 
 
 def leaves_one(step: TokenStep) -> bool:
-    """Return whether the draw leaves one token."""
+    """Return whether the step leaves one token only: nothing was drawn here."""
     return step.draw.method in ("argmax", "forced", "server") or step.origin == "forced"
 
 
 def record_fault(step: TokenStep, trace: Trace) -> str:
-    """Find a wrong number of candidates, or a tail or last stage that differs from the stages.
+    """Describe a wrong number of candidates, or a tail or last stage that differs from the stages.
 
-    The settings say how many candidates a step has (a server names fewer); the chosen token stands
-    behind them if it is none of them.
+    The settings give the number of candidates (a server may name fewer); the chosen token comes
+    last if it is none of them.
     """
     most = min(trace.config.top_candidates, step.stages[0].kept, trace.known or math.inf)
     listed, last = len(step.candidates), step.candidates[-1]

@@ -16,16 +16,18 @@ from core.decoding.record.steps import Candidate, PromptPosition
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
 
-# Machine epsilons by which two forwards of different shape may differ, for each unit of logit:
-# measured are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
+# Tolerance of two forwards of different shape, in machine epsilons for each unit of logit. Measured
+# differences are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
 _EPSILONS = {"float32": 100, "float64": 100}
 _EPSILONS_OF_HALVES = 8
-# Below this log-probability a recorded probability has lost its digits.
+# A recorded probability with a smaller logarithm has lost its digits.
 FAINT = -69.0
 
 
 def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) -> float:
-    """Tolerance of two forwards of different shape: 1.2e-5 a unit of logit in float32."""
+    """Return the tolerance of two forwards of different shape: 1.2e-5 for each unit of logit in
+    float32.
+    """
     bounds = []
     for name in {trace.dtype or model.dtype, model.dtype}:
         kind = getattr(torch, name, None)
@@ -35,7 +37,7 @@ def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) ->
 
 
 def stretched(tolerance: float, shaping: Shaping) -> float:
-    """Nats by which a logit may be off after penalties and temperature."""
+    """Return the tolerance of a logit after penalties and temperature, in nats."""
     for name in shaping.active((*PENALTIES, "temperature")):
         if (name, shaping.temperature) != ("temperature", 0):
             tolerance *= SETTINGS[name].stretch(getattr(shaping, name))
@@ -43,7 +45,7 @@ def stretched(tolerance: float, shaping: Shaping) -> float:
 
 
 def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
-    """A forward over the prompt, against every number of its step; what any method can ask."""
+    """Compare a forward over the prompt with every number of the prompt step, for any method."""
     positions = trace.prompt_step.positions if trace.prompt_step else ()
     deviations, largest = [0.0], 1.0
 
@@ -62,12 +64,14 @@ def prompt_numbers(trace: Trace, model: LanguageModel) -> Check:
 
 
 def largest_logit(logits: Tensor) -> float:
-    """The largest finite size."""
+    """Return the largest finite absolute value."""
     return float(logits.abs().nan_to_num(posinf=0).max())
 
 
 def position_error(logits: Tensor, position: PromptPosition, tolerance: float) -> float:
-    """The largest deviation of a prompt position's numbers, in nats; infinite for a wrong rank."""
+    """Return the largest deviation of a prompt position's numbers, in nats; infinite for a wrong
+    rank.
+    """
     log_probs = torch.log_softmax(logits.double(), dim=-1)
     candidates, token = position.candidates, position.next_token_id
     errors = [abs(entropy_of(log_probs) - position.entropy), candidate_error(logits, candidates)]
@@ -82,7 +86,9 @@ def position_error(logits: Tensor, position: PromptPosition, tolerance: float) -
 
 
 def log_error(log_prob: float, prob: float) -> float:
-    """Difference of a log-probability from a recorded probability's, in nats."""
+    """Return the difference of a log-probability and the logarithm of a recorded probability, in
+    nats.
+    """
     recorded = math.log(prob) if prob > TINY else -math.inf
     if min(log_prob, recorded) > FAINT:
         return abs(log_prob - recorded)
@@ -100,7 +106,7 @@ def rival_is_missing(
 
 
 def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> bool:
-    """Return whether the token can have this rank in `[vocab]` logits, known to a tolerance."""
+    """Return whether a token can have this rank in `[vocab]` logits within the tolerance."""
     logit = logits[token_id]
     surely_higher = int((logits > logit + 2 * tolerance).sum())
     perhaps_higher = int((logits >= logit - 2 * tolerance).sum())
@@ -108,12 +114,12 @@ def rank_fits(logits: Tensor, token_id: int, rank: int, tolerance: float) -> boo
 
 
 def entropy_of(log_probs: Tensor) -> float:
-    """Nats, of `[vocab]` log-probabilities."""
+    """Return the entropy of `[vocab]` log-probabilities, in nats."""
     return float(torch.special.entr(log_probs.exp()).sum())
 
 
 def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
-    """The largest deviation of a recorded logit from `[vocab]` logits."""
+    """Return the largest deviation of a recorded logit from `[vocab]` logits."""
     if not candidates:
         return 0.0
     recorded = torch.tensor([c.logit for c in candidates], dtype=torch.float64)
@@ -122,5 +128,5 @@ def candidate_error(logits: Tensor, candidates: Sequence[Candidate]) -> float:
 
 
 def nan_first(value: float) -> float:
-    """NaN is the largest deviation of all."""
+    """Return infinity for NaN, so that NaN is the largest deviation."""
     return math.inf if math.isnan(value) else value

@@ -18,10 +18,10 @@ from core.decoding.record.trace import Check, Trace
 def asked_again(
     trace: Trace, model: LanguageModel, record: RecordAgain | None = None
 ) -> list[Check]:
-    """Ask for every position again, compare the named tokens, and shape them again.
+    """Query every position again, compare the named tokens, and shape them again.
 
     Args:
-        record: None for a run that the server shaped: that can't be repeated.
+        record: None for a run that the server shaped, which can't be repeated.
     """
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
@@ -37,7 +37,7 @@ def asked_again(
                 step = steps[position - first]
                 deviations.append(_difference(row, step.candidates))
                 if replay:
-                    # A token at the edge of the named ones may be missing this time.
+                    # The least likely named token may be unnamed this time.
                     places = [c.token_id for c in step.candidates]
                     recorded = row.new_tensor([c.logit for c in step.candidates])
                     missing = row[places].isnan()

@@ -34,24 +34,28 @@ from core.decoding.shaping.draws import draw_noise
 from core.decoding.validation import brief
 
 _COARSE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-# What is left of a number in a file, of its own size.
+# Relative rounding error of a number in a file.
 _FILE_DIGITS = 1e-6
 
 
 class HasReference(Protocol):
-    """A model that can say what another implementation emits (transformers' `generate`)."""
+    """A model with a reference implementation, transformers' `generate`."""
 
     def reference_token_ids(
         self, prompt_ids: Sequence[int], config: MethodConfig, given: Mapping[int, int] = ...
     ) -> list[int] | None:
-        """Return generated ids, some of them given by step; None if it can't be compared."""
+        """Return the generated ids of the reference, some of them given by step; None if not
+        comparable.
+        """
         ...
 
 
 def model_checks(
     trace: Trace, model: LanguageModel, record: RecordAgain = record_picked
 ) -> list[Check]:
-    """The checks that need the model; one failed check alone where the trace can't be its own."""
+    """Return the checks that need the model; if it can't have made the trace, only that failed
+    check.
+    """
     fits = _fits(trace, model)
     if not fits.passed:
         return [fits]
@@ -62,7 +66,7 @@ def model_checks(
 
 
 def _fits(trace: Trace, model: LanguageModel) -> Check:
-    """Ids, lengths, revision and end of the run are possible with this model."""
+    """Check that ids, lengths, revision and end of the run are possible with this model."""
     steps = trace.token_steps
     ids = {step.token_id for step in steps} | {c.token_id for s in steps for c in s.candidates}
     faults = fit_faults(trace, model, ids) + ending_faults(trace, model)
@@ -75,10 +79,10 @@ def _fits(trace: Trace, model: LanguageModel) -> Check:
 
 
 def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[str]:
-    """List what no trace of this model can hold, whatever its method.
+    """List contents that no trace of this model can have, whatever its method.
 
     Args:
-        ids: of the method's own steps.
+        ids: token ids in the method's own steps.
     """
     faults, known = note_faults(trace, model), {*ids, *trace.prompt_ids, *trace.token_ids}
     known.update(*trace.config.shaping.token_ids().values())
@@ -105,7 +109,7 @@ def fit_faults(trace: Trace, model: LanguageModel, ids: Iterable[int]) -> list[s
 
 
 def is_of_dtype(dtype: str, model: LanguageModel) -> bool:
-    """Return whether the recorded dtype can be the model's; true where either is unknown."""
+    """Return whether the recorded dtype can be the model's; true if either is unknown."""
     return not dtype or not model.dtype or dtype == model.dtype
 
 
@@ -133,11 +137,11 @@ def made_by(trace: Trace, model: LanguageModel) -> bool:
 
 
 def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
-    """List contradictions between the end that tokens and settings give and the recorded one."""
+    """List contradictions between the recorded end and the end that tokens and settings give."""
     faults, ends = [], list[Ended | None]()
     if not trace.token_ids and trace.finish_reason != "cancelled":
         faults.append("a run that was not cancelled has emitted no token")
-    if trace.config.has_own_bound:  # Its rules are run again.
+    if trace.config.has_own_bound:  # Its rules are replayed instead.
         return faults
     ending = Ending(model, trace.config, token_limit(model, trace.prompt_ids, trace.config))
     ends += [ending.after(at, token)[1] for at, token in enumerate(trace.token_ids)]
@@ -152,9 +156,9 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
 
 
 def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
-    """Notes that neither the settings nor the run give, and those that are missing.
+    """List notes that follow neither from the settings nor from the run, and missing notes.
 
-    Only why a server was lost, which ends a run as cancelled, can't be found again.
+    Only the reason why a server was lost, which ends a run as cancelled, can't be derived again.
     """
     due = run_notes(model, trace.config, trace.prompt_ids, trace.token_ids, trace.steps)
     known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
@@ -183,7 +187,7 @@ def texts(trace: Trace, model: LanguageModel) -> Check:
 
 
 def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[Check]:
-    """One forward over prompt and tokens without a cache, against every recorded number."""
+    """Compare one forward over prompt and tokens, without a cache, with every recorded number."""
     steps, prompt, first = trace.token_steps, trace.prompt_step, len(trace.prompt_ids) - 1
     ids, deviations, faults = [*trace.prompt_ids, *trace.token_ids[:-1]], [0.0], [""]
     replay = TokenReplay(trace, model, record)
@@ -217,7 +221,7 @@ def _rescored(trace: Trace, model: LanguageModel, record: RecordAgain) -> list[C
 
 
 def _noise(trace: Trace, model: LanguageModel) -> Check:
-    """The Gumbel noise in every score is what the seed gives that token."""
+    """Check that the Gumbel noise in every score is the one that the seed gives."""
     sampling, deviations = drawn_by(trace.config.chooser), [0.0]
     detail = "largest relative deviation of a score from ln p + noise (none is added in this draw)"
     if sampling and sampling.draw != "inverse_cdf":
@@ -257,10 +261,10 @@ def same_tokens(
     expected: Sequence[int],
     gap_at: Callable[[int], tuple[float, float]],
 ) -> Check:
-    """A check of the trace's tokens against others, which allows them to part at a near tie.
+    """Compare the trace's tokens with others; they may part at a near tie.
 
     Args:
-        gap_at: of the place where they part, how far apart the two tokens are there, in nats, and
+        gap_at: returns, for the index where they part, the distance of the two tokens in nats and
             the largest logit.
     """
     token_ids = list(trace.token_ids)
@@ -274,7 +278,7 @@ def same_tokens(
 
 
 def _near_tie(trace: Trace, at: int, expected: Sequence[int]) -> float:
-    """Distance of the two tokens where they were chosen, in nats; infinite if unknown."""
+    """Return the distance of the two tokens at that step, in nats; infinite if unknown."""
     if at >= len(expected) or at >= len(trace.token_ids):
         return math.inf
     step = trace.token_steps[at]

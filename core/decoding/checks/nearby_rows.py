@@ -1,8 +1,8 @@
-"""Rows of logits that a run may have had, by an independent forward and what the run recorded.
+"""Rows of logits that a run may have had, given an independent forward and the recorded numbers.
 
-Two forwards of one model differ by rounding, and a token next to a cut may stand on its other side.
-So an act of the engine is done again over rows from the edges of the tolerance, and each recorded
-number must lie between theirs.
+Two forwards of one model differ by rounding, and a token near a filter's threshold may fall on
+either side of it. So each engine function is run again on rows at the edges of the tolerance, and
+each recorded number must lie between the results.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from torch import Tensor
 
 
 class NearbyRows:
-    """Rows `[vocab]` within a tolerance of an independent forward's.
+    """Rows `[vocab]` within a tolerance of an independent forward's row.
 
-    The recorded tokens have their recorded logits, as far as the tolerance allows; the others stay
-    below the last of those that were listed for being the highest.
+    Recorded tokens have their recorded logits, clipped to the tolerance. Other tokens stay below
+    the last of the listed highest tokens.
 
     Args:
         row: `[vocab]` logits of an independent forward.
-        recorded: logits by token.
-        listed: the recorded tokens that are the highest, by rank.
-        tolerance: by which a logit of the run may differ.
+        recorded: recorded logits by token.
+        listed: the recorded tokens that are the highest ones, by rank.
+        tolerance: largest difference of a logit from the run's.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class NearbyRows:
         if listed:
             last = row.new_tensor(recorded[listed[-1]])
             highest = torch.full_like(row, float(last))
-            # Of equal tokens the one with the smaller id ranks first.
+            # Of equal logits the smaller id ranks first.
             highest[: listed[-1]] = torch.nextafter(last, row.new_tensor(-math.inf))
             self._high = self._high.minimum(highest).maximum(self._low)
         self._ids = torch.tensor([*recorded], dtype=torch.long)
@@ -47,18 +47,18 @@ class NearbyRows:
         self._recorded = values.clamp(row[self._ids] - tolerance, row[self._ids] + tolerance)
 
     def moved(self, by: Tensor | float = 0.0) -> Tensor:
-        """The row with the tokens that were not recorded moved, as far as they may be."""
+        """Return the row with unrecorded tokens moved as far as the tolerance allows."""
         row = (self._row + by).clamp(self._low, self._high)
         return row.scatter(0, self._ids, self._recorded)
 
     def edges(self, cuts: Sequence[Tensor]) -> Iterator[Tensor]:
-        """Rows from the edges of the tolerance.
+        """Yield rows at the edges of the tolerance.
 
-        All tokens higher or lower; those that a filter keeps higher and the others lower, and the
-        other way round; close tokens tied, and tied ones apart.
+        All tokens are higher or lower; tokens that a filter keeps are higher and the others lower,
+        and vice versa; close tokens are tied, and tied tokens are separated.
 
         Args:
-            cuts: of each filter the ids that it keeps of the unmoved row.
+            cuts: for each filter, the ids that it keeps of the unmoved row.
         """
         most = self._tolerance
         yield self.moved(most)

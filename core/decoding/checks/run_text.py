@@ -1,4 +1,4 @@
-"""Check of a run's text against what the model's tokenizer decodes."""
+"""Check of a run's text against the decoding of the model's tokenizer."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from core.decoding.protocol import Chats, Decodes, LanguageModel, offers
 from core.decoding.record.trace import Trace
 
 _LOST = re.compile("\ufffd+")
-# Conversations that show what a template puts around each message; how much of it is compared.
+# Conversations that show the text that a template puts around each message; the number of
+# characters that are compared.
 _ROLES = (("user",), ("system", "user"), ("user", "assistant", "user"))
 _AROUND = 6
 _START, _END = "\x02", "\x03"
 
 
 def run_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
-    """Faults of a run's texts, the prompt's too: they must be what the tokens of any method say.
+    """List faults of a run's texts, which must follow from the tokens in any method.
 
-    The run's must also be what the tokenizer itself decodes, where the model has one here.
+    If the model has its own tokenizer here, the run's text must also be the tokenizer's decoding.
     """
     wrong = join_text(model, trace.token_ids) != trace.text
     if offers(model, Decodes):
@@ -34,7 +35,7 @@ def run_text_faults(trace: Trace, model: LanguageModel) -> list[str]:
 
 
 def _prompt_faults(trace: Trace, model: LanguageModel) -> Iterator[str]:
-    """Texts of the prompt and of its positions that don't follow from the ids."""
+    """Yield texts of the prompt and its positions that don't follow from the ids."""
     seen, ids = trace.rendered_prompt, list(trace.prompt_ids)
     whole = join_prompt(model, ids)
     if seen != whole and _encoded(model, seen) != ids:
@@ -49,10 +50,11 @@ def _prompt_faults(trace: Trace, model: LanguageModel) -> Iterator[str]:
 
 
 def _is_part(model: LanguageModel, prompt: str, seen: str, whole: str) -> bool:
-    """Return whether the prompt stands in the rendered prompt where a template or a run puts it.
+    """Return whether the prompt stands in the rendered prompt at a place that a template or run
+    allows.
 
     Args:
-        whole: the text of the ids: a tokenizer may change letters and spaces.
+        whole: decoded text of the ids; a tokenizer may change letters and spaces.
     """
     spelled = join_prompt(model, _encoded(model, prompt, encode_plain))
     return any(
@@ -64,16 +66,17 @@ def _is_part(model: LanguageModel, prompt: str, seen: str, whole: str) -> bool:
 
 
 def _spaced(before: str, part: str, after: str) -> str:
-    """A pattern of a text between others, with white space around it and in these."""
+    """Return a pattern for a text between two others, with optional white space around and inside
+    them.
+    """
     ends = [r"\s*".join(map(re.escape, end)) for end in (before, after)]
     return r"\s*".join(filter(None, (ends[0], re.escape(part), ends[1])))
 
 
 def _surroundings(model: LanguageModel) -> set[tuple[str, str]]:
-    """Texts that may stand right before and behind a prompt, without white space.
+    """Return the texts that may stand directly before and after a prompt, without white space.
 
-    Plain text is the whole of what a model sees, but for special tokens and the instruction how to
-    think.
+    For plain text these are only special tokens and the instruction how to think.
     """
     instruction = getattr(getattr(model, "think_marks", None), "instruction", "")
     special = join_prompt(model, _encoded(model, ""))
@@ -92,7 +95,7 @@ def _surroundings(model: LanguageModel) -> set[tuple[str, str]]:
             text = f"{_START}{_dense(join_prompt(model, model.encode_chat(messages)))}{_END}"
             pieces = re.split("|".join(names), text)
             ends.update((before[-_AROUND:], after[:_AROUND]) for before, after in pairwise(pieces))
-    # A tokenizer may know none of the words that show the places: then a prompt may stand anywhere.
+    # A tokenizer may lack all words that mark the places; then a prompt may stand anywhere.
     return plain | (ends or {("", "")})
 
 
@@ -105,7 +108,7 @@ def _encoded(
     text: str,
     encode: Callable[[LanguageModel, str], list[int]] = lambda model, text: model.encode(text),
 ) -> list[int]:
-    """No ids where the tokenizer refuses the text."""
+    """Return the ids of a text; none if the tokenizer refuses it."""
     try:
         return encode(model, text)
     except DecodingError:
@@ -113,7 +116,9 @@ def _encoded(
 
 
 def _is_decoded(text: str, decoded: str) -> bool:
-    """Return whether a text equals the library's, which may lose characters beside broken ones."""
+    """Return whether a text equals the library's decoding, which may lose characters next to broken
+    ones.
+    """
     first, *parts = _LOST.split(decoded)
     if not parts or not text.startswith(first):
         return text == decoded

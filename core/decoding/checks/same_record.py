@@ -1,4 +1,4 @@
-"""A recorded step against the same step as the engine records it again."""
+"""Comparison of a recorded step with the same step recorded again by the engine."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-# They count tokens that rounding may move across a cut, so that one lies between others.
+# Counts of tokens that rounding may move across a threshold: the value must lie between the others.
 _COUNTS = ("kept", "rank")
-# An error of a logit is relative in them.
+# Their errors are relative: they stem from errors of logits.
 _PROBABILITIES = ("prob", "probs", "threshold")
 _LEAST = 1e-9
 
 
 def difference(recorded: Any, again: Sequence[Any], slack: float, name: str = "") -> str:
-    """The first field that is neither between the others' nor equal to one; empty for none.
+    """Return the first field whose value is neither between the others' nor equal to one; empty if
+    none.
 
     Args:
-        recorded: a dataclass, a tuple, or what these hold; times are left out.
-        again: the same, recorded over nearby rows.
-        slack: by which a number that is not whole may lie outside of the others.
-        name: of the field that holds it.
+        recorded: a dataclass or tuple, or a value in one; times are ignored.
+        again: the same values, recorded over nearby rows.
+        slack: how far a non-integer may lie outside the interval of the others.
+        name: name of the field.
     """
     parts = dict(_parts(recorded))
     if parts or isinstance(recorded, tuple):
@@ -50,7 +51,7 @@ def _fits(recorded: Any, again: Sequence[Any], slack: float, name: str) -> bool:
 
 
 def _parts(record: Any) -> Iterator[tuple[str, Any]]:
-    """The named parts of a record, the numbered ones of a tuple; none of anything else."""
+    """Yield a record's parts by name, or a tuple's by number; nothing for other values."""
     if is_dataclass(record):
         names = [field.name for field in fields(record)]
     else:

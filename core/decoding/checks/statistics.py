@@ -8,7 +8,8 @@ import torch
 
 
 def chi_square(bins: Sequence[tuple[float, int]]) -> tuple[float, int, float | None]:
-    """Pearson's statistic of (probability, count) pairs, its degrees of freedom, the p-value.
+    """Return Pearson's statistic of (probability, count) pairs, its degrees of freedom, and the
+    p-value.
 
     The p-value is the regularised upper incomplete gamma function Q(degrees / 2, statistic / 2).
     """
@@ -21,10 +22,10 @@ def chi_square(bins: Sequence[tuple[float, int]]) -> tuple[float, int, float | N
 
 
 def homogeneity(pairs: Sequence[tuple[int, int]]) -> tuple[float, int, float | None]:
-    """Pearson's test that two samples of equal size have one distribution.
+    """Run Pearson's test that two samples of equal size have one distribution.
 
     Args:
-        pairs: both samples' counts of each outcome, none with a sum of 0.
+        pairs: counts of each outcome in both samples; no pair sums to 0.
     """
     square = sum((a - b) ** 2 / (a + b) for a, b in pairs)
     degrees = max(0, len(pairs) - 1)
@@ -32,6 +33,6 @@ def homogeneity(pairs: Sequence[tuple[int, int]]) -> tuple[float, int, float | N
 
 
 def p_value(square: float, degrees: int) -> float:
-    """Probability that a chi-square variable is this large, or larger."""
+    """Return the probability that a chi-square variable is this large or larger."""
     halves = torch.tensor([degrees / 2, square / 2], dtype=torch.float64)
     return float(torch.special.gammaincc(halves[0], halves[1]))

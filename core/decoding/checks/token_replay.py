@@ -1,4 +1,4 @@
-"""Every step of a method that emits single tokens, done again by the engine's own shaper."""
+"""Replay of every step of a single-token method by the engine's own shaper."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from core.decoding.shaping.draws import Pick, draw_noise, interval_of
 from core.decoding.shaping.stage import named_uniform
 
 SAME_STAGES = "stages_again"
-# What a method records of a step: from the recorded one for what is checked elsewhere, the logits
-# `[vocab]`, and what the shaper picked of them; None where it was not asked.
+# Function that records a step as its method does. It gets the recorded step, for fields that are
+# checked elsewhere, the `[vocab]` logits, and the shaper's pick; None if nothing was picked.
 RecordAgain: TypeAlias = Callable[[Picker, TokenStep, Tensor, Picked | None], TokenStep]
 
 
 def record_picked(picker: Picker, step: TokenStep, row: Tensor, picked: Picked | None) -> TokenStep:
-    """Record the pick or the given token in its place, as greedy decoding and sampling do.
+    """Record the pick, or the token given in its place, as greedy decoding and sampling do.
 
     Raises:
-        DecodingError: a token was forced where nothing was picked, which they never do.
+        DecodingError: a token was forced without a pick, which these methods never do.
     """
     if picked is None:
         raise DecodingError("the method forces no token")
@@ -44,7 +44,7 @@ def record_picked(picker: Picker, step: TokenStep, row: Tensor, picked: Picked |
 
 
 class TokenReplay:
-    """The steps of a run in turn, each from an independent forward's logits."""
+    """Replay of a run's steps in order, each from an independent forward's logits."""
 
     def __init__(self, trace: Trace, model: LanguageModel, record: RecordAgain) -> None:
         self._trace, self._record, self._vocab = trace, record, model.vocab_size
@@ -54,11 +54,12 @@ class TokenReplay:
         self._dice = torch.Generator().manual_seed(self._sampling.seed if self._sampling else 0)
 
     def fault(self, step: TokenStep, logits: Tensor, ids: Sequence[int], tolerance: float) -> str:
-        """The next step's first difference from the settings applied to `[vocab]` logits.
+        """Describe the step's first difference from the settings applied to `[vocab]` logits; empty
+        if none.
 
         Args:
             ids: prompt and generated tokens before the step.
-            tolerance: how far the logits may be from the run's own, in nats.
+            tolerance: largest difference of the logits from the run's, in nats.
         """
         for stage in step.stages:
             drawn = named_uniform(self._seed, stage.name, step.index)
@@ -88,7 +89,9 @@ class TokenReplay:
     def _pick(
         self, step: TokenStep, row: Tensor, ids: Sequence[int], noise: Tensor | None
     ) -> Picked:
-        """Pick as the engine does; of a draw by inverse CDF, give the recorded token's interval."""
+        """Pick as the engine does; for a draw by inverse CDF, return the recorded token's
+        interval.
+        """
         picked = self._picker.pick(step.index, row, ids, noise)
         token_id = step.token_id if step.instead_of is None else step.instead_of
         if picked.pick.interval is None or token_id >= self._vocab:

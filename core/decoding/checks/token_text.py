@@ -1,4 +1,4 @@
-"""Comparisons of the tokens' display texts with each other and with the running text."""
+"""Comparison of the tokens' display texts with each other and with the running text."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-# Part of a character as a display text has it: `<E2>` (see `Vocabulary.token_text`).
+# Display text of a part of a character: `<E2>` (see `Vocabulary.token_text`).
 _BYTE = re.compile(r"<([89A-F][0-9A-F])>")
-# A special token's name: put around a prompt, or in place of a word that is not known.
+# Name of a special token, which stands around a prompt or replaces an unknown word.
 _MARK = re.compile(r"(?:<.+>|\[[A-Z]+\])\Z", re.DOTALL)
-# Special tokens that a tokenizer puts before a text, and behind one; known ones put one.
+# Maximum number of special tokens before or after a text; known tokenizers add one.
 _MOST_AROUND = 2
 UNKNOWN = re.compile(r"<\|?unk(?:nown)?\|?>|\[UNK\]")
 
 
 def display_faults(shown: Iterable[tuple[str, int, str]]) -> Iterator[str]:
-    """Token ids that are shown as one text here and as another one there.
+    """Yield token ids that have two different display texts.
 
     Args:
-        shown: where, the token's id, its display text.
+        shown: tuples of place, token id and display text.
     """
     texts: dict[int, str] = {}
     for where, token_id, text in shown:
@@ -29,17 +29,17 @@ def display_faults(shown: Iterable[tuple[str, int, str]]) -> Iterator[str]:
 
 
 def added_faults(emitted: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Emitted tokens whose display text is not what they added to the running text.
+    """Yield emitted tokens whose display text is not the text that they added to the running text.
 
-    A token that added nothing (a special one) could be shown as anything, and isn't judged.
+    A token that added nothing (a special token) isn't checked: it may have any display text.
 
     Args:
-        emitted: where, the token's display text, what it added; in the order of the text.
+        emitted: tuples of place, display text and added text, in the order of the text.
     """
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     for where, display, added in emitted:
         before = decoder.getstate()
-        # Of an incomplete character; the last token hands it over, a special one too.
+        # Bytes of an incomplete character: the last token emits them, even a special token.
         left = decoder.decode(b"", final=True)
         decoder.setstate(before)
         new = decoder.decode(_BYTE.sub(_as_byte, display).encode("utf-8", "surrogateescape"))
@@ -64,9 +64,9 @@ def bare(text: str) -> str:
 
 
 def says(shown: Sequence[str], text: str) -> bool:
-    """Return whether tokens make up a text, as far as their display texts can tell.
+    """Return whether tokens make up a text, as far as their display texts can show.
 
-    Special tokens at both ends may be missing in the text, and an unknown token is any text.
+    Special tokens at both ends may be missing in the text; an unknown token matches any text.
 
     Args:
         shown: the tokens' display texts.
@@ -88,7 +88,7 @@ def _joined(shown: Sequence[str]) -> str:
 
 
 def _says_with_gaps(shown: Sequence[str], letters: str) -> bool:
-    """Return whether the known tokens stand in the text in order, where any are unknown."""
+    """Return whether the known tokens occur in the text in order, if some tokens are unknown."""
     known = [bare(display) for display in shown if not UNKNOWN.fullmatch(display)]
     at = 0
     for part in known:

@@ -1,4 +1,4 @@
-"""Invariants of a trace of single tokens, from its file alone."""
+"""Invariants of a trace of single tokens, checked from its file alone."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ from core.decoding.shaping.draws import draw_noise
 
 
 def self_checks(trace: Trace) -> list[Check]:
-    """Check a trace whose steps emit one token each; a step with missing parts fails alone."""
+    """Return the checks of a trace whose steps emit one token each; if a step has missing parts,
+    only that failed check.
+    """
     return checked_if_whole(trace, whole, _SELF_CHECKS)
 
 
 def whole(trace: Trace) -> Check:
-    """Check that every step holds its token and all numbers, which the other checks rely on."""
+    """Check that every step holds its token and all numbers; the other checks rely on it."""
     faults = [fault for step in trace.token_steps if (fault := _missing(step))]
     return count("steps_whole", faults, "steps with something missing")
 
@@ -116,7 +118,9 @@ def _candidate_fault(step: TokenStep) -> str:
 
 
 def _says_what_removed_it(step: TokenStep, at: int) -> bool:
-    """Return whether the recorded stage removed a candidate; a tiny probability may become 0."""
+    """Return whether a candidate without probability was removed by the stage that the record
+    names; a tiny probability may round to 0.
+    """
     zeros = [stage.name for stage in step.stages if stage.probs[at] == 0]
     removed_by = step.candidates[at].removed_by
     if step.origin == "forced" and step.candidates[at].token_id == step.token_id:
@@ -176,7 +180,7 @@ def _draw_fault(step: TokenStep) -> str:
 
 
 def _noise(trace: Trace) -> Check:
-    """The uniform numbers are those that the seed gives."""
+    """Check that the uniform numbers are those that the seed gives."""
     sampling, faults = drawn_by(trace.config.chooser), []
     if sampling and sampling.draw == "inverse_cdf":
         generator = torch.Generator().manual_seed(sampling.seed)
@@ -197,7 +201,9 @@ def _surprisals(trace: Trace) -> Check:
 
 
 def _entropies(trace: Trace) -> Check:
-    """The candidates bound the entropy: n tokens of mass m add -m ln m to m ln(n / m)."""
+    """Check that entropies lie within the bounds of the candidates: n tokens of mass m add -m ln m
+    to m ln(n / m).
+    """
     errors = map(_entropy_error, trace.token_steps)
     detail = "distance from the bounds that the candidates and the tail's mass leave"
     return worst("entropy", errors, MASS_TOLERANCE, detail)
@@ -260,8 +266,8 @@ _SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
     finish,
     *COMMON_CHECKS,
 )
-# How the settings made the stages; a method whose stages are its own has others.
+# Checks of the stages; a method with its own stages replaces them.
 STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps,)
-# How the draw led to the token; a method that chooses in another way has others.
+# Checks of the draw; a method that chooses differently replaces them.
 _OF_THE_DRAW = {*STAGE_CHECKS, _draw_explains_token, _noise}
 NUMBER_CHECKS = tuple(check for check in _SELF_CHECKS if check not in _OF_THE_DRAW)

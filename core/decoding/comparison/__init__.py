@@ -1,1 +1,1 @@
-"""Comparison of two runs: where their tokens part, and why."""
+"""Comparison of two runs: the first token that differs, and the cause."""

@@ -1,4 +1,4 @@
-"""A step of a run, asked of its model again under other settings."""
+"""A step of a run, recomputed by its model under other settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class ModelStep:
         self._before = [*trace.prompt_ids, *trace.token_ids[:at]]
 
     def token_under(self, config: MethodConfig) -> int | None:
-        """Return the token that the step emits under other settings; None: they allow none."""
+        """Return the token that the step emits under other settings; None if they remove every
+        token.
+        """
         try:
             step = reshape_step(self._model, self._logits, self._before, config, self._at)
         except DecodingError:

@@ -1,4 +1,4 @@
-"""Cause of the first difference of two runs, from their traces and, if given, the model."""
+"""First difference of two runs and its cause, from their traces and, if given, the model."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, Shaping
 from core.decoding.validation import brief
 
-# Tokens below this raw probability are not compared: rounding moves their logarithm most.
+# Less probable tokens are not compared: rounding changes their logarithm most.
 _FAINT = 1e-4
-# Error of a logit by rounding, for each unit of the largest one (measured: up to 1e-5 in float32,
-# 0.05 in bfloat16). An unknown type is a server's: 16 bits at least.
+# Rounding error of a logit, for each unit of the largest logit (measured: up to 1e-5 in float32,
+# 0.05 in bfloat16). An unknown type is a server's: it has 16 bits or more.
 _EPSILONS = {"float64": 1e-12, "float32": 1.2e-5, "float16": 8 * 2.0**-10}
 _COARSE = 8 * 2.0**-7
-# Settings that change what is recorded or how it is computed, and no probability.
+# Settings that change the record or the computation, but no probability.
 _OF_DICE = frozenset({"seed", "draw", "acceptance"})
 _WITHOUT_EFFECT = frozenset({"top_candidates", "use_cache", "max_new_tokens", "stop_strings"})
 
 
 class StepAgain(Protocol):
-    """A step of a run, asked of the model again (`deciding.step_again`)."""
+    """A step of a run that can be recomputed by the model (`deciding.step_again`)."""
 
     def token_under(self, config: MethodConfig) -> int | None:
-        """Return the token that the step emits under other settings; None: not known."""
+        """Return the token that the step emits under other settings; None if unknown."""
 
     def gap(self, one: int, other: int) -> float:
         """Return the distance of two tokens' raw log-probabilities, in nats."""
@@ -41,8 +41,8 @@ def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None 
     """Find the first token that differs between two runs, and its cause.
 
     Args:
-        again: returns a step of the left run by its index; without it, no setting is exchanged,
-            and of runs that record no single steps the margin stays unknown.
+        again: returns a step of the left run by its index; without it, no setting is exchanged, and
+            the margin is unknown for runs without single-token steps.
     """
     settings = tuple(setting_differences(left.config, right.config))
     if left.prompt_ids != right.prompt_ids:
@@ -73,14 +73,18 @@ def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None 
 
 
 def first_difference(left: Sequence[int], right: Sequence[int]) -> int | None:
-    """Return the index of the first token that differs, or where one sequence ends; None: equal."""
+    """Return the index of the first token that differs, or where one sequence ends; None if
+    equal.
+    """
     shared = min(len(left), len(right))
     at = next((at for at in range(shared) if left[at] != right[at]), shared)
     return None if at == len(left) == len(right) else at
 
 
 def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[SettingDifference]:
-    """Yield every setting of both methods that differs, the method first, those of shaping last."""
+    """Yield every differing setting of both methods: the method first, settings of the shaping
+    last.
+    """
     if left.method != right.method:
         yield SettingDifference("method", left.method, right.method)
     parts: tuple[tuple[Any, Any], ...] = ((left, right), (left.shaping, right.shaping))
@@ -91,7 +95,7 @@ def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[Set
 
 
 def step_at(trace: Trace, at: int) -> TokenStep | None:
-    """Return the step that emitted token `at`; None in a run whose steps emit several."""
+    """Return the step that emitted token `at`; None if the run's steps emit several tokens."""
     steps = trace.token_steps
     return steps[at] if at < len(steps) else None
 
@@ -139,7 +143,7 @@ def _is_same_rule(left: Trace, right: Trace, acting: Sequence[SettingDifference]
 
 
 def _of_numbers(parting: Parting, left: Trace, right: Trace) -> Parting:
-    """Cause where settings and dice are the same: rounding, or other probabilities."""
+    """Return the cause for runs with equal settings and noise: rounding, or other probabilities."""
     drawn = step_at(left, parting.at or 0)
     if parting.margin is None or parting.rounding is None:
         words = "The settings are the same; the runs did not record both tokens' probabilities."
@@ -186,7 +190,7 @@ def _setting_words(
 
 
 def exchanged(config: MethodConfig, difference: SettingDifference) -> MethodConfig:
-    """Return the settings with one value of the other run."""
+    """Return the settings with one value taken from the other run."""
     if difference.name in Shaping.__dataclass_fields__:
         change: dict[str, Any] = {difference.name: difference.right}
         return replace(config, shaping=replace(config.shaping, **change))
@@ -230,7 +234,9 @@ def _rival(trace: Trace, pair: Sequence[TokenStep | None], at: int) -> PartedTok
 
 
 def _largest_difference(left: Trace, right: Trace, at: int | None) -> float | None:
-    """Largest difference of the two runs' log-probabilities while their tokens agree, in nats."""
+    """Return the largest difference of the runs' log-probabilities over their common prefix, in
+    nats.
+    """
     last = None if at is None else at + 1
     steps = list(zip(left.token_steps[:last], right.token_steps[:last], strict=False))
     pairs = [pair for one, other in steps for pair in ((one, other), (other, one))]
@@ -238,9 +244,11 @@ def _largest_difference(left: Trace, right: Trace, at: int | None) -> float | No
 
 
 def _difference(one: TokenStep, other: TokenStep) -> float:
-    """Largest difference of a step's probable tokens; of one that the other lacks, the least."""
+    """Return the largest difference over a step's probable tokens; for a token that the other step
+    lacks, a lower bound.
+    """
     probs = {c.token_id: c.raw_prob for c in other.candidates}
-    # A token that is not listed has at most the last ranked one's probability.
+    # An unlisted token has at most the probability of the last ranked token.
     rest = min(c.raw_prob for at, c in enumerate(other.candidates) if c.rank == nth(at))
     largest = 0.0
     for candidate in one.candidates:
@@ -252,6 +260,6 @@ def _difference(one: TokenStep, other: TokenStep) -> float:
 
 
 def _bound(trace: Trace) -> float:
-    """Most that rounding moves a log-probability of this run, in nats."""
+    """Return the largest change of a log-probability of this run by rounding, in nats."""
     logits = [abs(c.logit) for step in trace.token_steps for c in step.candidates]
     return _EPSILONS.get(trace.dtype, _COARSE) * max([1.0, *filter(math.isfinite, logits)])

@@ -21,7 +21,7 @@ CAUSES: dict[PartingCause, str] = {
 
 
 class SettingDifference(NamedTuple):
-    """A setting that differs, by its name in a trace file."""
+    """A setting that differs, named as in a trace file."""
 
     name: str
     left: Any
@@ -32,7 +32,7 @@ class PartedToken(NamedTuple):
     """One of the two tokens at the first difference.
 
     Args:
-        left_prob, right_prob: raw probability in each run; None where the run did not record it.
+        left_prob, right_prob: raw probability in each run; None if the run did not record it.
     """
 
     token_id: int
@@ -45,14 +45,14 @@ class Parting(NamedTuple):
     """First difference of two runs and its cause.
 
     Args:
-        at: index of the first generated token that differs; None where no token does.
+        at: index of the first generated token that differs; None if no token differs.
         reason: the cause in one or two sentences.
         settings: every setting that differs.
-        rivals: the token of the left run and that of the right one; empty where one run has ended.
-        margin: distance of the two tokens' raw log-probabilities, in nats, the smaller one of the
-            two runs; None where it is unknown.
+        rivals: the left and the right run's token; empty if one run has ended.
+        margin: distance of the two tokens' raw log-probabilities in nats, the smaller one of the
+            two runs; None if unknown.
         rounding: largest difference of the two runs' raw log-probabilities of one token, in nats,
-            over the steps with the same tokens before them; None where none is known.
+            over the steps with a common prefix; None if unknown.
     """
 
     at: int | None

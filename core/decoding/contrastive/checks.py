@@ -1,4 +1,4 @@
-"""Invariants of a contrastive search's scores, from its file alone."""
+"""Invariants of a contrastive search's scores, checked from its file alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from core.decoding.record.trace import Check, Trace
 
 
 def self_checks(trace: Trace[ContrastiveSearch]) -> list[Check]:
-    """The numbers' and the stages' checks, then that the highest score explains every token."""
+    """Return the checks of numbers and stages, and the check that every token has the highest
+    score.
+    """
     score_checks = (_highest_score, _scores, _compared)
     return checked_if_whole(trace, whole, (*NUMBER_CHECKS, *STAGE_CHECKS, *score_checks))
 
@@ -54,7 +56,9 @@ def _compared(trace: Trace[ContrastiveSearch]) -> Check:
 
 
 def _compared_faults(step: TokenStep, top_k: int) -> Iterator[str]:
-    """Against the stage before the choice, as far as its tokens are shown."""
+    """Yield differences of the compared tokens from the stage before the choice, as far as it lists
+    them.
+    """
     contrasted, before = step.compared or (), step.stages[-3:][0]
     probs = [candidate.prob for candidate in contrasted]
     if len(contrasted) != min(top_k, before.kept):

@@ -1,4 +1,4 @@
-"""The settings of contrastive search."""
+"""Settings of contrastive search."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from core.decoding.validation import Interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastiveSearch(MethodConfig):
-    """Settings of contrastive search (Su et al. 2022): a probable token unlike the text before it.
+    """Contrastive search (Su et al. 2022): choose a probable token that differs from the text
+    before it.
 
-    Temperature and filters don't act, penalties do.
+    Penalties act; temperature and filters don't.
 
     Args:
-        penalty_alpha: 0 is greedy decoding; at 1 the probability counts for nothing.
-        contrastive_top_k: so many of the most probable tokens are compared; `top_k` in
-            transformers, where it is no filter either.
+        penalty_alpha: weight of the degeneration penalty: 0 is greedy decoding, at 1 the
+            probability has no effect.
+        contrastive_top_k: number of most probable tokens that are compared; `top_k` in
+            transformers, where it is no filter in this method either.
     """
 
     method: ClassVar[str] = "contrastive"

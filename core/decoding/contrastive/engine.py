@@ -1,6 +1,6 @@
-"""Contrastive search: one forward a step runs every candidate, and the chosen one's is kept.
+"""Contrastive search: one forward per step runs every candidate, and the chosen row is kept.
 
-The forward of a step is that of its own candidates, so the first step has one too.
+A step counts the forward of its own candidates, so the first step has one too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def generate(
 
 
 class _Search:
-    """The state between two steps: the context, and the directions of its tokens."""
+    """State between two steps: the context, and the directions of its tokens' hidden states."""
 
     def __init__(
         self,
@@ -65,14 +65,14 @@ class _Search:
     ) -> None:
         self._model, self._config, self._context = model, config, context
         self._picker, self._ids = Picker(model, config), list(prompt_ids)
-        # The prompt's logits came in pieces without its hidden states.
+        # The prompt's logits arrived in pieces, without hidden states.
         context.rollback(context.length)
         self._before = directions(context.extend_hidden(prompt_ids)[0])
-        # The row of the context that holds the text so far, and its logits.
+        # Index of the context's row that holds the text so far, and that row's logits.
         self._row, self._logits = 0, context.logits[0]
 
     def step(self, index: int) -> TokenStep:
-        """Choose a token; its text and why the run ends with it are not known here."""
+        """Choose a token; the caller adds its text and the finish reason."""
         picked = self._picker.pick(index, self._logits, self._ids)
         stages = picked.stages[:-1]  # without argmax
         ids = most_probable(stages[-1], self._config.contrastive_top_k)

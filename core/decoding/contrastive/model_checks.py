@@ -1,4 +1,6 @@
-"""A trace of contrastive search against its model: every candidate again, without a cache."""
+"""Check of a contrastive search's trace against its model: every candidate again, without a
+cache.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ from core.decoding.shaping.stages import only
 class _Deviation(NamedTuple):
     """Differences of a step's numbers from an independent forward's.
 
-    `largest` is that forward's largest logit, `prob` is of a compared token, `left_out` by how
-    much a token that was not compared is more probable than one that was, `cosine` of a
-    degeneration.
+    `largest` is that forward's largest logit; `prob` is the difference of a compared token's
+    probability; `left_out` is the excess probability of a token that was not compared over one that
+    was; `cosine` is the difference of a degeneration penalty.
     """
 
     largest: float
@@ -42,7 +44,7 @@ class _Deviation(NamedTuple):
 
 
 def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Check]:
-    """The checks of single tokens that need the model, then the candidates' own."""
+    """Return the checks of single tokens that need the model, and the checks of the candidates."""
     checks = token_model_checks.model_checks(trace, model, _record)
     if not checks[0].passed:
         return checks
@@ -58,7 +60,9 @@ def model_checks(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[
 
 
 def _record(picker: Picker, step: TokenStep, _: Tensor, picked: Picked | None) -> TokenStep:
-    """The recorded choice among what the penalties leave; its scores are checked apart."""
+    """Return the recorded choice over the penalised distribution; its scores are checked
+    separately.
+    """
     if picked is None:
         raise DecodingError("the method forces no token")
     before = picked.stages[-2]
@@ -89,7 +93,9 @@ def _rescored(trace: Trace[ContrastiveSearch], model: LanguageModel) -> list[Che
 
 
 def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterator[_Deviation]:
-    """One forward over the text for what comes before, one for the candidates of each step."""
+    """Yield each step's deviation, with one forward over the text and one over each step's
+    candidates.
+    """
     ids, start = [*trace.prompt_ids, *trace.token_ids], len(trace.prompt_ids)
     whole = require_hidden(read_again(model, trace, ()), model)
     whole.rollback(start)
@@ -110,7 +116,12 @@ def _deviations(trace: Trace[ContrastiveSearch], model: LanguageModel) -> Iterat
 def _deviation(
     contrasted: Sequence[Compared], largest: float, probs: Tensor, cosines: Sequence[float]
 ) -> _Deviation:
-    """Args: `probs` `[vocab]` and the degenerations of an independent forward."""
+    """Return the deviation of a step.
+
+    Args:
+        probs: `[vocab]` probabilities of an independent forward.
+        cosines: degeneration penalties of an independent forward.
+    """
     ids = [candidate.token_id for candidate in contrasted]
     others = probs.clone()
     others[ids] = 0

@@ -1,4 +1,4 @@
-"""The candidates of a step of contrastive search, and what their hidden states make of them."""
+"""Candidates of a contrastive search step, and their scores from hidden states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.decoding.shaping.stages import Distribution
 
 
 def require_hidden(context: Context, model: LanguageModel) -> HiddenContext:
-    """The context, known to give hidden states.
+    """Return the context if it gives hidden states.
 
     Raises:
         DecodingError: it gives none.
@@ -31,7 +31,9 @@ def require_hidden(context: Context, model: LanguageModel) -> HiddenContext:
 
 
 def most_probable(distribution: Distribution, count: int) -> list[int]:
-    """At most so many ids of a distribution over the vocabulary, ties by id; removed ones never."""
+    """Return at most `count` ids of a distribution over the vocabulary, ties by id, without removed
+    ones.
+    """
     values, ids = torch.sort(distribution.logits, descending=True, stable=True)
     alive = int((values[:count] > -math.inf).sum())
     token_ids: list[int] = ids[:alive].tolist()
@@ -39,12 +41,14 @@ def most_probable(distribution: Distribution, count: int) -> list[int]:
 
 
 def directions(hidden: Tensor) -> Tensor:
-    """Hidden states `[..., width]` at length 1, so that a product of two is their cosine."""
+    """Return hidden states `[..., width]` scaled to length 1: the product of two is their
+    cosine.
+    """
     return F.normalize(hidden, dim=-1)
 
 
 def degeneration(new: Tensor, before: Tensor) -> list[float]:
-    """The largest cosine of each candidate and any token before it.
+    """Return each candidate's degeneration penalty: its largest cosine with any token before it.
 
     Args:
         new: directions `[candidates, width]`.
@@ -61,7 +65,7 @@ def contrast(
     ids: Sequence[int],
     penalties: Sequence[float],
 ) -> tuple[Compared, ...]:
-    """The candidates with their scores (Su et al. 2022, equation 5)."""
+    """Return the candidates with their scores (Su et al. 2022, equation 5)."""
     probs, alpha = distribution.probs[list(ids)].tolist(), config.penalty_alpha
     return tuple(
         Compared(token_id, model.token_text(token_id), prob, penalty, score(alpha, prob, penalty))
@@ -70,10 +74,10 @@ def contrast(
 
 
 def score(alpha: float, prob: float, penalty: float) -> float:
-    """Scores of the candidates; the highest is emitted."""
+    """Return a candidate's score; the candidate with the highest score is emitted."""
     return (1 - alpha) * prob - alpha * penalty
 
 
 def winner(contrasted: Sequence[Compared]) -> int:
-    """The place of the highest score; of equal ones the most probable token's."""
+    """Return the index of the highest score; of equal scores, that of the most probable token."""
     return max(range(len(contrasted)), key=lambda at: contrasted[at].score)

@@ -1,4 +1,4 @@
-"""Readings inside a forward: the logit lens layer by layer, attention, modules, cache sizes."""
+"""Records of a forward's internals: logit lens, attention, modules and cache sizes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Literal, NamedTuple, TypeAlias
 
 
 class LensCell(NamedTuple):
-    """Prediction at a position if the model ended after a layer.
+    """Prediction at one position if the model ended after one layer.
 
     Args:
-        token_id, text: the likeliest token.
+        token_id, text: the most probable token.
         prob: its probability.
-        rank: of the token that stands next in the text; 1 is the first.
+        rank: rank of the token that follows in the text, from 1.
     """
 
     token_id: int
@@ -21,14 +21,15 @@ class LensCell(NamedTuple):
 
 
 class LensPosition(NamedTuple):
-    """A position of the sequence.
+    """A position of the sequence with its predictions after every layer.
 
     Args:
-        token_id, text: of the token there.
-        next_id, next_text: of the token that stands next; at the last position the likeliest one.
-        decided: the first layer from which on that token is the likeliest after every layer; None
-            where it isn't after the last one.
-        cells: one a layer, the embedding first.
+        token_id, text: the token at this position.
+        next_id, next_text: the next token in the text; at the last position the most probable
+            token.
+        decided: the first layer after which that token is the most probable one and stays so; None
+            if it isn't after the last layer.
+        cells: one for each layer, the embedding first.
     """
 
     token_id: int
@@ -40,12 +41,13 @@ class LensPosition(NamedTuple):
 
 
 class Lens(NamedTuple):
-    """The final norm and head after every layer (nostalgebraist 2020, "logit lens").
+    """Logit lens (nostalgebraist 2020): the final norm and head applied after every layer.
 
     Args:
-        layers: their names, the embedding first; the last one's reading is the model's own.
-        first: the place of the first position in the text.
-        deviation: of the last reading from the model's logits, at most.
+        layers: names of the layers, the embedding first; the reading after the last layer is the
+            model's own.
+        first: index of the first position in the text.
+        deviation: largest deviation of the last reading from the model's logits.
     """
 
     layers: tuple[str, ...]
@@ -55,11 +57,12 @@ class Lens(NamedTuple):
 
 
 class Attention(NamedTuple):
-    """Attention of one position to each position up to itself.
+    """Attention of one position to every position up to itself.
 
     Args:
-        texts: of the tokens up to it.
-        weights: by layer, by head; each row adds up to 1. A layer without attention has no heads.
+        texts: texts of the tokens up to the position.
+        weights: weights by layer and head; each row sums to 1. A layer without attention has no
+            heads.
     """
 
     position: int
@@ -71,14 +74,14 @@ ModulePart: TypeAlias = Literal["embedding", "norm", "attention", "mlp", "head",
 
 
 class ModuleRun(NamedTuple):
-    """A module's forward.
+    """Forward of one module.
 
     Args:
-        name: as the model calls it, such as `model.layers.0.self_attn`.
-        kind: its class.
-        layer: which layer it is in; None outside of them.
-        taken, given: shapes of what went in and came out, `[rows, n, width]`.
-        parameters: of it and all inside it.
+        name: name in the model, such as `model.layers.0.self_attn`.
+        kind: class of the module.
+        layer: index of its layer; None outside of layers.
+        taken, given: shapes of input and output, `[rows, n, width]`.
+        parameters: number of parameters of the module and its submodules.
     """
 
     name: str
@@ -92,7 +95,7 @@ class ModuleRun(NamedTuple):
 
 
 class CacheSize(NamedTuple):
-    """Size of the key-value cache; zeros for a model without one."""
+    """Size of the KV cache; zeros for a model without one."""
 
     tokens: int
     bytes: int
@@ -102,9 +105,9 @@ class Forward(NamedTuple):
     """One forward, module by module.
 
     Args:
-        tokens: that it ran.
-        before, after: the cache's size.
-        seconds: of the whole forward.
+        tokens: number of tokens that it ran.
+        before, after: sizes of the cache before and after it.
+        seconds: duration of the whole forward.
     """
 
     tokens: int

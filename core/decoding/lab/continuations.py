@@ -1,4 +1,4 @@
-"""Several continuations of one text in one batch; each row is what a run of its own would give."""
+"""Several continuations of one text in one batch; each row equals a separate run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.decoding.requirements import require_all_tokens
 
 
 class RowStep(NamedTuple):
-    """A token of row `row` (the greedy one is the last row), and why the row ended with it."""
+    """A new token of row `row` (the greedy row is the last one), with the finish reason."""
 
     row: int
     token: RowToken
@@ -35,10 +35,10 @@ def continue_in_batch(
     *,
     greedy: bool = True,
 ) -> Iterator[tuple[RowStep, ...]]:
-    """Yield the new token of every row that still goes on, one batch step at a time.
+    """Yield the new tokens of all unfinished rows, one batch step at a time.
 
-    Row i equals a run of its own under `replace(config, seed=seeds[i])`: it has a generator of its
-    own and shares nothing with the others but the forward. A row that ended leaves the batch.
+    Row i equals a separate run with `replace(config, seed=seeds[i])`: rows share the forwards, but
+    each has its own generator. A finished row leaves the batch.
 
     Args:
         prompt_ids: at least one id.
@@ -78,7 +78,7 @@ def continue_in_batch(
 
 
 class _Row:
-    """One sequence of the batch with its own dice."""
+    """One sequence of the batch, with its own generator."""
 
     def __init__(
         self, model: LanguageModel, prompt_ids: Sequence[int], config: Sampling | Greedy, limit: int
@@ -109,10 +109,10 @@ def grow(
     on_tokens: Callable[[int], object],
     should_stop: Callable[[], bool] = bool,
 ) -> tuple[Continuation, ...]:
-    """Return the rows of `continue_in_batch`, up to their end or to a stop.
+    """Return the rows of `continue_in_batch`, each up to its end or until the work is stopped.
 
     Args:
-        on_tokens: called after each batch step, with the number of tokens of the longest row.
+        on_tokens: called after each batch step with the number of tokens in the longest row.
 
     Raises:
         DecodingError: no token fits into the context window; or as `continue_in_batch`.
@@ -135,7 +135,7 @@ def rows_of(
     *,
     greedy: bool = True,
 ) -> tuple[Continuation, ...]:
-    """The rows that batch steps make up to now; a row without an end counts as cancelled."""
+    """Return the rows after the given batch steps; a row without an end counts as cancelled."""
     owners: list[int | None] = [*seeds, *([None] if greedy else [])]
     tokens: list[list[RowToken]] = [[] for _ in owners]
     reasons: list[FinishReason] = ["cancelled"] * len(owners)

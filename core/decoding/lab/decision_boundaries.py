@@ -1,4 +1,4 @@
-"""The same noise under other knobs: where along a knob's range the drawn token changes."""
+"""Decision boundaries: values of a knob at which the drawn token changes under the same noise."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from core.decoding.shaping.stages import Distribution, raw_distribution
 from core.decoding.validation import MIN_TEMPERATURE
 
 _SCAN_POINTS = 33
-# Of a knob's range: what a figure can show, and how exactly the flips next to the knob are found.
+# Precision as parts of a knob's range: elsewhere what a figure can show; finer for the boundaries
+# next to the knob's value.
 _COARSE, _FINE = 1 / 512, 1e-6
-# Where token follows on token, the figure draws anything narrower than this as "many tokens".
+# In a dense sequence of tokens the figure draws narrower intervals as "many tokens".
 _CROWDED = 1 / 64
-# So many values are tried beside those of the scan, those next to the knob aside.
+# Maximum number of tried values, without the scan's and those next to the knob's value.
 _MOST_TRIES = 160
 
 
@@ -31,17 +32,18 @@ def all_boundaries(
     ranges: Mapping[str, tuple[float, float]],
     should_stop: Callable[[], bool] = bool,
 ) -> tuple[KnobBoundaries, ...]:
-    """Find the tokens that the noise picks over each knob's range, the other knobs as they are.
+    """Find the tokens that the same noise draws over each knob's range; the other knobs stay.
 
-    The real shaping and the real draw run at 33 values of the range and at the knob's own; where
-    two values give different tokens, the change between them is bisected: to a millionth of the
-    range on both sides of the knob, else to what a figure can show (for top-k to the whole number),
-    until 160 more values were tried. A token that only lives between two tried values is missed.
+    The real shaping and draw run at 33 values of the range and at the knob's own value. Between two
+    values with different tokens, the boundary is bisected: to a millionth of the range on both
+    sides of the knob's value, elsewhere to a figure's precision (for top-k to a whole number),
+    until 160 more values were tried. A token whose interval lies between two tried values is
+    missed.
 
     Args:
-        ranges: fields of `Shaping`, each with its lowest and highest value, both allowed; a knob
-            that is beyond it is searched up to its value.
-        should_stop: asked before each try; True ends the search with what is known.
+        ranges: fields of `Shaping` with their lowest and highest allowed value; a knob whose value
+            lies beyond is searched up to that value.
+        should_stop: called before each try; True ends the search with the boundaries known so far.
     """
     raw = raw_distribution(step_logits.logits)
     return tuple(
@@ -87,7 +89,7 @@ def _drawing(
     number: int,
     name: str,
 ) -> Callable[[float], int]:
-    """The token that is drawn at a value; what acts before the knob runs once."""
+    """Return a function that draws the token at a value; the stages before the knob run once."""
     kind = int if SETTINGS[name].whole else float
     ids, noise = step_logits.previous_ids, noise_of(step_logits, config, number)
     acting = SETTINGS[name].part_of or name
@@ -116,7 +118,7 @@ def _scan(name: str, value: float, reach: tuple[float, float], whole: bool) -> l
     if name == "temperature":
         points.add(MIN_TEMPERATURE)
     if name == "top_k":
-        points |= {1.0, 2.0}  # 0 is off, which is far from 1
+        points |= {1.0, 2.0}  # 0 is off, which differs much from 1
     return sorted(points)
 
 
@@ -129,13 +131,13 @@ _Run = tuple[float, float, int]
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """Finds runs of equal tokens along a knob.
+    """Search for intervals of equal tokens along a knob.
 
     Args:
-        span: from the lowest to the highest value.
+        span: length of the range, highest minus lowest value.
         whole: the knob takes whole numbers only.
-        gap: values between 0 and this one don't exist.
-        tried: values between those of the scan, the refined ones aside.
+        gap: no value exists between 0 and this one.
+        tried: values tried between those of the scan, without the refined ones.
     """
 
     token_at: Callable[[float], int]
@@ -146,7 +148,7 @@ class _Search:
     tried: list[float] = field(default_factory=list)
 
     def runs(self, points: Sequence[float]) -> list[_Run]:
-        """(first, last, token) of every run of equal tokens, by rising value."""
+        """Return (first, last, token) of every interval of equal tokens, by rising value."""
         runs: list[_Run] = []
         for point in points:
             if self.should_stop():
@@ -156,7 +158,7 @@ class _Search:
         return runs
 
     def _between(self, left: _Run, right: _Run) -> list[_Run]:
-        """Both runs grown towards each other, and others met on the way."""
+        """Return both intervals grown towards each other, with further intervals between them."""
         if left[2] == right[2]:
             return [(left[0], right[1], left[2])]
         middle = self._middle(left[1], right[0], _COARSE)
@@ -171,7 +173,7 @@ class _Search:
         return [*before, *self._between(last, right)]
 
     def refined(self, runs: list[_Run], value: float) -> list[_Run]:
-        """The ends of the run that holds the value, found more exactly."""
+        """Return the intervals with more exact ends of the one that holds the value."""
         at = next((at for at, run in enumerate(runs) if run[0] <= value <= run[1]), None)
         if at is None:
             return runs
@@ -185,7 +187,9 @@ class _Search:
         return [*before, here, *after]
 
     def _edge(self, here: _Run, other: _Run) -> tuple[_Run, list[_Run]]:
-        """Return a run grown towards another one, and the runs on that side from near to far."""
+        """Return an interval grown towards another one, and the intervals on that side from near to
+        far.
+        """
         others = [other]
         while True:
             left, right = sorted((here, others[0]))
@@ -201,7 +205,9 @@ class _Search:
                 others.insert(0, (middle, middle, token))
 
     def _middle(self, low: float, high: float, part: float) -> float | None:
-        """A value to try between two; None where they are as near as this part of the range."""
+        """Return a value to try between two; None if they are closer than this part of the
+        range.
+        """
         if high - low <= (1 if self.whole else part * self.span) or self.should_stop():
             return None
         if low == 0 and high <= self.gap:

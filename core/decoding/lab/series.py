@@ -1,4 +1,4 @@
-"""Series of one step: a thousand draws, and every temperature."""
+"""Series on one step: a thousand draws, and a temperature sweep."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def roll(
     total: int = 1000,
     should_stop: Callable[[], bool] = bool,
 ) -> Rolls:
-    """Count the draws after draw `number`, and test them against the exact distribution.
+    """Count the draws after draw `number`, and test the counts against the exact distribution.
 
-    If a stage takes noise, draws differ in their distributions. The bins then show the mean, and
-    each distribution is tested on its own draws: statistics and degrees add up.
+    A stage with its own noise gives the draws different distributions. Then the bins show the mean,
+    and each distribution is tested on its own draws: statistics and degrees of freedom are summed.
     """
     model, logits, ids = step_logits
     shaper = shaper_of(config.shaping, order, config.seed)
@@ -65,7 +65,7 @@ def roll(
 
 @dataclass
 class _Group:
-    """Draws from one distribution: its `[vocab]` probabilities, and how often each token came."""
+    """Draws from one distribution: its `[vocab]` probabilities, and the count of each token."""
 
     exact: Tensor
     counts: Counter[int] = field(default_factory=Counter)
@@ -79,12 +79,12 @@ def _probs(last: Distribution, vocab_size: int) -> Tensor:
 
 
 def _bins(model: Vocabulary, group: _Group) -> tuple[RollBin, ...]:
-    """Return a bin for each token that expects 5 rolls or more, and one for all the others."""
+    """Return a bin for each token with 5 or more expected draws, and one for all other tokens."""
     exact, counts, total = group.exact, group.counts, group.counts.total()
     order = torch.argsort(exact, descending=True, stable=True)
     often = order[: int((exact * total >= _LEAST_EXPECTED).sum())].tolist()
     rare = float(exact.sum()) - float(exact[often].sum())
-    # The pooled bin too must expect enough: what it lacks comes from the rarest of the others.
+    # The pooled bin needs enough expected draws too: the rarest other bins are added to it.
     while often and 0 < rare * total < _LEAST_EXPECTED:
         rare += float(exact[often.pop()])
     bins = [
@@ -109,7 +109,7 @@ def sweep(
     """Return the final distribution of draw `number` at every temperature.
 
     Args:
-        count: how many of the likeliest tokens are kept.
+        count: number of most probable tokens to keep.
     """
     raw = raw_distribution(step_logits.logits)
     ids = torch.sort(raw.logits, descending=True, stable=True)[1][: min(count, len(raw.logits))]

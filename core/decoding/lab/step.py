@@ -1,7 +1,7 @@
-"""The sampling lab's measurements on one step's stored logits; nothing here runs the model.
+"""Measurements of the sampling lab on one step's stored logits; nothing here runs the model.
 
-Every function takes the order of the processors as an argument (`orders`); runs know transformers'
-alone.
+Every function takes the order of the processors as an argument (`orders`); runs use only
+transformers' order.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from core.decoding.shaping.step import StepShaper
 
 
 class StepLogits(NamedTuple):
-    """The model's logits of a step, which the knobs act on.
+    """Logits of a step that the knobs act on.
 
     Args:
-        model: the tokens; a step that is kept for long keeps no weights.
-        logits: `[vocab]`, the model's own.
+        model: the vocabulary; a step that is kept for long holds no weights.
+        logits: the model's `[vocab]` logits.
         previous_ids: prompt and generated tokens before the step.
     """
 
@@ -43,7 +43,7 @@ class StepLogits(NamedTuple):
 
 
 def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepLogits:
-    """The step after some tokens, from one forward over them.
+    """Return the step after some tokens, from one forward over them.
 
     Raises:
         PromptError: no token, an unknown one, or too many.
@@ -54,7 +54,7 @@ def read_step_logits(model: LanguageModel, previous_ids: Sequence[int]) -> StepL
 
 
 def shaper_of(shaping: Shaping, order: Order, seed: int = 0) -> StepShaper:
-    """Return the shaper in an order; processors that its library doesn't have are left out."""
+    """Return the shaper for an order; processors that its library lacks are left out."""
     return StepShaper(shaping, names=order.processors, seed=seed)
 
 
@@ -65,7 +65,7 @@ def distributions(
     number: int = 0,
     seed: int = 0,
 ) -> list[Distribution]:
-    """Return every distribution from `raw` to the one drawn from, in the order's sequence.
+    """Return every distribution from `raw` to the final one, in the order's sequence.
 
     At temperature 0 the filters don't act: the last stage is `argmax`.
 
@@ -77,7 +77,7 @@ def distributions(
 
 
 def noise_of(step_logits: StepLogits, config: Sampling, number: int) -> Tensor:
-    """The noise of draw `number`: that of step `number` of a run with this seed."""
+    """Return the noise of draw `number`: the noise of step `number` in a run with this seed."""
     return noise_at(config.draw, config.seed, number, step_logits.model.vocab_size)
 
 
@@ -88,10 +88,10 @@ def lab_step(
     number: int = 0,
     text: str = "",
 ) -> LabStep:
-    """The step under `config`, with the noise of draw `number`.
+    """Return the step under `config`, with the noise of draw `number`.
 
     Args:
-        text: what was written by hand as the prompt, for the trace.
+        text: the typed prompt, for the trace.
 
     Raises:
         DecodingError: the logits are no distribution.
@@ -130,7 +130,7 @@ def lab_step(
 
 
 def agrees(stored: LabStep, again: LabStep) -> bool:
-    """Return True if a step from a file is the model's, up to rounding on another machine."""
+    """Return True if a stored step equals the recomputed one, up to rounding on another machine."""
     names = [
         (step.token_id, [stage.name for stage in step.stages]) for step in (stored.step, again.step)
     ]
@@ -143,7 +143,7 @@ def agrees(stored: LabStep, again: LabStep) -> bool:
 
 
 def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
-    """Return the numbers of a step that figures draw: of candidates, stages and the draw."""
+    """Return a step's numbers that figures draw: those of candidates, stages and the draw."""
     numbers: dict[tuple[object, ...], float] = {}
     ids = [candidate.token_id for candidate in step.candidates]
     for token_id, candidate in zip(ids, step.candidates, strict=True):
@@ -162,7 +162,7 @@ def _numbers_of(step: TokenStep) -> dict[tuple[object, ...], float]:
 
 
 def skipped_processors(shaping: Shaping, order: Order) -> tuple[str, ...]:
-    """Settings that are switched on and that the order's library doesn't have."""
+    """Return the settings that are switched on but missing in the order's library."""
     return tuple(name for name in shaping.active(TRANSFORMERS.processors) if order.lacks(name))
 
 
@@ -186,7 +186,7 @@ def _one_step_trace(step_logits: StepLogits, config: Sampling, step: TokenStep, 
 def candidate_of(
     step_logits: StepLogits, stages: Sequence[Distribution], token_id: int
 ) -> Candidate:
-    """A token with its numbers, wherever it ranks."""
+    """Return a token with its numbers, whatever its rank."""
     raw, last, token = stages[0], stages[-1], torch.tensor([token_id])
     alive = [stage.log_probs_of(token)[0] > -torch.inf for stage in stages]
     gone = next((stage.name for stage, is_in in zip(stages, alive, strict=True) if not is_in), None)
@@ -208,7 +208,7 @@ def _prob(stage: Distribution, token_id: int) -> float:
 def _crossing(
     step_logits: StepLogits, stages: Sequence[Distribution], records: Sequence[Stage]
 ) -> Crossing | None:
-    """The least probable token that top-p kept, with the mass up to it."""
+    """Return the least probable token that top-p kept, with the cumulative mass up to it."""
     at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
     if at is None:
         return None

@@ -34,15 +34,15 @@ _Temperatures = Bounds(max_length=201)
 _Tokens = Bounds(max_length=100)
 _Name: TypeAlias = Annotated[str, Bounds(max_length=40)]
 _Entropy: TypeAlias = Annotated[float, Bounds(ge=0, le=100)]
-# A top-k is a whole number and stays one.
+# Top-k stays a whole number.
 KnobValue: TypeAlias = Annotated[int | float, Bounds(ge=0, le=MAX_COUNT)]
 
 
 class Crossing(NamedTuple):
-    """Last token that top-p kept: its mass carried the sum to p or past it.
+    """The last token that top-p kept: with it the cumulative mass reaches p.
 
-    `before` and `after` are the cumulative mass without and with that token, in the distribution
-    that top-p saw; `probs[i]` is its probability in the step's stage i.
+    `before` and `after` are the cumulative mass without and with the token, in the distribution
+    that top-p received; `probs[i]` is its probability in the step's stage i.
     """
 
     candidate: Candidate
@@ -53,16 +53,16 @@ class Crossing(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LabStep(ShortRepr):
-    """One step under one setting of all knobs.
+    """A step under one setting of all knobs.
 
     Args:
-        trace: a trace of this one step, with the config that shaped and drew it.
-        text_before: the text before the step, special tokens written out.
-        order: the order in which the acts ran.
-        throw: which throw of the seed's dice fell, from 0.
-        raw_pick: the token that the same dice pick from the model's own distribution.
-        crossing: top-p's last token, None where top-p is off.
-        skipped: acts that are set and that the order's library doesn't have.
+        trace: a trace of this single step, with the config that shaped and drew it.
+        text_before: the text before the step, with special tokens visible.
+        order: the order of the processors.
+        throw: index of the seed's draw, from 0.
+        raw_pick: the token that the same noise draws from the model's unshaped distribution.
+        crossing: the last token that top-p kept; None if top-p is off.
+        skipped: processors that are switched on but missing in the order's library.
     """
 
     trace: Trace
@@ -83,16 +83,16 @@ class LabStep(ShortRepr):
 
     @property
     def draw(self) -> DrawMethod:
-        """The method asked for, also where temperature 0 leaves nothing to draw."""
+        """The requested draw method, even at temperature 0, where nothing is drawn."""
         return self.config.draw if isinstance(self.config, Sampling) else "inverse_cdf"
 
 
 class TokenInterval(NamedTuple):
-    """Values of a knob that all give one token.
+    """Interval of a knob's values that all give one token.
 
-    `low` and `high` were tried and give it. Next to the piece that holds the knob's value the gap
-    is at most a millionth of the range (a whole number for top-k); elsewhere a 512th, or more where
-    tokens follow one another quickly.
+    `low` and `high` were tried and give the token. Next to the interval with the knob's value the
+    gap is at most a millionth of the range (a whole number for top-k); elsewhere it is a 512th of
+    the range, or more where tokens change quickly.
     """
 
     low: KnobValue
@@ -103,14 +103,14 @@ class TokenInterval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KnobBoundaries(ShortRepr):
-    """Tokens that one knob's range draws with the same noise, the other knobs as they are.
+    """Tokens that the same noise draws over one knob's range; the other knobs stay.
 
     Args:
-        name: the field of `Shaping`.
-        value: the knob's own.
-        pieces: by rising value, from one end of the range to the other; a range ends where the
-            knob is, if it is beyond.
-        acts: False where the order's library has no such act.
+        name: field of `Shaping`.
+        value: the knob's present value.
+        pieces: intervals by rising value over the whole range; a range is extended to a knob's
+            value beyond it.
+        acts: False if the order's library lacks this processor.
     """
 
     name: _Name
@@ -120,7 +120,7 @@ class KnobBoundaries(ShortRepr):
 
     @property
     def here(self) -> int | None:
-        """The place of the piece that holds the value; None of a search that was stopped."""
+        """Index of the interval with the knob's value; None for a stopped search."""
         inside = (
             at for at, piece in enumerate(self.pieces) if piece.low <= self.value <= piece.high
         )
@@ -128,18 +128,18 @@ class KnobBoundaries(ShortRepr):
 
     @property
     def below(self) -> TokenInterval | None:
-        """The nearest piece at lower values."""
+        """The next interval at lower values."""
         return None if not self.here else self.pieces[self.here - 1]
 
     @property
     def above(self) -> TokenInterval | None:
-        """The nearest piece at higher values."""
+        """The next interval at higher values."""
         at = self.here
         return None if at is None or at + 1 == len(self.pieces) else self.pieces[at + 1]
 
 
 class RollBin(NamedTuple):
-    """A token, or all the rare ones together (`token_id` None), in a series of rolls."""
+    """A token, or all rare tokens together (`token_id` None), in a series of draws."""
 
     token_id: TokenId | None
     text: ShortText
@@ -150,14 +150,14 @@ class RollBin(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rolls(ShortRepr):
-    """Many throws of the dice at one distribution, against what they should give.
+    """Many draws from one distribution, compared with the expected counts.
 
     Args:
-        bins: by falling probability, the pooled rare tokens last; each expects 5 rolls or more,
-            so that the test holds (Cochran 1954).
+        bins: bins by falling probability, the pooled rare tokens last; each has 5 or more expected
+            draws, as the test requires (Cochran 1954).
         chi_square: Pearson's statistic over the bins.
-        degrees: bins less one.
-        p_value: how often fair dice would lie this far off or farther; None for a single bin.
+        degrees: degrees of freedom: number of bins minus 1.
+        p_value: probability of a deviation this large or larger; None for a single bin.
     """
 
     method: DrawMethod
@@ -172,12 +172,12 @@ class Rolls(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sweep(ShortRepr):
-    """The final distribution at many temperatures, the other knobs as they are.
+    """Temperature sweep: the final distribution at many temperatures; the other knobs stay.
 
     Args:
-        probs: `[token][temperature]`, 0 where the token is removed.
-        entropies: of the final distribution, nats, `[temperature]`.
-        kept: tokens that can be drawn, `[temperature]`.
+        probs: `[token][temperature]`; 0 where the token is removed.
+        entropies: entropy of the final distribution in nats, `[temperature]`.
+        kept: number of tokens that can be drawn, `[temperature]`.
     """
 
     temperatures: Annotated[tuple[Annotated[float, Bounds(ge=0, le=100)], ...], _Temperatures]
@@ -188,7 +188,7 @@ class Sweep(ShortRepr):
 
 
 class RowToken(NamedTuple):
-    """A token of a continuation: the model's own probability and the one drawn from."""
+    """A token of a continuation: its raw probability and the probability it was drawn with."""
 
     token_id: TokenId
     text: ShortText
@@ -198,7 +198,7 @@ class RowToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Continuation(ShortRepr):
-    """One way on; `seed` None is the greedy one."""
+    """One continuation; `seed` None marks the greedy one."""
 
     seed: Seed | None
     tokens: Annotated[tuple[RowToken, ...], Bounds(max_length=2_000)]
@@ -207,7 +207,9 @@ class Continuation(ShortRepr):
 
     @property
     def mean_logprob(self) -> float:
-        """Mean ln of the model's own probability of its tokens, nats; 0 without a token."""
+        """Mean log-probability of its tokens under the unshaped model, in nats; 0 without
+        tokens.
+        """
         if not self.tokens:
             return 0.0
         logs = [
@@ -216,12 +218,14 @@ class Continuation(ShortRepr):
         return sum(logs) / len(logs)
 
     def distinct(self, n: int) -> float | None:
-        """Distinct n-grams over all n-grams (Li et al. 2016); None where it is shorter than n."""
+        """Return distinct n-grams divided by all n-grams (Li et al. 2016); None if it is shorter
+        than n.
+        """
         return distinct([self], n)
 
 
 def distinct(rows: Sequence[Continuation], n: int) -> float | None:
-    """Distinct n-grams over all n-grams of all rows together; None where there is none."""
+    """Return distinct n-grams divided by all n-grams of all rows together; None without n-grams."""
     grams = [
         tuple(token.token_id for token in row.tokens[at : at + n])
         for row in rows
@@ -235,9 +239,9 @@ class Continuations(ShortRepr):
     """Several continuations of one text, decoded in one batch.
 
     Args:
-        config: of every sampled row, whose seed is the row's own.
-        rows: the sampled ones in order of seeds, the greedy one last.
-        seconds: what the batch took.
+        config: config of every sampled row; each row has its own seed.
+        rows: the sampled rows in the order of seeds, then the greedy row.
+        seconds: duration of the batch.
     """
 
     model_id: ShortText
@@ -260,8 +264,8 @@ class LabExample(ShortRepr):
     """Measurements of one step for the lab's figures, stored so that they open without a model.
 
     Args:
-        index: the step's place in the run that it was taken from.
-        flips, rolls, sweep, continuations: empty or None where they were not worked out.
+        index: index of the step in its run.
+        flips, rolls, sweep, continuations: empty or None if not computed.
     """
 
     schema: ClassVar[str] = "decoding-explorer/lab"

@@ -1,4 +1,4 @@
-"""Turning tensors of one step into the frozen values of the trace."""
+"""Conversion of one step's tensors to the frozen values of the trace."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from core.decoding.shaping.long_rows import (
 from core.decoding.shaping.stages import NO_DISTRIBUTION, Distribution
 
 PROMPT_CANDIDATES = 5
-_AT_ONCE = 5 * 2**17  # logits of a prompt's positions
+_AT_ONCE = 5 * 2**17  # Number of logits of prompt positions that are read at once.
 
 
 class StepNumbers(NamedTuple):
-    """A step's numbers, ready for a TokenStep."""
+    """Numbers of a step, ready for a TokenStep."""
 
     candidates: tuple[Candidate, ...]
     stages: tuple[Stage, ...]
@@ -45,15 +45,15 @@ def read_step(
     top_candidates: int,
     top: Ranking | None = None,
 ) -> StepNumbers:
-    """The candidates by rank, the chosen one among them, and what every stage did to them.
+    """Return the candidates by rank, the chosen one included, and their numbers in every stage.
 
     Args:
-        top: as many of the highest logits of the first stage, where they are known already.
+        top: the highest logits of the first stage, if known; as many as there are candidates.
     """
     raw = stages[0]
     ids, logits, places = top or ranked(raw.logits, top_candidates)
     ranks = list(range(1, len(ids) + 1))
-    # As `_entropies`, by the norm and the highest logit, which are known.
+    # As in `_entropies`, but norm and highest logit are known already.
     below = float(torch.linalg.vecdot(raw.probs, raw.logits - logits[0]))
     if raw.tail:
         entropy = least_entropy(raw)
@@ -70,7 +70,7 @@ def read_step(
     shown = [[math.exp(value) for value in row] for row in log_probs]
     records = []
     for stage, row in zip(stages, shown, strict=True):
-        # Measured over the tensor, unless all tokens that are in after it are shown.
+        # Measured over the tensor, unless all remaining tokens are candidates.
         tail = max(0.0, float(stage.probs.sum()) - sum(row)) + stage.tail
         if stage is not raw and stage.kept == sum(1 for prob in row if prob > 0):
             tail = 0.0
@@ -91,32 +91,37 @@ def read_step(
 
 
 def least_entropy(raw: Distribution) -> float:
-    """Nats: unknown tokens add least where as few share their mass as can be."""
+    """Return the lower bound of the entropy in nats, where the unknown mass lies on as few tokens
+    as possible.
+    """
     named: list[float] = raw.probs[raw.probs > 0].tolist()
     return least_entropy_of(named, raw.tail, min(named))
 
 
 def least_entropy_of(named: Sequence[float], tail: float, likeliest: float) -> float:
-    """Nats, of probabilities and a tail of tokens of which none is likelier than `likeliest`."""
+    """Return the lower bound of the entropy in nats, given named probabilities and the mass of a
+    tail of tokens that are no likelier than `likeliest`.
+    """
     entropy = -math.fsum(prob * math.log(prob) for prob in named if prob > 0)
     return entropy - (tail and tail * math.log(min(tail, likeliest)))
 
 
 def _entropies(probs: Tensor, logits: Tensor) -> Tensor:
-    """Nats, of `[n, vocab]` distributions: -ln p_max - the mean distance of a logit from the top.
+    """Return the entropies of `[n, vocab]` distributions in nats: -ln p_max minus the mean distance
+    of a logit from the top.
 
-    The usual -sum(p ln p) takes a logarithm of every probability, ten times as long.
+    The usual -sum(p ln p) takes ten times as long: it needs a logarithm of every probability.
     """
     below = logits - logits.amax(dim=-1, keepdim=True)
     entropies: Tensor = -probs.amax(dim=-1).log() - torch.linalg.vecdot(probs, below)
-    empty = entropies.isnan()  # 0 * -inf, of tokens that the model itself rules out
+    empty = entropies.isnan()  # 0 * -inf of tokens with no probability
     if bool(empty.any()):
         entropies = torch.where(empty, torch.special.entr(probs).sum(dim=-1), entropies)
     return entropies.clamp_(min=0)
 
 
 def rank_of(logits: Tensor, token_id: int) -> int:
-    """1 for the highest logit of `[vocab]`; ties rank by id."""
+    """Return the rank of a token in `[vocab]` logits, from 1; ties rank by id."""
     logit = logits[token_id]
     return 1 + int(count_above(logits, logit) + count_equal(logits[:token_id], logit))
 
@@ -126,19 +131,19 @@ def read_prompt(
 ) -> list[PromptPosition]:
     """Record the model's predictions at consecutive prompt positions.
 
-    Of a model that names only the likeliest tokens entropies are the least that these allow.
+    For a model that names only the likeliest tokens, entropies are lower bounds.
 
     Args:
-        first: the position of the first row.
-        logits: `[n, vocab]`.
+        first: position of the first row.
+        logits: logits at the positions, `[n, vocab]`.
 
     Raises:
         DecodingError: a row is no distribution.
     """
     known, text = getattr(model, "known", None) is not None, model.token_text
     positions: list[PromptPosition] = []
-    # Rows that are read several times stay in the processor's cache: 32 rows of 152,000 take 19 ms
-    # four at a time, 31 ms one by one.
+    # Small groups of rows stay in the processor's cache: 32 rows of 152,000 take 19 ms four at a
+    # time, 31 ms one at a time.
     at_once = max(1, _AT_ONCE // logits.shape[-1])
     for begin in range(0, len(logits), at_once):
         block, start = logits[begin : begin + at_once], first + begin
@@ -166,12 +171,12 @@ def read_prompt(
     return positions
 
 
-# A token that the server doesn't name has an id alone.
+# A token that the server doesn't name has only an id.
 _Next: TypeAlias = tuple[int, float, int] | tuple[int | None, None, None]
 
 
 def _nexts(logits: Tensor, probs: Tensor, token_ids: Sequence[int]) -> list[_Next]:
-    """Return for each row the token that follows, its probability and its rank; None at the end."""
+    """Return each row's next token, its probability and its rank; None after the last token."""
     if not token_ids:
         return [(None, None, None)] * len(logits)
     places = torch.tensor(token_ids)[:, None]

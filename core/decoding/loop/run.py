@@ -1,4 +1,4 @@
-"""A run of any method: its prompt, its token limit, its notes, and the trace of its steps."""
+"""Parts of a run of any method: its prompt, token limit and notes, and the trace of its steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from core.decoding.validation import brief
 def process_prompt(
     model: LanguageModel, prompt_ids: Sequence[int], use_cache: bool
 ) -> tuple[PromptStep, Context]:
-    """Run the prompt and read what the model predicted at each of its positions."""
+    """Run the prompt and record the model's prediction at each position."""
     positions: list[PromptPosition] = []
     reading = 0.0
 
@@ -49,12 +49,13 @@ def read_again(
     token_ids: Sequence[int],
     on_logits: OnLogits | None = None,
 ) -> Context:
-    """Run a trace's prompt and some of its tokens without a cache; the numbers are the run's own.
+    """Run a trace's prompt and some of its tokens without a cache, with the same numbers as in the
+    run.
 
-    A model whose position embeddings depend on the length tells the prompt and the tokens apart.
+    The prompt and the tokens run separately if position embeddings depend on the length.
 
     Args:
-        on_logits: as of `LanguageModel.start`.
+        on_logits: as in `LanguageModel.start`.
     """
     reader: Callable[..., Context] | None = getattr(model, "read_again", None)
     if reader is None:
@@ -64,7 +65,9 @@ def read_again(
 
 
 def token_limit(model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig) -> int:
-    """Return the most tokens that a run may emit: `max_new_tokens`, or the window's room."""
+    """Return the maximum number of tokens of a run: `max_new_tokens`, or the room in the context
+    window.
+    """
     window = model.context_window
     room = config.max_new_tokens if window is None else window - len(prompt_ids)
     return min(config.max_new_tokens, room)
@@ -82,7 +85,7 @@ def run_notes(
         model, "recomputed_at", None
     )
     begun = len(prompt_ids)
-    # The model read all generated tokens but the last.
+    # The model has read all generated tokens except the last one.
     read = begun + max(len(token_ids), len(steps) - 1) - 1
     length = recomputed_at and recomputed_at(begun, read, config.use_cache)
     notes: tuple[Note, ...] = method_of(config).notes(config)
@@ -96,7 +99,7 @@ def run_notes(
 
 
 def doubled_start(model: LanguageModel, prompt: str, ids: Sequence[int]) -> tuple[Note, ...]:
-    """A note on a text that begins with the token which the tokenizer puts before it."""
+    """Return a note if a text begins with the token that the tokenizer adds before it."""
     if len(ids) > 1 and ids[0] == ids[1]:
         name = model.token_text(ids[0])
         if not model.token_bytes(ids[0]) and prompt.startswith(name):
@@ -122,12 +125,12 @@ def record_run(
     on_step: Callable[[Step], object] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Trace[Config]:
-    """Return the trace of steps that are made here, behind those that another run made.
+    """Return the trace of copied steps of another run and the new steps after them.
 
     Args:
-        copied: of the other run; each keeps its time.
-        told: notes that the settings and the length don't give.
-        on_step, should_stop: as of `collect`.
+        copied: the other run's steps; each keeps its time.
+        told: notes that don't follow from settings and length.
+        on_step, should_stop: as in `collect`.
     """
     done: list[Step] = list(copied)
     seconds = [step.duration for step in copied]
@@ -160,10 +163,10 @@ def record_run(
 
 
 def _timed(steps: Iterator[Step], lost: list[Note]) -> Generator[tuple[Step, float], None, None]:
-    """Each step with the seconds that it took to make, the consumer's own time left out.
+    """Yield each step with the seconds that it took, without the consumer's own time.
 
     Args:
-        lost: takes in why the model was lost, where that ends a run which has made tokens.
+        lost: receives the reason if the server is lost after the run has made tokens.
     """
     emitted, started = False, perf_counter()
     while True:
@@ -219,7 +222,9 @@ def _trace(
 
 @cache
 def _versions() -> dict[str, str]:
-    """Read once: a package's metadata take as long as half a dozen tokens."""
+    """Return the packages' versions; cached, as reading the metadata takes as long as six
+    tokens.
+    """
     found = {}
     for package in ("torch", "transformers"):
         try:

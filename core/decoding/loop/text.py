@@ -1,4 +1,4 @@
-"""The running text: bytes in, whole characters out, until something ends the run."""
+"""Running text of a run: it decodes bytes to whole characters and detects the run's end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from core.decoding.config import Ended, MethodConfig
 from core.decoding.protocol import LanguageModel, Vocabulary
 
-# Texts that a continuation is encoded behind: at least one of them merges with none of its letters.
+# Texts before a continuation as it is encoded: at least one doesn't merge with its letters.
 _BEFORE = ("\n", "a", "1", ".", ")")
 
 
 class TextStream:
-    """Joins token bytes and gives text as soon as its characters are whole."""
+    """Decoder of token bytes that emits text as soon as its characters are complete."""
 
     def __init__(self, model: LanguageModel, stop_strings: Sequence[str] = ()) -> None:
         self._model = model
@@ -32,7 +32,7 @@ class TextStream:
         return new
 
     def watch_from_here(self) -> None:
-        """Let stop strings count from the next token on."""
+        """Count stop strings only from the next token on."""
         self._tail, self.stopped = "", False
 
     def flush(self) -> str:
@@ -41,7 +41,7 @@ class TextStream:
 
 
 class Ending:
-    """Knows when a run ends, and keeps its text."""
+    """Running text of a run, and the rule for its end."""
 
     def __init__(self, model: LanguageModel, config: MethodConfig, limit: int) -> None:
         self._eos_ids = model.eos_ids
@@ -49,7 +49,9 @@ class Ending:
         self._stream = TextStream(model, config.stop_strings)
 
     def after(self, index: int, token_id: int) -> tuple[str, Ended | None]:
-        """The text that a token adds, and why the run ends with it, None where it goes on."""
+        """Return the text that a token adds, and the reason if the run ends with it; None if it
+        goes on.
+        """
         text = self._stream.push(token_id)
         reason: Ended | None = None
         if token_id in self._eos_ids:
@@ -62,20 +64,20 @@ class Ending:
 
 
 class Cutter:
-    """A running text up to the first of some strings.
+    """Running text up to the first occurrence of one of several strings.
 
     Args:
-        keep: whether the string that is found is a part of the text.
+        keep: whether the string that occurs is part of the text.
     """
 
     def __init__(self, stops: Sequence[str], keep: bool = False) -> None:
         self._stops, self._keep = tuple(stop for stop in stops if stop), keep
         self._held, self.cut = "", False
-        # Text after the string that was found.
+        # Text after the string that occurred.
         self.rest = ""
 
     def push(self, text: str) -> str:
-        """The text that is certain not to belong to one of the strings."""
+        """Return the text that can't be part of one of the strings."""
         if self.cut:
             return ""
         seen = self._held + text
@@ -89,29 +91,31 @@ class Cutter:
         return seen[: len(seen) - held]
 
     def flush(self) -> str:
-        """Return the text that was held back, since it became none of the strings."""
+        """Return the text that was held back as the possible beginning of a string."""
         held, self._held = self._held, ""
         return held
 
 
 def _overlap(text: str, stop: str) -> int:
-    """Return the number of characters at the text's end that the string begins with."""
+    """Return the number of characters at the text's end that begin the string."""
     most = min(len(text), len(stop) - 1)
     return next((size for size in range(most, 0, -1) if text.endswith(stop[:size])), 0)
 
 
 def join_text(model: Vocabulary, token_ids: Sequence[int]) -> str:
-    """Join the texts of tokens, special ones left out; bytes that are no UTF-8 give U+FFFD."""
+    """Join the texts of tokens without special tokens; invalid UTF-8 gives U+FFFD."""
     return b"".join(model.token_bytes(token) for token in token_ids).decode("utf-8", "replace")
 
 
 def visible_bytes(model: Vocabulary, token_id: int) -> bytes:
-    """Return the bytes that a token adds to a text in which special tokens are visible."""
+    """Return the bytes that a token adds to a text with visible special tokens."""
     return model.token_bytes(token_id) or model.token_text(token_id).encode()
 
 
 def encode_plain(model: LanguageModel, text: str) -> list[int]:
-    """Token ids of a text without the special tokens that the tokenizer puts around a prompt."""
+    """Return a text's token ids without the special tokens that the tokenizer adds around a
+    prompt.
+    """
     ids, around = model.encode(text), model.encode("")
     for before in range(len(around), -1, -1):
         after = len(around) - before
@@ -122,10 +126,10 @@ def encode_plain(model: LanguageModel, text: str) -> list[int]:
 
 
 def encode_continuation(model: LanguageModel, text: str) -> list[int]:
-    """Token ids of a text that follows other text.
+    """Return the token ids of a text that follows another text.
 
-    A tokenizer may begin every prompt with a space or a mark. Where the text's own ids spell that
-    too, the ids are those that it has behind another text.
+    A tokenizer may begin every prompt with a space or a mark. If the text's own ids include it, the
+    ids are taken from an encoding of the text after another text.
     """
     ids = encode_plain(model, text)
     if _spell(model, ids, text):
@@ -143,5 +147,5 @@ def _spell(model: Vocabulary, ids: Sequence[int], text: str) -> bool:
 
 
 def join_prompt(model: Vocabulary, ids: Sequence[int]) -> str:
-    """Join the texts of prompt ids with their special tokens visible."""
+    """Join the texts of prompt ids with visible special tokens."""
     return b"".join(visible_bytes(model, token) for token in ids).decode("utf-8", "replace")

@@ -1,4 +1,6 @@
-"""Many reasoning runs in one batch: other problems, budgets or seeds; each as if it ran alone."""
+"""Many reasoning runs in one batch, with different problems, budgets or seeds; each equals a
+separate run.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +22,27 @@ from core.decoding.record.steps import FinishReason
 from core.decoding.requirements import encode_prompt, require_all_tokens
 from core.decoding.shaping.stages import NO_DISTRIBUTION
 
-# The prompts' logits that are held at a time, in numbers (float32).
+# Maximum number of float32 logits of prompts that are held at a time.
 _HELD = 16 * 2**20
-# Rows that ended are dropped once they are so large a share: dropping copies the cache of the rest.
+# Share of finished rows from which on they are dropped: dropping copies the cache of the other
+# rows.
 _DROP_AT = 0.25
 
 
 class BatchRun(NamedTuple):
-    """A prompt, at least one id, and how to reason about it."""
+    """A prompt of at least one id, with its reasoning settings."""
 
     prompt_ids: Sequence[int]
     config: Reasoning
 
 
 class FinishedRun(NamedTuple):
-    """A run that came to its end.
+    """A run that has ended.
 
     Args:
-        at: its place in the list of runs.
-        logprobs: ln of the model's own probability of each token, before any shaping.
-        seconds: its share of the batch: each forward's time over the runs that it served.
+        at: index in the list of runs.
+        logprobs: log-probability of each token under the unshaped model.
+        seconds: its share of the batch: each forward's time is divided among the runs in it.
     """
 
     at: int
@@ -53,15 +56,16 @@ class FinishedRun(NamedTuple):
 def reason_in_batch(
     model: LanguageModel, runs: Sequence[BatchRun]
 ) -> Iterator[tuple[FinishedRun, ...]]:
-    """Yield after every forward the runs that ended with it, often none.
+    """Yield the runs that ended with each forward, often none.
 
-    Rows of one context have equal length, prompts don't: a row whose prompt is over writes on while
-    others still read theirs, so nothing is padded. Each run emits what `collect` would (but for the
-    rounding of forwards of another shape) and has dice of its own.
+    Rows of a context have equal length, but prompts don't: rows whose prompt is complete already
+    generate while others still read theirs, so no padding is needed. Each run emits the tokens of a
+    `collect` run, up to rounding (its forwards have another shape), and has its own generator.
 
     Raises:
-        PromptError: an empty prompt, an unknown id, or one that is too long.
-        DecodingError: the model returned no distribution, or rules out what is to be forced.
+        PromptError: an empty prompt, an unknown id, or a prompt that is too long.
+        DecodingError: the model returned no distribution, or gives a token to be forced no
+            probability.
     """
     require_all_tokens(model, "a batch")
     use_cache = bool(runs) and runs[0].config.use_cache
@@ -74,7 +78,9 @@ def reason_in_batch(
 
 
 def _prompt_angles(model: LanguageModel, ids: Sequence[int], use_cache: bool) -> Hashable:
-    """Return the key that prompts of one batch must share; None if any prompts may."""
+    """Return the key that prompts of one batch must share; None if any prompts may share a
+    batch.
+    """
     angles: Callable[[int, bool], Hashable] | None = getattr(model, "prompt_angles", None)
     return None if angles is None else angles(len(ids), use_cache)
 
@@ -97,20 +103,20 @@ def _run_rows(
             return
         if len(left) <= (1 - _DROP_AT) * len(rows):
             context, rows = context.branch(left), [rows[at] for at in left]
-        # A row that ended reads its last token again until it is dropped.
+        # A finished row reads its last token again until it is dropped.
         context.extend([[row.ids[min(context.length, len(row.ids) - 1)]] for row in rows])
 
 
 def _read_prompts(
     model: LanguageModel, prompts: Sequence[Sequence[int]], *, use_cache: bool
 ) -> Context:
-    """A context with a row for each prompt, as far as the shortest of them goes."""
+    """Return a context with a row for each prompt, read up to the length of the shortest prompt."""
     shortest = min(map(len, prompts))
     columns = zip(*prompts, strict=False)
     shared = next((at for at, ids in enumerate(columns) if len(set(ids)) > 1), shortest)
     begun = prompts[0][: max(shared, 1)]
     if _prompt_angles(model, begun, use_cache) is not None:
-        # The whole prompt is read at once: its length chooses the angles of its keys.
+        # The whole prompt is read at once: the angles of its keys depend on its length.
         begun, shared = prompts[0], min(shared, shortest - 1)
     context = model.start(begun, use_cache=use_cache).branch([0] * len(prompts))
     if len(begun) > shared:
@@ -122,7 +128,7 @@ def _read_prompts(
 
 
 def _step(rows: Sequence[_BatchRow], context: Context) -> None:
-    """Give every row whose prompt is over its next token."""
+    """Give each row with a complete prompt its next token."""
     at_end = [
         at for at, row in enumerate(rows) if row.reason is None and len(row.ids) == context.length
     ]
@@ -136,7 +142,7 @@ def _step(rows: Sequence[_BatchRow], context: Context) -> None:
     for at, token, logprob in zip(at_end, tokens, logprobs, strict=True):
         if math.isnan(logprob):
             raise DecodingError(NO_DISTRIBUTION)
-        # Nothing that the model picks has no probability: this one was forced.
+        # A picked token always has a probability: this token was forced.
         if logprob == -math.inf:
             raise cannot_force(rows[at].model, token)
         rows[at].logprobs.append(logprob)
@@ -151,7 +157,7 @@ class _BatchRow:
         self._prompt_length = len(self.ids)
         self._controller = BudgetController(model, self.ids, run.config)
         self._picker = Picker(model, run.config.chooser)
-        # Nothing shapes its logits: the batch's own argmax is its pick.
+        # No stage shapes its logits, so the batch's argmax is its pick.
         config = run.config
         self.greedy = not (config.draws or config.shaping.penalised or config.min_new_tokens)
         self._pieces: list[Piece] = []
@@ -160,7 +166,7 @@ class _BatchRow:
         self.seconds = 0.0
 
     def step(self, logits: Tensor, best: int) -> int:
-        """The token that follows `[vocab]` logits; `best` is the most probable one."""
+        """Return the token after `[vocab]` logits; `best` is the most probable token."""
         picked = None
         if self._controller.asks:
             picked = best

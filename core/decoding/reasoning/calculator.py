@@ -1,4 +1,4 @@
-"""Calculator calls: finding them in a text, and evaluating them without `eval`."""
+"""Calculator calls: detection in a text, and evaluation without `eval`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ ERROR = "error"
 MAX_LENGTH = 200
 MAX_DEPTH = 20
 CALL_IN_VIEW = len(CALL) + len(RESULT) + 2 * MAX_LENGTH
-_DIGITS = 12  # of a value that isn't whole
-# ASCII only: `\d` would take the digits of every script.
+_DIGITS = 12  # significant digits of a value that isn't whole
+# ASCII only: `\d` would match digits of every script.
 _TOKEN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+|[-+*/()])", re.ASCII)
 
 
 class CalculatorError(ValueError):
-    """The expression has no value here; the text says why."""
+    """The expression has no value; the message gives the reason."""
 
 
 def evaluate(expression: str) -> Fraction:
-    """The exact value of numbers, + - * / and parentheses; recursive descent, nothing executed.
+    """Return the exact value of an expression of numbers, + - * / and parentheses.
+
+    The parser is a recursive descent; nothing is executed.
 
     Raises:
-        CalculatorError: too long, too deep, something else in it, or a division by zero.
+        CalculatorError: the expression is too long or too deep, holds something else, or divides by
+            zero.
     """
     if len(expression) > MAX_LENGTH:
         raise CalculatorError(f"the expression is longer than {MAX_LENGTH} characters")
@@ -44,11 +47,13 @@ def result_of(expression: str) -> str:
 
 
 def format_value(value: Fraction) -> str:
-    """Whole numbers in full, others to twelve significant digits, never with an exponent."""
+    """Return a whole number in full, others with twelve significant digits, never with an
+    exponent.
+    """
     if value.denominator == 1:
         return str(value.numerator)
     sign, size = ("-" if value < 0 else ""), abs(value)
-    # Digits after the point: as many as leave twelve significant ones.
+    # Digits after the point, for twelve significant digits in total.
     places = _DIGITS - len(str(int(size))) if size >= 1 else _DIGITS + _leading_zeros(size)
     scaled = round(size * 10 ** max(places, 0))
     text = str(scaled).rjust(max(places, 0) + 1, "0")
@@ -125,12 +130,12 @@ class _Parser:
 
 
 def call_at_end(text: str) -> str | None:
-    """The expression of the call that a text ends with; None where it ends with none.
+    """Return the expression of the call at the end of a text; None without a call.
 
-    A call is looked for in the last `CALL_IN_VIEW` characters.
+    Only the last `CALL_IN_VIEW` characters are searched.
     """
     if not text.endswith(RESULT):
         return None
     _, mark, expression = text[-CALL_IN_VIEW : -len(RESULT)].rpartition(CALL)
-    # A call that has its result already is none again.
+    # A call that already has its result doesn't count.
     return expression if mark and END_RESULT not in expression else None

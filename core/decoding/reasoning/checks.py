@@ -25,7 +25,7 @@ from core.decoding.record.trace import Check, Trace
 
 
 class _Run(NamedTuple):
-    """A trace as these checks see it."""
+    """A trace with the values that these checks use."""
 
     pieces: tuple[Piece, ...]
     reading: ReasoningSummary
@@ -33,7 +33,7 @@ class _Run(NamedTuple):
 
 
 def self_checks(trace: Trace[Reasoning]) -> list[Check]:
-    """The checks of single tokens, then those of the budget."""
+    """Return the checks of single tokens, and the checks of the budget."""
     checks = trace_checks.self_checks(trace)
     if not checks[0].passed:
         return checks
@@ -43,7 +43,9 @@ def self_checks(trace: Trace[Reasoning]) -> list[Check]:
 
 
 def model_checks(trace: Trace[Reasoning], model: LanguageModel) -> list[Check]:
-    """The checks of single tokens that need the model, then the budget's rules run again."""
+    """Return the checks of single tokens that need the model, and a replay of the budget's
+    rules.
+    """
 
     def record(picker: Picker, step: TokenStep, row: Tensor, picked: Picked | None) -> TokenStep:
         if step.forced_as is None:
@@ -77,14 +79,16 @@ def _budget_faults(run: _Run) -> Iterator[str]:
     if reading.waits > config.ignore_end:
         yield f"{reading.waits} attempts to stop were replaced, {config.ignore_end} may be"
     by_model = reading.closed and not reading.closed_by_budget
-    # A token is a byte at least, and some tokenizers begin a text with one more.
+    # A token has at least one byte, and some tokenizers begin a text with one more token.
     fits = spent + len(config.wait_text.encode()) + 1 <= most
     if by_model and reading.waits < config.ignore_end and fits:
         yield "an attempt to stop thinking was let through"
 
 
 def _forced_faults(run: _Run) -> Iterator[str]:
-    """Every run of forced tokens says what the settings force; an end or the bound may cut it."""
+    """Yield sequences of forced tokens that differ from what the settings force; an end or the
+    bound may cut them.
+    """
     pieces, at = run.pieces, 0
     while at < len(pieces):
         why, start = pieces[at].forced_as, at
@@ -123,7 +127,7 @@ def _group_fault(
 
 
 def _answered_faults(run: _Run) -> Iterator[str]:
-    """Every call is followed by its result, but where a bound came first."""
+    """Yield calls without their result, unless a bound came first."""
     for call in run.reading.calls:
         after = run.pieces[call.last + 1 : call.last + 2]
         if not call.result and after and after[0].forced_as != "think_end":
@@ -139,7 +143,9 @@ _CHECKS: tuple[tuple[str, Callable[[_Run], Iterator[str]], str], ...] = (
 
 
 def _decided_again(trace: Trace[Reasoning], model: LanguageModel) -> Check:
-    """The rules, run again over the model's picks, force the same tokens for the same reasons."""
+    """Check that the rules, replayed over the model's picks, force the same tokens for the same
+    reasons.
+    """
     name, fault = "decided_again", ""
     try:
         fault = _decision_fault(trace, model)

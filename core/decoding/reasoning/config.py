@@ -1,4 +1,4 @@
-"""The settings of reasoning under a budget."""
+"""Settings of reasoning under a budget."""
 
 from __future__ import annotations
 
@@ -10,36 +10,39 @@ from core.decoding.config import MAX_NEW_TOKENS, SEED, DrawMethod, MethodConfig,
 from core.decoding.errors import ConfigError
 from core.decoding.validation import Interval, brief, require_text
 
-# Both marks of a thinking, with room to spare: written as ordinary text they are several tokens.
+# Room for both thinking marks; written as ordinary text, a mark has several tokens.
 MARK_TOKENS = 16
-# What a reasoning level is: a bound on the loop, in thinking tokens.
+# Thinking budget of each reasoning level, in tokens.
 LEVELS = {"low": 32, "medium": 64, "high": 128}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasoning(MethodConfig):
-    """Thinking between two marks up to a bound, then the answer up to another; greedy or drawn.
+    """Reasoning: thinking between two marks up to a bound, then an answer up to another; greedy or
+    drawn.
 
-    Whatever the bounds, the run ends with `max_new_tokens`, as a plain loop would: one that ends
-    while it thinks has no answer. Stop strings act in the answer only.
+    Whatever the bounds, the run ends at `max_new_tokens`; a run that ends in its thinking has no
+    answer. Stop strings act in the answer only.
 
     Args:
-        max_thinking_tokens: the thinking budget: tokens between the marks, the forced ones (wait,
-            results) included. At the bound the closing mark is forced. 0 closes at once.
-        max_answer_tokens: tokens after the closing mark, the end of sequence included.
-        ignore_end: so many attempts to stop thinking are replaced by `wait_text`, as long as all of
-            it fits into the budget (s1, Muennighoff et al. 2025). Of a closing mark of several
-            tokens the last one is replaced: what came before it stays in the text.
-        wait_text: what is forced instead.
-        think_start: the mark that opens the thinking; forced unless the prompt ends with it.
-            Empty for a model that is told by its prompt to think.
-        think_end: the mark that closes it. With both marks empty the run doesn't think: it is an
-            answer from its first token on.
-        calculator: put the result in after every call that the model writes
+        max_thinking_tokens: thinking budget: the number of tokens between the marks, forced tokens
+            (wait text, results) included. At the bound the closing mark is forced. 0 closes at
+            once.
+        max_answer_tokens: maximum number of tokens after the closing mark, the end-of-sequence
+            token included.
+        ignore_end: number of attempts to stop thinking that are replaced by `wait_text`, as long as
+            the whole text fits into the budget (s1, Muennighoff et al. 2025). If the closing mark
+            has several tokens, the last one is replaced: its first tokens stay in the text.
+        wait_text: the text that is forced instead.
+        think_start: mark that opens the thinking; forced unless the prompt ends with it. Empty for
+            a model that is prompted to think.
+        think_end: mark that closes the thinking. If both marks are empty, the run doesn't think:
+            all of it is the answer.
+        calculator: insert the result after every call that the model writes
             (`<call>4821*377<result>`, then `1817517</result>`).
-        do_sample: draw every token that isn't forced; temperature and filters act then.
-            Temperature 0 switches it off.
-        seed: of the draws.
+        do_sample: draw every unforced token; temperature and filters then act. Temperature 0
+            switches it off.
+        seed: seed of the draws.
         draw: as in `Sampling`.
     """
 
@@ -87,7 +90,7 @@ class Reasoning(MethodConfig):
 
     @property
     def room(self) -> int:
-        """The least `max_new_tokens` with which thinking and answer come to their own bounds."""
+        """The smallest `max_new_tokens` at which thinking and answer can reach their own bounds."""
         needed = self.max_thinking_tokens + self.max_answer_tokens + MARK_TOKENS
         return min(needed, MAX_NEW_TOKENS)
 
@@ -98,10 +101,10 @@ class Reasoning(MethodConfig):
 
     @property
     def chooser(self) -> Greedy | Sampling:
-        """The method that chooses every token that isn't forced."""
+        """Config of the method that chooses every unforced token."""
         return as_single_tokens(self, self.draws)
 
     @property
     def level(self) -> str | None:
-        """The name of the thinking budget, None where it has none."""
+        """Name of the thinking budget's level; None if it is no level."""
         return next((n for n, most in LEVELS.items() if most == self.max_thinking_tokens), None)

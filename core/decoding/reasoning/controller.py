@@ -1,4 +1,6 @@
-"""Budget controller of a reasoning run: each token is forced or the model's, thinking or answer."""
+"""Budget controller of a reasoning run: whether each token is forced, and whether it is thinking or
+answer.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from core.decoding.validation import brief
 
 
 class TokenDecision(NamedTuple):
-    """The token that is emitted, why if it is forced, and the picked one if it took its place."""
+    """The emitted token, the reason if it is forced, and the pick that it replaced."""
 
     token_id: int
     phase: Phase
@@ -26,10 +28,10 @@ class TokenDecision(NamedTuple):
 
 
 class BudgetController:
-    """Keeps one run within its budget, token by token; knows nothing of logits.
+    """Token-by-token budget of one run; it knows no logits.
 
-    `asks` says whether the next token depends on what the model picks; `decide` names the token
-    that is emitted; `after` counts it and says what it adds to the text, and why the run ends.
+    `asks` says whether the next token depends on the model's pick; `decide` returns the emitted
+    token; `after` counts it, and returns the text that it adds and the reason if the run ends.
     """
 
     def __init__(self, model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> None:
@@ -49,7 +51,7 @@ class BudgetController:
         self._begin(join_prompt(model, prompt_ids).rstrip())
 
     def _begin(self, prompt: str) -> None:
-        """A prompt may open the thinking itself, or open and close it."""
+        """Set the state after the prompt, which may open the thinking, or open and close it."""
         start, end = self._config.think_start, self._config.think_end
         if not end or prompt.endswith(end.strip() or end):
             self.phase = "answer"
@@ -89,10 +91,10 @@ class BudgetController:
         return self._at_bound or not self._queue
 
     def decide(self, picked: int | None = None) -> TokenDecision:
-        """The next token.
+        """Return the next token.
 
         Args:
-            picked: the model's, where `asks` wants it.
+            picked: the model's pick, if `asks` is True.
         """
         if picked is None:
             return TokenDecision(self._queue.pop(0), self.phase, self._queued_as)
@@ -101,7 +103,7 @@ class BudgetController:
         if self._at_bound:
             return self._close(picked)
         stops = self._closes(picked) or picked in self._model.eos_ids
-        # One more attempt to stop is ignored only where the whole wait text has room.
+        # Another attempt to stop is ignored only if the whole wait text fits.
         fits = self._thinking + len(self._wait_ids) <= self._config.max_thinking_tokens
         if stops and fits and self._ignored < self._config.ignore_end:
             self._ignored += 1
@@ -110,7 +112,9 @@ class BudgetController:
         return TokenDecision(picked, self.phase)
 
     def _close(self, picked: int) -> TokenDecision:
-        """At the bound: the model's own closing mark, or the first token of the forced one."""
+        """Return, at the bound, the model's own closing mark, or the first token of the forced
+        mark.
+        """
         self._force([], "think_end")
         if self._closes(picked):
             return TokenDecision(picked, self.phase)
@@ -122,7 +126,9 @@ class BudgetController:
         return self._end_mark in self._seen + visible_bytes(self._model, token_id)
 
     def after(self, decision: TokenDecision) -> tuple[str, Ended | None]:
-        """The text that a token adds, and why the run ends with it, None where it goes on."""
+        """Return the text that a token adds, and the reason if the run ends with it; None if it
+        goes on.
+        """
         token_id, by_model = decision.token_id, decision.forced_as is None
         text = self._stream.push(token_id)
         self._tokens += 1
@@ -133,7 +139,7 @@ class BudgetController:
             self._thinking += 1
         self._seen = (self._seen + visible_bytes(self._model, token_id))[-self._in_view :]
         if closed or (not self._inside and not self._queue and self.phase == "thinking"):
-            # A mark is complete: the thinking begins, or the answer.
+            # A mark is complete: the thinking or the answer begins.
             self._inside = not (closed or self._queued_as == "think_end")
             self._seen = b""
             if not self._inside:

@@ -1,4 +1,6 @@
-"""Reasoning: thinking between two marks up to a bound, then the answer; on greedy or sampling."""
+"""Reasoning: thinking between two marks up to a bound, then the answer, by greedy decoding or
+sampling.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from core.decoding.record.steps import Step
 
 
 def generate(model: LanguageModel, prompt_ids: Sequence[int], config: Reasoning) -> Iterator[Step]:
-    """Yield the prompt step, then a step for each token, the model's own and the forced ones.
+    """Yield the prompt step, then a step for each token, picked or forced.
 
     Budget forcing is that of s1 (Muennighoff et al. 2025): at the bound the closing mark is forced,
     and the first `ignore_end` attempts to stop thinking are replaced by `wait_text`.

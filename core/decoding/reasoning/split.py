@@ -1,4 +1,4 @@
-"""Separate thinking from answer in a run of any method, by the marks of its model."""
+"""Separation of thinking and answer in a run of any method, by the marks of its model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from core.decoding.loop.text import Cutter, TextStream, join_prompt
 from core.decoding.protocol import LanguageModel, Vocabulary
 from core.decoding.record.steps import Phase
 
-# More tokens than a mark has: the end of a prompt that may open or close the thinking.
+# Number of tokens at a prompt's end that are searched for a mark; no mark has more.
 END_OF_PROMPT = 32
 
 
 def marks_of(model: object) -> tuple[str, str]:
-    """The marks around a model's thinking; both empty where it has none of its own."""
+    """Return the marks around a model's thinking; both empty for a model without marks."""
     marks = getattr(model, "think_marks", None)
     if marks is None or marks.source == "prompt":
         return "", ""
@@ -27,11 +27,11 @@ def special_name(model: Vocabulary, token_id: int) -> str:
 
 
 class ThinkingSplit:
-    """Divides a running text: from the first opening mark to its closing mark it is thinking.
+    """Splitter of a running text: the text between opening and closing mark is thinking.
 
     Args:
-        marks: the opening and the closing one, tokens of their own or ordinary text.
-        prompt: its end; it may have opened the thinking already, or closed it.
+        marks: opening and closing mark, as special tokens or ordinary text.
+        prompt: end of the prompt, which may already open or close the thinking.
     """
 
     def __init__(self, marks: tuple[str, str], prompt: str) -> None:
@@ -41,14 +41,15 @@ class ThinkingSplit:
         self._marks = [] if closed else [end] if opened else [start, end]
         self.phase: Phase = "thinking" if opened else "answer"
         self._cutter = Cutter(self._marks[:1])
-        # Without the marks.
+        # Marks don't count.
         self.thinking_tokens = 0
 
     def push(self, text: str, special: str = "") -> list[tuple[Phase, str]]:
-        """Return what a token adds to each text; the last entry has the token's own phase.
+        """Return the text that a token adds to each phase; the last entry has the token's own
+        phase.
 
         Args:
-            special: the name of a special token, which adds no text.
+            special: name of a special token, which adds no text.
         """
         left = len(self._marks)
         parts = self._push(text, special)
@@ -66,19 +67,21 @@ class ThinkingSplit:
         return [(phase, before), mark, *(self._push(after, "") if after else [])]
 
     def _turn(self) -> tuple[Phase, str]:
-        """Pass a mark, which belongs to the thinking."""
+        """Pass a mark; the mark belongs to the thinking."""
         self._marks.pop(0)
         self.phase = "thinking" if self._marks else "answer"
         self._cutter = Cutter(self._marks[:1])
         return "thinking", ""
 
     def flush(self) -> tuple[Phase, str]:
-        """Return, at the run's end, the text that was held back as the beginning of a mark."""
+        """Return, at the run's end, the text that was held back as the possible beginning of a
+        mark.
+        """
         return self.phase, self._cutter.flush()
 
 
 class SplitReply(NamedTuple):
-    """A run's two texts; the marks are in neither."""
+    """Thinking and answer of a run, without the marks."""
 
     thinking: str
     answer: str
@@ -87,7 +90,7 @@ class SplitReply(NamedTuple):
 def split_reply(
     model: LanguageModel, prompt_ids: Sequence[int], token_ids: Sequence[int]
 ) -> SplitReply:
-    """Divide the tokens of a run that has ended."""
+    """Split the tokens of a finished run."""
     texts: dict[Phase, str] = {"thinking": "", "answer": ""}
     split = ThinkingSplit(marks_of(model), join_prompt(model, prompt_ids[-END_OF_PROMPT:]))
     stream = TextStream(model)

@@ -1,4 +1,4 @@
-"""Reading a reasoning run back: its two texts, what was spent on each, and its calls; no torch."""
+"""Reading of a reasoning run: its two texts, their token counts, and its calls; no torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.decoding.record.steps import ForcedAs, Phase, TokenStep
 
 
 class Piece(NamedTuple):
-    """A token of a run: what it adds to the text, and that with special tokens written out."""
+    """A token of a run: the text that it adds, and the same text with visible special tokens."""
 
     text: str
     visible: str
@@ -23,16 +23,16 @@ class Piece(NamedTuple):
 
 
 class ReasoningSummary(NamedTuple):
-    """Texts of a run and the tokens that they took.
+    """Texts of a run and their token counts.
 
     Args:
-        thinking, answer: the texts, the marks of the thinking left out; those of calls are in them.
-        thinking_tokens: between the marks; of a mark of several tokens that the model wrote itself,
-            all but the last count.
-        forced_tokens: those that the model didn't choose.
-        waits: attempts to stop thinking that were replaced.
-        closed: whether the thinking came to its closing mark.
-        closed_by_budget: whether that mark was forced.
+        thinking, answer: the texts, with the marks of calls but without the marks of the thinking.
+        thinking_tokens: number of tokens between the marks; of a mark that the model wrote in
+            several tokens, all but the last count.
+        forced_tokens: number of tokens that the model didn't choose.
+        waits: number of attempts to stop thinking that were replaced.
+        closed: whether the thinking reached its closing mark.
+        closed_by_budget: whether the budget forced that mark.
     """
 
     thinking: str
@@ -47,16 +47,16 @@ class ReasoningSummary(NamedTuple):
 
 
 def pieces_of(steps: Sequence[TokenStep]) -> tuple[Piece, ...]:
-    """The tokens of recorded steps."""
+    """Return the tokens of recorded steps."""
     return tuple(
         Piece(s.text, s.text or s.chosen.text, s.phase, s.forced_as, s.instead_of) for s in steps
     )
 
 
 def written_by(pieces: Sequence[Piece]) -> str:
-    """Join the texts of tokens; of special tokens only the marks of calls are written.
+    """Join the texts of tokens; of the special tokens only the marks of calls are written.
 
-    Without them a call and its result would read as one number.
+    Without these marks a call and its result would read as one number.
     """
     return "".join(p.visible if p.visible in CALL_MARKS else p.text for p in pieces)
 
@@ -86,9 +86,9 @@ def read_run(pieces: Sequence[Piece], config: Reasoning) -> ReasoningSummary:
 
 
 def mark_sizes(pieces: Sequence[Piece], config: Reasoning) -> tuple[int, int]:
-    """Return the lengths in tokens of a run's opening and closing marks; 0 for a missing one.
+    """Return the lengths in tokens of a run's opening and closing marks; 0 for a missing mark.
 
-    A token that holds any part of a closing mark by the model counts.
+    Every token that holds a part of a closing mark written by the model counts.
     """
     opening = sum(piece.forced_as == "think_start" for piece in pieces)
     forced = sum(piece.forced_as == "think_end" for piece in pieces)

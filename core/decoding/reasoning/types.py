@@ -10,10 +10,9 @@ MarksSource: TypeAlias = Literal["tokens", "template", "prompt"]
 class ThinkMarks(NamedTuple):
     """Marks of a model's thinking: the settings `think_start` and `think_end` of a run.
 
-    `source` says where this is known from: `tokens`, the tokenizer has them as tokens of its own;
-    `template`, the chat template writes them as ordinary text; `prompt`, the model knows no marks
-    and is told by `instruction`, a system prompt, to write `end` before its answer (`start` is
-    empty then).
+    `source` says how they are known. `tokens`: the tokenizer has them as tokens. `template`: the
+    chat template writes them as ordinary text. `prompt`: the model has no marks; the system prompt
+    `instruction` tells it to write `end` before its answer, and `start` is empty.
     """
 
     start: str
@@ -25,9 +24,9 @@ class ThinkMarks(NamedTuple):
 class CalculatorCall(NamedTuple):
     """A calculator call in a run.
 
-    `expression` is what the model wrote between the marks, `result` what was put in (`error` where
-    the expression has no value; empty where the run ended before it), `first` and `last` the
-    indices of the steps from the call's opening mark to the result's closing one.
+    `expression` is the model's text between the marks; `result` is the inserted text (`error` if
+    the expression has no value; empty if the run ended before it); `first` and `last` are the
+    indices of the steps from the call's opening mark to the result's closing mark.
     """
 
     expression: str

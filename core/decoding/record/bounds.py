@@ -1,7 +1,6 @@
-"""Bounds of stored fields and marks of their storage, as annotations that `layout` reads.
+"""Annotations for bounds and storage of record fields, which `layout` reads.
 
-The records that bear them are plain: nothing is checked where a step is made, everything where a
-file is read.
+Records themselves check nothing when a step is made; all bounds are checked when a file is read.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 MAX_TEXT = 2_000_000
 MAX_COUNT = 100_000_000
 MAX_STEPS = 100_001
-# What float32 holds, so that sums and other units of it stay finite.
+# About float32's largest number, so that sums and unit conversions stay finite.
 MAX_NUMBER = 3.5e38
 
 
 class Bounds(NamedTuple):
-    """The interval of a number, or the length of a text, a tuple or a dict."""
+    """Interval of a number, or of the length of a text, tuple or dict."""
 
     ge: float | None = None
     gt: float | None = None
@@ -28,21 +27,21 @@ class Bounds(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """The texts that are allowed."""
+    """Allowed texts."""
 
     names: tuple[str, ...]
 
 
 class ByColumn(NamedTuple):
-    """A tuple of records is stored as a list for each of their fields, which keeps files small."""
+    """Stores a tuple of records as one list for each field, which keeps files small."""
 
 
 class Spread(NamedTuple):
-    """A field whose record is stored as fields of the outer object, each only if it has a value."""
+    """Stores a record's fields in the outer object, each only if it has a value."""
 
 
 class LeftOut(NamedTuple):
-    """A field that a file may lack; `when` says of a record whether its file does."""
+    """A field that may be missing in a file; `when` says whether a record's file omits it."""
 
     when: Callable[[Any], bool]
 

@@ -1,4 +1,4 @@
-"""The words of the checks, by the keys that code and trace files name them by."""
+"""Display texts of the checks, by the keys that code and trace files use."""
 
 from __future__ import annotations
 

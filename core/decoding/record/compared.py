@@ -10,10 +10,10 @@ MAX_COMPARED = 64
 
 
 class Compared(NamedTuple):
-    """A token with its score.
+    """A compared token with its score.
 
-    `prob` is over the vocabulary, after the stages before the choice; `penalty` is what the method
-    holds against the token; how they make the `score` is the method's own rule.
+    `prob` is its probability over the vocabulary after the stages before the choice; `penalty` is
+    the method's penalty; the method's rule combines them to the `score`.
     """
 
     token_id: TokenId
@@ -23,7 +23,7 @@ class Compared(NamedTuple):
     score: FiniteNumber
 
 
-# The first of the highest scores is emitted.
+# The token with the highest score is emitted; of equal scores, the first one.
 ComparedTokens: TypeAlias = Annotated[
     tuple[Compared, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_COMPARED)
 ]

@@ -1,9 +1,9 @@
-"""Records as plain JSON values and back, by the types of their fields.
+"""Conversion of records to plain JSON values and back, by the types of their fields.
 
-A record is a dataclass or a NamedTuple. It is stored as an object of its fields, in their order,
-behind its class variables `schema`, `version` and `kind` where it has them; the marks of `bounds`
-say what a field may hold. Reading is strict: it refuses unknown fields, missing ones, other types
-and numbers that are none, and stops at a list's first fault, however long the list is.
+A record is a dataclass or a NamedTuple. It is stored as an object of its fields in order, preceded
+by its class variables `schema`, `version` and `kind` if it has them. The annotations of `bounds`
+limit the fields' values. Reading is strict: it refuses unknown fields, missing fields, other types
+and NaN, and stops at a list's first fault, so that long lists cost nothing.
 """
 
 from __future__ import annotations
@@ -46,25 +46,27 @@ _LONGEST_FAULT = 200
 
 _Record = TypeVar("_Record")
 Plain = Callable[[Any], Any]
-# What a record must keep to beyond its fields' types, by its class; what a tuple of records that is
-# stored by column must keep to, by `tuple[Record, ...]`. A rule raises ValueError.
+# Validation rules beyond the fields' types: by a record's class, or by `tuple[Record, ...]` for a
+# tuple that is stored by column. A rule raises ValueError.
 Rules = Mapping[Any, Sequence[Callable[[Any], None]]]
 
 
 class Codec(NamedTuple):
-    """A type with a layout of its own; `read` raises ValueError for a wrong value."""
+    """Layout of a single type; `read` raises ValueError for a wrong value."""
 
     plain: Plain
     read: Plain
 
 
 Codecs = Mapping[type, Codec]
-# The concrete classes of an abstract one that fields are declared with.
+# Concrete classes, by the abstract class with which fields are declared.
 Kinds = Mapping[Any, Sequence[Any]]
 
 
 class _Part(NamedTuple):
-    """Schema that reads a type, and a function that makes its values plain (None if they are)."""
+    """Schema that reads a type, and a function that makes its values plain; None if they are
+    plain.
+    """
 
     schema: CoreSchema
     plain: Plain | None = None
@@ -74,11 +76,11 @@ class RecordLayout(Generic[_Record]):
     """Layout of a record in a file.
 
     Args:
-        record: its class.
-        codecs: types that have a layout of their own.
+        record: class of the record.
+        codecs: layouts of single types.
         rules: extra validation rules.
-        kinds: concrete classes of abstract field types, told apart by `kind`; of a `Spread` field,
-            by the fields that are there.
+        kinds: concrete classes of abstract field types, distinguished by `kind`; for a `Spread`
+            field, by the present fields.
     """
 
     def __init__(
@@ -96,15 +98,15 @@ class RecordLayout(Generic[_Record]):
         return SchemaValidator(self._part.schema, _STRICT)
 
     def plain(self, value: _Record) -> dict[str, Any]:
-        """Dicts, lists, strings and numbers; ready for `json.dump`."""
+        """Return dicts, lists, strings and numbers, ready for `json.dump`."""
         assert self._part.plain
         return cast(dict[str, Any], self._part.plain(value))
 
     def read(self, data: Any) -> _Record:
-        """The inverse of `plain`.
+        """Return the record from plain values, the inverse of `plain`.
 
         Raises:
-            TraceError: one sentence about the first field that is wrong.
+            TraceError: one sentence about the first wrong field.
         """
         try:
             return cast(_Record, self._validator.validate_python(data))
@@ -140,7 +142,9 @@ class RecordLayout(Generic[_Record]):
         return self._record(hint)
 
     def _union(self, members: Sequence[Any], marks: Sequence[Any]) -> _Part:
-        """Anything or None, texts of several Literals, numbers, or records by their `kind`."""
+        """Return the part of a union: an optional type, several Literals, numbers, or records by
+        `kind`.
+        """
         if NoneType in members:
             others = tuple(member for member in members if member is not NoneType)
             schema, plain = (
@@ -161,10 +165,10 @@ class RecordLayout(Generic[_Record]):
         )
 
     def _tuple(self, args: Sequence[Any], marks: Sequence[Any]) -> _Part:
-        """A tuple of one type and any length, or of numbers by their places."""
+        """Return the part of a tuple: one type at any length, or numbers by position."""
         endless = args[-1] is Ellipsis
         items = [self._of(arg) for arg in (args[:1] if endless else args)]
-        # Not strict about the tuple itself: JSON has lists.
+        # Not strict for the tuple itself: JSON has only lists.
         schema = cs.tuple_schema(
             [item.schema for item in items],
             variadic_item_index=0 if endless else None,
@@ -178,7 +182,7 @@ class RecordLayout(Generic[_Record]):
         )
 
     def _table(self, record: Any, marks: Sequence[Any]) -> _Part:
-        """Records by column; all their fields are scalars."""
+        """Return the part of records stored by column; all their fields are scalars."""
         names, hints = record._fields, get_type_hints(record, include_extras=True)
         columns = {name: self._tuple((hints[name], ...), marks).schema for name in names}
         known, rules = frozenset(names), self._rules.get(tuple[record, ...], ())
@@ -200,7 +204,7 @@ class RecordLayout(Generic[_Record]):
         return _Part(cs.no_info_wrap_validator_function(read, _object(columns)), plain)
 
     def _record(self, record: Any) -> _Part:
-        """A dataclass or a NamedTuple by its fields' names."""
+        """Return the part of a dataclass or NamedTuple, by field names."""
         names, hints = _fields_of(record), get_type_hints(record, include_extras=True)
         spread = next((name for name in names if _marks(hints[name], Spread)), None)
         names = tuple(name for name in names if name != spread)
@@ -239,13 +243,13 @@ class RecordLayout(Generic[_Record]):
         return _Part(cs.no_info_wrap_validator_function(read, schema), plain)
 
     def _spread_parts(self, hint: Any) -> dict[str, _Part]:
-        """Fields of all kinds of a `Spread` record; no two kinds share a name."""
+        """Return the fields of all kinds of a `Spread` record; no two kinds share a field name."""
         hints = [get_type_hints(kind, include_extras=True) for kind in self._kinds[hint.__origin__]]
         return {name: self._of(fields[name]) for fields in hints for name in fields}
 
     def _gathered(self, name: str, base: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The `Spread` record that has these fields; its default where there are none."""
-        # An older file may have fields of other kinds, all of them empty.
+        """Return the `Spread` record with these fields; the default if there are none."""
+        # An older file may have empty fields of other kinds.
         present = {field for field, value in values.items() if value} or values.keys()
         for kind in self._kinds[base]:
             fields = {field: values[field] for field in _fields_of(kind) if field in values}
@@ -262,7 +266,7 @@ def _plain_record(
     parts: Mapping[str, _Part],
     left_out: Mapping[str, Callable[[Any], bool]],
 ) -> Plain:
-    """Return a function from a record to the dict of these attributes, less those left out."""
+    """Return a function from a record to a dict of these attributes, without those left out."""
     converting = [(name, part.plain) for name, part in parts.items() if part.plain]
 
     def attributes(value: Any) -> dict[str, Any]:
@@ -283,7 +287,7 @@ def _plain_record(
 
 
 def _plain_spread(plain: Plain, spread: str, parts: Mapping[str, _Part]) -> Plain:
-    """Return `plain` with the fields of the `Spread` record that have a value."""
+    """Return `plain` extended by the fields of the `Spread` record that have a value."""
 
     def with_spread(value: Any) -> dict[str, Any]:
         data: dict[str, Any] = plain(value)
@@ -305,7 +309,7 @@ def _object(parts: Mapping[str, CoreSchema], optional: Container[str] = ()) -> C
 
 
 def _require_known(data: Any, known: frozenset[str]) -> None:
-    """One fault, where pydantic would gather one for each unknown field, however many there are."""
+    """Report one unknown field, where pydantic would collect an error for each."""
     if isinstance(data, dict) and not known.issuperset(data):
         unknown = next(name for name in data if name not in known)
         raise ValueError(f"{brief(unknown)} is no field of it")

@@ -1,4 +1,4 @@
-"""Notes of a run: sentences for the user, each with a key by which code tells it from others."""
+"""Notes of a run: sentences for the user, each with a key that code can compare."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.decoding.record.bounds import MAX_TEXT
 
 TEMPERATURE_0, DOUBLED_START, RECOMPUTED = "temperature_0", "doubled_start", "cache_recomputed"
 RANKED_ANEW, NOT_LOSSLESS, BROKEN_OFF = "ranked_anew", "not_lossless", "broken_off"
-# How notes begin in files that hold no keys.
+# Beginnings of notes in old files, which hold no keys.
 _OLD_WORDS = {
     "Temperature 0 means": TEMPERATURE_0,
     "Typical acceptance changes the output": NOT_LOSSLESS,
@@ -28,15 +28,15 @@ class Note(NamedTuple):
 
 
 def write_note(note: Note) -> dict[str, str]:
-    """The note as a file holds it."""
+    """Return the note as it is stored."""
     return note._asdict()
 
 
 def read_note(data: Any) -> Note:
-    """The inverse of `write_note`; files of before hold the words alone.
+    """Return a stored note, the inverse of `write_note`; old files hold only the words.
 
     Raises:
-        ValueError: neither, or too long.
+        ValueError: the value is no note, or too long.
     """
     if isinstance(data, str):
         key = next((key for words, key in _OLD_WORDS.items() if data.startswith(words)), BROKEN_OFF)

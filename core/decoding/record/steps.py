@@ -1,4 +1,4 @@
-"""Steps of one sequence: the prompt's, and a token's with its stages and its draw."""
+"""Steps of one sequence: the prompt step, and token steps with their stages and draw."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ ForcedAs: TypeAlias = Literal["think_start", "think_end", "wait", "result", "giv
 class Candidate(NamedTuple):
     """A token with its numbers at a step.
 
-    `text` is for display: a token that holds part of a character shows its bytes (`<E2><98>`).
-    `logit` and `raw_prob` are the model's own, before any shaping; `prob` is what was drawn from;
-    `removed_by` names the stage that took the token out, None while it is in.
+    `text` is the display text: a part of a character is shown as bytes (`<E2><98>`). `logit` and
+    `raw_prob` are the model's, before any shaping; `prob` is the probability in the final
+    distribution; `removed_by` names the stage that removed the token, None if no stage did.
     """
 
     token_id: TokenId
@@ -53,18 +53,19 @@ class Candidate(NamedTuple):
     removed_by: StageName | None = None
 
 
-# The most probable tokens, and the chosen one.
+# The most probable tokens and the chosen token.
 _Rows = Bounds(max_length=MAX_CANDIDATES + 1)
 Candidates: TypeAlias = Annotated[tuple[Candidate, ...], ByColumn(), _Rows]
 
 
 class Stage(NamedTuple):
-    """One named distribution on the way from logits to the draw.
+    """One named distribution between the logits and the draw.
 
     `probs[i]` belongs to the step's `candidates[i]`; `tail_mass` is the mass of all other tokens,
-    measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` counts the tokens
-    still in, `removed_mass` is the mass that this stage took from the distribution before it.
-    `noise` is the stage's own uniform number, which follows from seed, name and step.
+    measured over the vocabulary, so that `sum(probs) + tail_mass` is 1. `kept` is the number of
+    tokens that are not removed; `removed_mass` is the mass that this stage removed from the
+    previous distribution. `noise` is the stage's own uniform number, derived from seed, name and
+    step.
     """
 
     name: StageName
@@ -78,11 +79,11 @@ class Stage(NamedTuple):
 class Draw(NamedTuple):
     """Draw of the token.
 
-    `argmax` has no numbers. `inverse_cdf` has the `uniform` number in [0, 1) and the `interval`
-    of the cumulative distribution (tokens by falling probability, ties by id) that it fell into.
+    `argmax` has no numbers. `inverse_cdf` has the `uniform` number in [0, 1) and the `interval` of
+    the cumulative distribution that contains it (tokens by falling probability, ties by id).
     `gumbel` and `multinomial` have `scores`, one for each candidate (log-probability plus Gumbel
-    noise, None where the token was removed); the highest score of the vocabulary wins.
-    `forced` has no numbers: nothing was drawn; nor has `server`, which drew by itself.
+    noise; None for a removed token); the highest score of the vocabulary wins. `forced` has no
+    numbers, as nothing was drawn; neither has `server`, where the server drew.
     """
 
     method: DrawMethod | Literal["argmax", "forced", "server"]
@@ -92,7 +93,7 @@ class Draw(NamedTuple):
 
 
 class StepSeconds(NamedTuple):
-    """Seconds of a step's parts; `forward` of the first is 0 where the prompt step paid for it."""
+    """Seconds of a step's parts; the first step's `forward` is 0 if the prompt step counts it."""
 
     forward: Seconds
     shaping: Seconds
@@ -104,19 +105,19 @@ class StepSeconds(NamedTuple):
 
 
 class Step(ShortRepr):
-    """Base of a step; a method's own kind of step is a subclass that its row names."""
+    """Base class of steps; a method's own step is a subclass that its registry row names."""
 
     __slots__ = ()
     kind: ClassVar[str]
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """Tokens that the step emitted for good."""
+        """Tokens that the step finally emitted."""
         return ()
 
     @property
     def finish_reason(self) -> Ended | None:
-        """Reason of the end, on the last step of a run that ended by itself."""
+        """Finish reason; set on the last step of a run that ended by itself."""
         return None
 
     @property
@@ -129,21 +130,21 @@ class Step(ShortRepr):
 
 @dataclass(frozen=True, slots=True)
 class MethodRecord:
-    """Base of a method's own data of a whole run; empty for most methods."""
+    """Base class of a method's own data of a run; empty for most methods."""
 
 
 NO_RECORD = MethodRecord()
 
 
 class RunTokens(NamedTuple):
-    """Generated ids of a run, and the method's own data of it."""
+    """Generated ids of a run, and the method's own data."""
 
     token_ids: tuple[int, ...]
     record: MethodRecord = NO_RECORD
 
 
 def emitted_tokens(steps: Sequence[Step], *_: object) -> RunTokens:
-    """Return the tokens of a method whose steps emit them for good."""
+    """Return the run's tokens for a method whose steps emit them finally."""
     return RunTokens(tuple(token_id for step in steps for token_id in step.token_ids))
 
 
@@ -151,7 +152,7 @@ def emitted_tokens(steps: Sequence[Step], *_: object) -> RunTokens:
 class PromptPosition(ShortRepr):
     """Prediction of the model after one prompt token.
 
-    `next_*` tell of the token that really follows in the prompt, None at the last position.
+    `next_*` describe the token that follows in the prompt; None at the last position.
     """
 
     index: Index
@@ -166,7 +167,7 @@ class PromptPosition(ShortRepr):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PromptStep(Step):
-    """Prompt processing: one forward over the prompt, read at every position."""
+    """Prompt processing: one forward over the prompt, recorded at every position."""
 
     kind: ClassVar[str] = "prompt"
 
@@ -179,20 +180,20 @@ _NotForced = LeftOut(lambda step: step.forced_as is None)
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TokenStep(Step):
-    """One call that emitted one token.
+    """A step that emitted one token.
 
     Args:
         index: 0 for the first generated token.
-        candidates: the model's most probable tokens by rank; the chosen one is always among them.
-        entropy: of the raw distribution, nats.
-        tail_mass: raw mass of the tokens that are not among the candidates.
+        candidates: the model's most probable tokens by rank; the chosen token is always included.
+        entropy: entropy of the raw distribution, nats.
+        tail_mass: raw mass of all tokens outside the candidates.
         surprisal: -ln(raw probability of the chosen token), nats.
         stages: the named distributions, `raw` first and `final` last.
         text: what this token added to the running text; empty while a character is incomplete.
         finish_reason: set on the last step of a run that ended by itself.
-        forced_as: why the token was put there (origin `forced`), None where the model chose it.
-        instead_of: the token that `draw` had picked, where a forced one took its place.
-        compared: the tokens that the method compared by a score of its own.
+        forced_as: reason for a forced token (origin `forced`); None if the model chose it.
+        instead_of: the token that `draw` picked, if a forced token replaced it.
+        compared: tokens that the method compared by its own score.
     """
 
     kind: ClassVar[str] = "token"
@@ -216,7 +217,7 @@ class TokenStep(Step):
 
     @property
     def token_ids(self) -> tuple[int, ...]:
-        """The one token that the step emitted."""
+        """The emitted token, as a tuple."""
         return (self.token_id,)
 
     @property

@@ -40,11 +40,11 @@ from core.decoding.record.steps import (
 )
 from core.decoding.validation import brief
 
-if TYPE_CHECKING:  # The record of a run needs no method; its properties have the methods' types.
+if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself needs no method.
     from core.decoding.beam.types import BeamStep, Hypothesis
     from core.decoding.speculative.types import DraftRound
 
-# The serializer imports the methods, and they import this file.
+# Imported late: the serializer imports the methods, which import this file.
 _FILE = "core.decoding.serial"
 """The beginning of the note of a run that did so."""
 
@@ -53,10 +53,10 @@ _Value = TypeVar("_Value")
 
 
 class Check(NamedTuple):
-    """The outcome of one proof: `value` is the worst deviation measured, `tolerance` its bound.
+    """Outcome of one check: `value` is the largest measured deviation, `tolerance` its bound.
 
-    `name` is a key that stays; `words` says it. `by_model` tells a check that asked the model from
-    one that the trace alone can answer.
+    `name` is a stable key; `words` is its display text. `by_model` marks a check that used the
+    model.
     """
 
     name: ShortText
@@ -68,12 +68,12 @@ class Check(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The name in words; files of before hold the words as the name."""
+        """Display text of the name; old files hold the text itself as the name."""
         return CHECK_WORDS.get(self.name, self.name)
 
 
 class Timings(NamedTuple):
-    """Seconds of work until the first token is out, for the tokens after it, and by the clock."""
+    """Seconds until the first token, for the tokens after it, and in total."""
 
     prefill: Seconds
     decode: Seconds
@@ -82,23 +82,25 @@ class Timings(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Trace(Generic[ConfigT_co]):
-    """Everything that a run recorded; readable without the model.
+    """Record of a run; readable without the model.
 
-    `Trace[BeamSearch]` is a trace whose config is a `BeamSearch`, a plain `Trace` any other.
+    `Trace[BeamSearch]` is a trace whose config is a `BeamSearch`; a plain `Trace` may have any
+    config.
 
     Args:
         model_id: as given to `load_model`.
-        prompt: the text as given; of token ids, their text.
-        dtype: of the weights, `float32` for example; empty when unknown.
-        rendered_prompt: what the model saw (a chat template applied), equal to `prompt` without.
-        steps: the `PromptStep` first (by the engine there is none), then one for each emission.
-        token_ids: the generated ids, end-of-sequence included; of beam search the best hypothesis'
-            (of a cancelled one without any, the best row's).
-        text: the generated text, special tokens left out.
-        notes: they explain choices made for the user (temperature 0 means greedy).
+        prompt: the given text; for token ids, their text.
+        dtype: type of the weights, for example `float32`; empty if unknown.
+        rendered_prompt: the text that the model received, with the chat template applied; without a
+            template equal to `prompt`.
+        steps: a `PromptStep` first (not for a run by the engine), then the method's steps.
+        token_ids: generated ids, end-of-sequence included; for beam search those of the best
+            hypothesis (of the best row, if a cancelled search has no hypothesis).
+        text: generated text without special tokens.
+        notes: sentences that explain choices made for the user (temperature 0 means greedy).
         created: ISO 8601, UTC.
-        known: of a server that names only the likeliest tokens of a step, how many; then a tail is
-            of unknown members, and entropies are the least that what is known allows.
+        known: number of tokens that a server names at a step, if it names only the likeliest ones;
+            then the tail's tokens are unknown, and entropies are lower bounds.
         method_record: the method's own data, such as the hypotheses of a beam search.
     """
 
@@ -170,30 +172,34 @@ class Trace(Generic[ConfigT_co]):
 
     @property
     def prompt_step(self) -> PromptStep | None:
-        """Prompt processing; None by the engine, and when the run was cancelled before it."""
+        """The prompt step; None for a run by the engine, and for a run cancelled before it."""
         return next((step for step in self.steps if isinstance(step, PromptStep)), None)
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens after the first (or the first round's), over the seconds they took; 0 for none."""
+        """Tokens after the first token (or the first round), divided by their seconds; 0 without
+        any.
+        """
         later = self.later_tokens
         return later / self.timings.decode if later > 0 < self.timings.decode else 0.0
 
     @property
     def later_tokens(self) -> int:
-        """Tokens after the first, or after the first round's; `timings.decode` is their time."""
+        """Number of tokens after the first token or the first round; `timings.decode` is their
+        time.
+        """
         first = next((len(step.token_ids) for step in self.steps if step.token_ids), 1)
         return max(0, len(self.token_ids) - first)
 
     def with_checks(self, checks: tuple[Check, ...]) -> Trace[ConfigT_co]:
-        """The same trace with its proof attached."""
+        """Return the same trace with these checks."""
         return replace(self, checks=checks)
 
     def require(self, kind: type[_Config]) -> Trace[_Config]:
-        """The same trace, known to be one of this method.
+        """Return the same trace, typed as a trace of this method.
 
         Raises:
-            TraceError: it is another method's.
+            TraceError: the trace is another method's.
         """
         if not isinstance(self.config, kind):
             raise TraceError(
@@ -213,18 +219,18 @@ class Trace(Generic[ConfigT_co]):
         return iter(self.steps)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values, as the trace file holds them."""
+        """Return plain JSON values as in the trace file."""
         plain: dict[str, Any] = resolve_name(f"{_FILE}:trace_to_dict")(self)
         return plain
 
     @staticmethod
     def from_dict(data: Any) -> Trace:
-        """The trace that `to_dict` wrote; raises TraceError for anything else."""
+        """Return the trace from the values of `to_dict`; raise TraceError for anything else."""
         trace: Trace = resolve_name(f"{_FILE}:trace_from_dict")(data)
         return trace
 
     def to_json(self) -> str:
-        """The text of the trace file."""
+        """Return the text of the trace file."""
         return json.dumps(
             self.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False
         )
@@ -239,9 +245,9 @@ class Trace(Generic[ConfigT_co]):
 
     @staticmethod
     def load(path: str | Path) -> Trace:
-        """Read one's own trace file; a stranger's goes through `core.traces.read_trace`.
+        """Read a trusted trace file; an untrusted one is read by `core.traces.read_trace`.
 
         Raises:
-            TraceError: the file can't be read or is no trace.
+            TraceError: the file can't be read, or is no trace.
         """
         return Trace.from_dict(own_json(path, f"The trace file {path}", TraceError))

@@ -1,4 +1,4 @@
-"""Runs that went on from each other, as a tree of ordinary traces."""
+"""Tree of runs that branch off each other; its runs are ordinary traces."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Branch(ShortRepr):
     """A run of a tree.
 
     Args:
-        parent: place of the run that it went on from; None of the first one.
-        at_step: number of the parent's tokens that it begins with.
+        parent: index of the run that it branched off; None for the first run.
+        at_step: number of its parent's tokens that it begins with.
     """
 
     parent: Index | None
@@ -30,16 +30,16 @@ class Branch(ShortRepr):
 
     @property
     def logprob(self) -> float:
-        """Sum of ln of the model's own probabilities of the generated tokens, nats."""
+        """Log-probability of the generated tokens under the unshaped model, in nats."""
         return -sum(step.surprisal for step in self.trace.token_steps)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunTree(ShortRepr):
-    """Runs of one prompt; each but the first went on from a run before it.
+    """Runs of one prompt; every run except the first branched off an earlier run.
 
     Raises:
-        TraceError: a run that fits in no such tree, or too many of them.
+        TraceError: a run doesn't fit into the tree, or there are too many runs.
     """
 
     schema: ClassVar[str] = "decoding-explorer/tree"
@@ -80,7 +80,7 @@ class RunTree(ShortRepr):
     def grown(self, parent: int, at_step: int, trace: Trace, name: str = "") -> RunTree:
         """Return the tree with one more run.
 
-        A parent that left its own parent at that step or later is replaced by that one.
+        If the parent branched off at that step or later, the run gets the parent's own parent.
         """
         while at_step <= self.branches[parent].at_step and self.branches[parent].parent is not None:
             parent = self.branches[parent].parent or 0
@@ -88,16 +88,16 @@ class RunTree(ShortRepr):
         return RunTree((*self.branches, Branch(parent, at_step, name, trace)))
 
     def renamed(self, place: int, name: str) -> RunTree:
-        """Return the tree with another name of a run."""
+        """Return the tree with a run renamed."""
         branches = list(self.branches)
         branches[place] = replace(branches[place], name=name)
         return RunTree(tuple(branches))
 
     def without(self, place: int) -> RunTree:
-        """Return the tree without a run; the runs that went on from it take its parent.
+        """Return the tree without a run; runs that branched off it get its parent.
 
         Raises:
-            TraceError: the first run, which all others begin with.
+            TraceError: the first run can't be removed: all others branch off it.
         """
         removed = self.branches[place]
         if removed.parent is None:
@@ -112,7 +112,7 @@ class RunTree(ShortRepr):
 
 
 def _behind(branch: Branch, place: int, removed: Branch) -> Branch:
-    """Return a run of a tree whose run at `place` is taken out."""
+    """Return a branch as it is after the run at `place` was removed from the tree."""
     if branch.parent is None or branch.parent < place:
         return branch
     if branch.parent > place:

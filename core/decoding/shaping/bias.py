@@ -1,4 +1,4 @@
-"""The value of `logit_bias`: as a caller gives it, as it is kept, typed and said."""
+"""Value of `logit_bias`: reading, validation, and its texts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from core.decoding.validation import Interval, brief, require_inside, require_wh
 MAX_BIAS = 100.0
 MAX_BIASES = 1_000
 _BIAS = Interval(-MAX_BIAS, MAX_BIAS)
-# So many are in a caption.
+# Number of biases in a caption.
 _MOST_SHOWN = 2
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 
 
 def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float], ...]:
-    """Pairs of a token id and what is added to its logit, by rising id; those that add 0 left out.
+    """Return pairs of a token id and the number added to its logit, by rising id, without zeros.
 
     Args:
-        value: a mapping, or pairs (of JSON: lists).
+        value: a mapping, or pairs (lists in JSON).
 
     Raises:
-        ConfigError: another kind, too many, a number outside its interval, a token named twice.
+        ConfigError: a value of another kind, too many pairs, a number outside its interval, or a
+            repeated token.
     """
     pairs = list(value.items()) if isinstance(value, Mapping) else value
     if isinstance(pairs, str) or not isinstance(pairs, Sequence):
@@ -51,7 +52,9 @@ def read_biases(owner: str, name: str, value: object) -> tuple[tuple[int, float]
 
 
 def biases_in(text: str) -> list[Any]:
-    """The pairs in `383=-5,12=2.5`; what is no pair stays text, which `read_biases` refuses."""
+    """Return the pairs in a text such as `383=-5,12=2.5`; a wrong pair stays text, which
+    `read_biases` refuses.
+    """
     return [_pair_in(part.strip()) for part in text.split(",")]
 
 
@@ -64,15 +67,15 @@ def _pair_in(text: str) -> tuple[int, float] | str:
 
 
 def bias_lines(text: str, find: Callable[[str], int]) -> list[tuple[int, float]]:
-    """Biases, one a line: `token text = number` or `#id = number`.
+    """Return the biases in a text with one bias per line: `token text = number` or `#id = number`.
 
-    One space before the last `=` belongs to the line, every other one to the token.
+    One space before the last `=` is a separator; every other space belongs to the token.
 
     Args:
-        find: gives the id of a token's text.
+        find: returns the id for a token's text.
 
     Raises:
-        ConfigError: a line of another form, or a number that is none from -100 to 100.
+        ConfigError: a line has another form, or its number lies outside -100 to 100.
     """
     return [_bias_line(line, find) for line in text.split("\n") if line.strip()]
 
@@ -93,15 +96,17 @@ def _bias_line(line: str, find: Callable[[str], int]) -> tuple[int, float]:
 
 
 def token_in(text: str, find: Callable[[str], int]) -> int:
-    """The token that a line names: `#id`, or its text with `\\n`, `\\t` and `\\\\` as escapes."""
+    r"""Return the token of a line: `#id`, or the token's text with `\n`, `\t` and `\\` as
+    escapes.
+    """
     if named := re.fullmatch(r"\s*#([0-9]{1,9})\s*", text):
         return int(named[1])
     return find(re.sub(r"\\[nt\\]", lambda escape: _ESCAPES[escape[0]], text))
 
 
 def bias_text(biases: Iterable[tuple[int, float]]) -> str:
-    """Biases as lines."""
-    # The shortest digits that are read as the same number.
+    """Return biases as lines."""
+    # The shortest digits that give the same number.
     return "\n".join(f"#{token} = {repr(bias).removesuffix('.0')}" for token, bias in biases)
 
 

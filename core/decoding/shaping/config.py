@@ -1,7 +1,7 @@
-"""The settings of shaping: penalties, temperature and filters, each declared once.
+"""Settings of the shaping: penalties, temperature and filters, each declared once.
 
-A setting is a field of `Shaping` with its `SettingSpec`, its function of the same name in
-`filters`, and its place in the `SEQUENCES` of the libraries that have it; all else is derived.
+A setting is a field of `Shaping` with its `SettingSpec`, a function of the same name in `filters`,
+and a place in the `SEQUENCES` of the libraries that have it; everything else is derived.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shaping:
-    """From logits to the distribution drawn from; the defaults change nothing.
+    """Settings of the shaping, from logits to the final distribution; the defaults change nothing.
 
     Penalties and bans act first, then `min_new_tokens` (a field of the method's config), then
-    temperature and filters; within both groups in the order of the fields, which is transformers'.
-    `temperature=0` means greedy. Unlike `generate`, an unset `top_k` filters nothing
+    temperature and filters. Within both groups the fields' order applies, which is transformers'.
+    `temperature=0` means greedy decoding. Unlike in `generate`, an unset `top_k` filters nothing
     (transformers' implicit default is 50).
 
     Raises:
@@ -213,7 +213,7 @@ class Shaping:
             object.__setattr__(self, name, spec.checked("Shaping", getattr(self, name)))
 
     def active(self, names: Iterable[str]) -> list[str]:
-        """Those of some settings that are switched on; their further numbers aside."""
+        """Return the given settings that are switched on, without their further numbers."""
         return [
             name for name in names if name in ACTING and getattr(self, name) != SETTINGS[name].off
         ]
@@ -224,33 +224,33 @@ class Shaping:
         return bool(self.active(PENALTIES))
 
     def token_ids(self) -> dict[str, Collection[int]]:
-        """The tokens that settings name, by setting: a model must have them."""
+        """Token ids in the settings' values, by setting; a model must have these tokens."""
         return {name: spec.token_ids(getattr(self, name)) for name, spec in SETTINGS.items()}
 
     def penalties_only(self) -> Shaping:
-        """The penalties and bans alone: what acts where nothing is drawn."""
+        """Return the penalties and bans only, for steps where nothing is drawn."""
         values = {name: getattr(self, name) for name, spec in SETTINGS.items() if spec.penalises}
         return replace(Shaping(), **values)
 
 
 SETTINGS: dict[str, SettingSpec] = specs_of(Shaping)
-# Those that have a function: all but the further numbers of others.
+# Settings with a function: all but further numbers of other settings.
 ACTING = {name: spec for name, spec in SETTINGS.items() if not spec.part_of}
 PENALTIES = tuple(name for name, spec in ACTING.items() if spec.penalises)
 WARPERS = tuple(name for name in ACTING if name not in PENALTIES)
-# These move mass between tokens and remove none.
+# Settings that move probability mass between tokens and remove none.
 RESCALING = {name for name, spec in SETTINGS.items() if spec.role in ("penalty", "temperature")}
 LOGIT_PENALTIES = tuple(name for name in PENALTIES if name in RESCALING)
-# These remove a few tokens of many.
+# Settings that remove a few tokens of many.
 BANS = {*(name for name, spec in SETTINGS.items() if spec.role == "ban"), "min_new_tokens"}
-# In the order in which a step of a run may go through them.
+# In the order of the stages of a run's step.
 RUN_ORDER = (*PENALTIES, "min_new_tokens", *WARPERS)
 STAGES = ("raw", *RUN_ORDER, "argmax", "forced", "server", "final")
 
 
 @cache
 def parts_of(name: str) -> tuple[str, ...]:
-    """The further numbers of a setting."""
+    """Return the further numbers of a setting."""
     return tuple(part for part, spec in SETTINGS.items() if spec.part_of == name)
 
 
@@ -268,18 +268,18 @@ def number_without_effect(values: Mapping[str, object]) -> str:
     )
 
 
-# The settings that have a knob: on Decode, and in the lab.
+# Settings with a knob, on the Decode page and in the lab.
 KNOB_SETTINGS = tuple(
     SETTINGS[number]
     for name in (*WARPERS, *PENALTIES)
     for number in (name, *parts_of(name))
     if SETTINGS[number].slider
 )
-# What the lab's sliders reach, by field.
+# Ranges of the lab's sliders, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 
-# In which order libraries apply what the lab has knobs for; what is missing, the library doesn't
-# have. `orders` says where each was read. transformers' order is that of runs.
+# Order in which each library applies the lab's settings; a library lacks the settings that are
+# missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
     "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
     "vllm": ("repetition_penalty", "temperature", "min_p", "top_k", "top_p"),

@@ -1,9 +1,9 @@
 """Penalties, bans, temperature and filters: pure functions on logits.
 
-The formulas and their treatment of ties are those of transformers 5.23
-(`generation/logits_process.py`, `min_tokens_to_keep` as there) where a function names no other
-source. Each takes logits `[..., vocab]`, the setting's value and the step's context, and returns
-logits of the same shape, -inf where a token is removed. A function carries its setting's name.
+Formulas and ties follow transformers 5.23 (`generation/logits_process.py`, `min_tokens_to_keep` as
+there), unless a function names another source. Each function takes logits `[..., vocab]`, the
+setting's value and the step's context, and returns logits of the same shape, -inf for removed
+tokens. A function has its setting's name.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from torch import Tensor
 from core.decoding.shaping.long_rows import cut_below, highest, ranked
 from core.decoding.shaping.stage import StepContext
 
-# From so many tokens on a threshold is found sooner than a mask of what is sorted.
+# From this length on, finding a threshold is faster than masking the sorted tokens.
 _THRESHOLD_FROM = 2048
-# Rows longer than this are cut by looking at their top only, where that is certain to be enough.
+# Longer rows are cut by their highest logits only, if these certainly suffice.
 _PARTIAL_SORT_FROM = 4096
 _FEW_FIRST = 256
 _PARTIAL_SIZES = (_FEW_FIRST, 4096)
-# float32 sums of a whole row differ by less than this, in whatever order they are added.
+# Bound on the difference of float32 sums of a row in any two orders of addition.
 _SUM_ERROR = 1e-5
 _ALONE = StepContext()
 
 
 def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepContext) -> Tensor:
-    """Add to single tokens' logits (OpenAI's; transformers' `sequence_bias` of one token each)."""
+    """Add numbers to single tokens' logits (as OpenAI; transformers' `sequence_bias` with single
+    tokens).
+    """
     added = [pair for pair in biases if pair[0] < logits.shape[-1]]
     places = torch.tensor([token for token, _ in added], dtype=torch.long)
     values = torch.tensor([bias for _, bias in added], dtype=logits.dtype)
@@ -37,9 +39,10 @@ def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepConte
 
 
 def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
-    """Divide positive and multiply negative logits of seen tokens (CTRL, Keskar et al. 2019).
+    """Divide positive logits of seen tokens by the penalty, and multiply negative ones (CTRL,
+    Keskar et al. 2019).
 
-    A token counts once, wherever it is in prompt or generated text.
+    A token counts once, in the prompt or the generated text.
     """
     size = logits.shape[-1]
     seen = torch.tensor([token for token in {*context.ids} if token < size], dtype=torch.long)
@@ -48,7 +51,7 @@ def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> 
 
 
 def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:
-    """Remove every token that would complete an n-gram that was written before."""
+    """Remove every token that would complete an n-gram of the earlier text."""
     ids = list(context.ids)
     prefix = ids[len(ids) - size + 1 :] if size > 1 else []
     starts = range(len(ids) - size + 1)
@@ -69,9 +72,9 @@ def temperature(logits: Tensor, value: float, _: StepContext = _ALONE) -> Tensor
 
 
 def top_n_sigma(logits: Tensor, n: float, context: StepContext = _ALONE) -> Tensor:
-    """Remove logits below max - n * sigma (Tang et al. 2024); one that equals it survives.
+    """Remove logits below max - n * sigma (Tang et al. 2024); a logit equal to it survives.
 
-    sigma is the population standard deviation of the logits that are not -inf, as in llama.cpp's
+    sigma is the population standard deviation of the finite logits, as in llama.cpp's
     `llama_sampler_top_n_sigma_apply`.
     """
     alive = logits > -math.inf
@@ -84,7 +87,7 @@ def top_n_sigma(logits: Tensor, n: float, context: StepContext = _ALONE) -> Tens
 
 
 def top_k(logits: Tensor, k: int, context: StepContext = _ALONE) -> Tensor:
-    """Keep the k highest; ties with the k-th survive."""
+    """Keep the k highest logits, and ties with the k-th."""
     count = min(max(k, context.min_tokens_to_keep), logits.shape[-1])
     if logits.dim() == 1:
         return cut_below(logits, float(highest(logits, count)[0][-1]))
@@ -98,9 +101,9 @@ def top_p(logits: Tensor, p: float, context: StepContext = _ALONE) -> Tensor:
         lowest_kept, least = None, context.min_tokens_to_keep
         if least == 1 and len(logits) > _PARTIAL_SORT_FROM:
             lowest_kept = _top_p_threshold_of_first(logits, p)
-        if lowest_kept is None:  # Not where tied tokens straddle the cut.
+        if lowest_kept is None:  # Not if tied tokens lie on both sides of the cut.
             ordered = logits.clone()
-            ordered.numpy().sort()  # It is vectorised; torch's takes ten times as long.
+            ordered.numpy().sort()  # numpy's sort is vectorised; torch's takes ten times as long.
             removed = int(_removed_by_top_p(ordered, p, least).sum())
             if not (removed > 0 and bool(ordered[removed - 1] == ordered[removed])):
                 lowest_kept = float(ordered[removed])
@@ -118,7 +121,9 @@ def _removed_by_top_p(ordered: Tensor, p: float, min_tokens_to_keep: int) -> Ten
 
 
 def _top_p_threshold_of_first(logits: Tensor, p: float) -> float | None:
-    """The lowest logit that top-p keeps, by a row's highest alone; None where it isn't certain."""
+    """Return the lowest logit that top-p keeps, from a row's highest logits; None if they don't
+    suffice.
+    """
     log_norm = torch.logsumexp(logits, dim=-1)
     top = highest(logits, _FEW_FIRST)[0]
     probs = (top - log_norm).double().exp()
@@ -158,7 +163,9 @@ def typical_p(logits: Tensor, mass: float, context: StepContext = _ALONE) -> Ten
 
 
 def _typical_threshold(distance: Tensor, log_probs: Tensor, mass: float) -> float | None:
-    """The largest distance that typical_p keeps; None where the nearest tokens don't tell."""
+    """Return the largest distance that typical_p keeps; None if the nearest tokens don't
+    suffice.
+    """
     for size in _PARTIAL_SIZES:
         nearest, order = torch.topk(distance, size, largest=False)
         cumulative = log_probs[order].double().exp().cumsum(dim=-1)
@@ -186,10 +193,11 @@ def eta_cutoff(logits: Tensor, epsilon: float, context: StepContext = _ALONE) ->
 
 
 def xtc_probability(logits: Tensor, value: tuple[float, float], context: StepContext) -> Tensor:
-    """With a probability, remove all tokens at or above a threshold but the least likely of them.
+    """Remove, with a probability, all tokens at or above a threshold except the least likely of
+    them.
 
-    llama.cpp's `llama_sampler_xtc_apply`: nothing is removed where too few tokens would be left;
-    of tokens tied for the least likely one survives, here the one with the highest id.
+    As in llama.cpp's `llama_sampler_xtc_apply`, nothing is removed if too few tokens would remain.
+    Of tokens tied for the least likely, one survives: here the one with the highest id.
     """
     probability, threshold = value
     if context.uniform("xtc_probability") >= probability:
@@ -201,7 +209,7 @@ def xtc_probability(logits: Tensor, value: tuple[float, float], context: StepCon
 
 
 def _remove_below(logits: Tensor, level: Tensor, floor: Tensor, min_tokens_to_keep: int) -> Tensor:
-    # amax is a hundred times as fast as a topk of 1.
+    # amax is a hundred times faster than a topk of 1.
     if min_tokens_to_keep == 1:
         spared = logits.amax(dim=-1, keepdim=True)
     else:

@@ -1,8 +1,8 @@
-"""Shaping where a server names only the likeliest tokens: these, and a tail of known mass.
+"""Shaping for a server that names only the likeliest tokens; the others form a tail of known mass.
 
-In the model's row the tokens that are not named are NaN. What shaping does to the named ones is
-worked out under the extreme tails that the row allows, as few likely tokens as possible and as many
-unlikely ones; what they disagree on is unknown, and raises instead of being guessed.
+In the model's row unnamed tokens are NaN. The named tokens are shaped under the two extreme tails
+that the row allows: as few likely tokens as possible, and as many unlikely tokens as possible. A
+result that differs between the two is unknown and raises an error; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from core.decoding.shaping.stages import (
     shape,
 )
 
-# By how much rounding may make the tail heavier than its tokens can be.
+# Rounding tolerance for a tail heavier than its tokens allow.
 _MASS_ERROR = 1e-4
 
 
 def known_distribution(row: Tensor) -> Distribution:
-    """The named tokens of `[vocab]` log-probabilities, NaN for others, and the mass of the rest.
+    """Return the named tokens of `[vocab]` log-probabilities (NaN for others), and the tail's mass.
 
     Raises:
-        DecodingError: the tail has more mass than tokens less likely than the named ones can have.
+        DecodingError: the tail has more mass than tokens below the named ones can have.
     """
     unnamed = row.isnan()
     logits = row.masked_fill(unnamed, -math.inf)
@@ -47,7 +47,7 @@ def known_distribution(row: Tensor) -> Distribution:
 
 
 def _ceiling(row: Tensor) -> float:
-    """The log-probability that no token of the tail exceeds."""
+    """Return the highest log-probability that a token of the tail can have."""
     named = row[~row.isnan()]
     if not len(named):
         raise DecodingError(NO_DISTRIBUTION)
@@ -55,17 +55,17 @@ def _ceiling(row: Tensor) -> float:
 
 
 def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distribution]:
-    """`shape` where tokens are missing: every distribution, of which only named tokens are given.
+    """Apply `shape` to a row with unnamed tokens; every distribution holds only named tokens.
 
-    After a temperature the tail's mass isn't known; the most that it may be is given, and the last
+    After a temperature the tail's mass is unknown: its upper bound is given, and the last
     distribution isn't `exact`.
 
     Args:
-        row: `[vocab]` log-probabilities, NaN where a token isn't named.
+        row: `[vocab]` log-probabilities; NaN for unnamed tokens.
         processors: temperature and filters last, if something is drawn.
 
     Raises:
-        UnknownTokensError: what follows depends on tokens that aren't named; says on what.
+        UnknownTokensError: the result depends on unnamed tokens; the message names the stage.
     """
     refuse = partial(_refuse, int((~row.isnan()).sum()))
     stages, unnamed, ceiling = [known_distribution(row)], row.isnan(), _ceiling(row)
@@ -100,13 +100,13 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
 
 
 def require_drawable(stage: Distribution, method: str, noise: Tensor) -> None:
-    """See that a draw falls on a named token.
+    """Raise an error unless a draw falls on a named token.
 
     Args:
-        noise: of `draws.draw_noise`.
+        noise: noise from `draws.draw_noise`.
 
     Raises:
-        UnknownTokensError: it falls on another, or may.
+        UnknownTokensError: the draw falls on an unnamed token, or may fall on one.
     """
     if not stage.tail:
         return
@@ -122,7 +122,11 @@ def require_drawable(stage: Distribution, method: str, noise: Tensor) -> None:
 def _refuse(
     named: int, what: str, switch_off: Sequence[Processor] = (), setting: str = "top_k"
 ) -> None:
-    """Args: `switch_off` is to blame where no top-k would help."""
+    """Raise an error that the result depends on unnamed tokens.
+
+    Args:
+        switch_off: processors to switch off, named if no top-k would help.
+    """
     advice = f"set top-k to {named - 1} or less" if named > 1 else "take greedy"
     if switch_off:
         advice, setting = f"switch {_names(switch_off)} off", switch_off[0][0]
@@ -142,9 +146,9 @@ def _names(processors: Sequence[Processor]) -> str:
 def _penalised(
     before: Distribution, processor: Processor, unnamed: Tensor, ceiling: float, tail: float
 ) -> tuple[Distribution, float]:
-    """The stage after a penalty or a ban, and how much mass the tail may have lost by it.
+    """Return the stage after a penalty or ban, and the tail mass that it may have removed.
 
-    That is NaN where a token of the tail may now be likelier than was said.
+    The mass is NaN if a token of the tail may now exceed its former bound.
     """
     name, act, arguments = processor
     after = act(before.logits.masked_fill(unnamed, ceiling), *arguments)
@@ -165,7 +169,9 @@ def _penalised(
 
 
 def _completed(logits: Tensor, unnamed: Tensor, mass: float, ceiling: float) -> Iterator[Tensor]:
-    """The row with a tail of some mass: as few tokens as can be, and as many."""
+    """Yield the row completed by a tail of some mass: with as few tokens as possible, and with as
+    many.
+    """
     places = unnamed.nonzero().squeeze(-1)
     if not mass:
         yield logits
@@ -181,14 +187,16 @@ def _completed(logits: Tensor, unnamed: Tensor, mass: float, ceiling: float) -> 
 
 
 def _places(stage: Distribution, unnamed: Tensor) -> Tensor:
-    """Mask of the places in a distribution that hold unnamed tokens."""
+    """Return a mask of the positions in a distribution that hold unnamed tokens."""
     return unnamed if stage.ids is None else unnamed[stage.ids]
 
 
 def _see_equal_cuts(
     runs: Sequence[Sequence[Distribution]], unnamed: Tensor, refuse: partial[None]
 ) -> None:
-    """Whatever the tail is, a filter keeps the same named tokens, and all of the tail or none."""
+    """Require that a filter keeps the same named tokens under every tail, and the whole tail or
+    none of it.
+    """
     for at in range(1, len(runs[0])):
         after = [_alive(run[at], unnamed) for run in runs]
         before = [_alive(run[at - 1], unnamed) for run in runs]
@@ -209,7 +217,7 @@ def _alive(stage: Distribution, unnamed: Tensor) -> Tensor:
 
 
 def _named(stage: Distribution, unnamed: Tensor, everything: int) -> Distribution:
-    """A stage of a completed row without the tokens that complete it."""
+    """Return a stage of a completed row without the completing tokens."""
     places = _places(stage, unnamed)
     tail = float(stage.probs[places].sum())
     if not tail:

@@ -1,8 +1,7 @@
-"""In which order other libraries apply temperature and the filters; torch-free.
+"""Orders in which libraries apply temperature and filters; torch-free.
 
-An order is an argument of the lab's functions and of nothing else: runs follow transformers'.
-The functions are this project's (transformers' formulas) in every order, so that what differs
-between two orders is the order alone.
+Only the lab's functions take an order; runs follow transformers'. The functions in every order are
+this project's (with transformers' formulas), so that two orders differ in nothing else.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ class Order:
     """A library's sequence of logits processors; transformers' is that of runs.
 
     Args:
-        key: what the address and the files hold.
-        label: what the page shows.
-        source: file, and function or field, where the order was read.
-        note: what else differs there, in one sentence.
+        key: key in addresses and files.
+        label: label on the page.
+        source: file, and function or field, from which the order was taken.
+        note: another difference of the library, in one sentence.
     """
 
     key: str

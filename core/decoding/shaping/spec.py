@@ -1,7 +1,7 @@
-"""Declaration of a setting of the shaping; nothing here needs torch.
+"""Declaration of a setting of the shaping; torch-free.
 
-Validation, command line, knobs, the layout of trace files, captions, proofs and the reference are
-derived from it; its function stands in `filters`, under the field's name.
+Validation, command line, knobs, layout of trace files, captions, checks and the reference are
+derived from it; its function in `filters` has the field's name.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 from core.decoding.validation import Interval, require_inside
 
 Value = TypeVar("Value")
-# penalty: changes logits by what was written before; ban: removes tokens for that; both act in
-# every method. temperature, filter: act where something is drawn.
+# penalty: changes logits depending on the earlier text; ban: removes tokens depending on it; both
+# act in every method. temperature, filter: act where tokens are drawn.
 Role = Literal["penalty", "ban", "temperature", "filter"]
 
 
@@ -23,9 +23,9 @@ class SliderRange:
     """Range and step of a knob, and the highest number that can be typed.
 
     Args:
-        start: the knob's value on a new page; None where the setting is off.
-        typed: the highest number that can be typed; None for the slider's own end.
-        decode: shown on Decode too, else in the sampling lab alone.
+        start: value of the knob on a new page; None if the setting is off.
+        typed: highest number that can be typed; None for the slider's upper end.
+        decode: whether the Decode page shows it too, not only the sampling lab.
     """
 
     low: float
@@ -39,13 +39,13 @@ class SliderRange:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The text field on Decode of a setting that is no number; one item a line.
+    """Text field on the Decode page for a setting that is no number; one item per line.
 
     Args:
-        help, placeholder: of the field.
-        read: the setting's value in a text; gets what finds the id of a token's text. Raises
-            ConfigError at a line of another form.
-        write: the text of a value.
+        help, placeholder: texts of the field.
+        read: returns the setting's value for a text; its second argument returns the id for a
+            token's text. Raises ConfigError for a wrong line.
+        write: returns the text for a value.
     """
 
     help: str
@@ -59,32 +59,33 @@ class SettingSpec:
     """A setting of the shaping; the field's default is the value at which it is off.
 
     Args:
-        label: as its knob is called; in lower case its short name in figures.
-        help: sentences, the last one says which value is off.
-        interval: the numbers that are allowed; None where `read` says what is allowed.
-        name: as figures and captions call it; empty where that is the label in lower case.
-        key: of its control in the address; empty where that is the field's name.
-        sorts: whether its function sorts the row, so that ties fall by the row's length.
-        reads_each: whether its cut depends on more of the unlikely tokens than how many are in and
-            what mass and entropy they have together.
-        slider: its knob; None where it has none.
-        stretch: how many times as far off a logit may be after it as before.
-        acts_from: the number of tokens before the step from which on it acts.
-        part_of: the setting that switches it on, where it is a further number of that one; the
-            function of that one gets all of them in a tuple, in the order of the fields.
-        per_step: whether its function reads the step (text, place, noise of its own); what
-            penalises always does.
-        generate: the argument of transformers' `generate`; empty where that is the field's name,
-            None where transformers has none.
-        passed: the value as `generate` takes it.
-        read: of a value that is no number: checks it and returns it as it is kept (hashable),
-            what JSON made of it too. Gets owner, field and value; raises ConfigError.
-        parse: the items in one text of the command line, where the option may be given several
-            times; None for a number.
-        lines: its text field; None where it has none.
-        shown: the value as captions say it, after the name.
-        token_ids: the tokens that a value names, which a model must have.
-        field, off, whole: are set from the field.
+        label: label of its knob; in lower case, its short name in figures.
+        help: help sentences; the last one names the value for off.
+        interval: allowed numbers; None if `read` validates the value.
+        name: name in figures and captions; empty for the label in lower case.
+        key: key of its control in the address; empty for the field's name.
+        sorts: whether its function sorts the row, so that the order of ties depends on the row's
+            length.
+        reads_each: whether its threshold depends on the unlikely tokens individually, not only on
+            their number, mass and entropy.
+        slider: range of its knob; None without a knob.
+        stretch: factor by which it may enlarge the error of a logit.
+        acts_from: number of earlier tokens from which on it acts.
+        part_of: the setting that switches it on, if it is a further number of that setting, whose
+            function receives all numbers in a tuple in the order of the fields.
+        per_step: whether its function reads the step (text, position, own noise); penalties always
+            do.
+        generate: argument of transformers' `generate`; empty for the field's name, None if
+            transformers has none.
+        passed: converts the value to the argument of `generate`.
+        read: validates a value that is no number, also from JSON, and returns its stored form
+            (hashable). Takes owner, field and value; raises ConfigError.
+        parse: returns the items in one option's text on the command line, if the option can be
+            repeated; None for a number.
+        lines: its text field; None without one.
+        shown: returns the value's text in captions, after the name.
+        token_ids: returns the token ids in a value; a model must have them.
+        field, off, whole: set from the field.
     """
 
     role: Role
@@ -118,19 +119,19 @@ class SettingSpec:
 
     @property
     def on_decode(self) -> bool:
-        """True if it has a knob on Decode."""
+        """True if it has a knob on the Decode page."""
         return self.slider is not None and self.slider.decode
 
     @property
     def penalises(self) -> bool:
-        """True if it acts for what was written before, in every method."""
+        """True if it acts on the earlier text, in every method."""
         return self.role in ("penalty", "ban")
 
     def checked(self, owner: str, value: object) -> Any:
-        """The value as it is kept.
+        """Return the value as it is stored.
 
         Raises:
-            ConfigError: it is outside its interval, or of another kind.
+            ConfigError: the value is outside its interval, or of another kind.
         """
         if self.read is not None:
             return self.read(owner, self.field, value)
@@ -140,13 +141,13 @@ class SettingSpec:
 
 
 def setting(default: Value, spec: SettingSpec) -> Value:
-    """A field of a frozen dataclass, with its declaration."""
+    """Return a field of a frozen dataclass, with its declaration."""
     declared: Value = field(default=default, metadata={"spec": spec})
     return declared
 
 
 def specs_of(kind: type[Any]) -> dict[str, SettingSpec]:
-    """The declarations of a dataclass' fields, by field, in their order."""
+    """Return the declarations of a dataclass' fields, by field, in their order."""
     return {
         declared.name: replace(
             spec := declared.metadata["spec"],

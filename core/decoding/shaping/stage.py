@@ -1,7 +1,7 @@
-"""A stage of the shaping: a function of logits that may know its step, or a state beside it.
+"""Stages of the shaping: functions of logits, which may read their step or keep a state.
 
-A setting's function stands in `filters` under the setting's name: `act(logits, value, context)`. A
-stage that keeps a state for a run is a class there, made with the value, that follows `BoundStage`.
+A setting's function has the setting's name in `filters`: `act(logits, value, context)`. A stage
+with a state for a run is a class there that follows `BoundStage` and is created with the value.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from torch import Tensor
 
 
 def named_uniform(seed: int, name: str, index: int) -> float:
-    """Return the number in [0, 1) of a name at a step; the run's generator isn't touched."""
+    """Return the number in [0, 1) for a name at a step, without using the run's generator."""
     digest = hashlib.sha256(f"{seed}/{name}/{index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
 class NamedNoise:
-    """The numbers of a step by name, and a list of those that were taken."""
+    """Numbers of a step by name, and a record of those that were used."""
 
     __slots__ = ("_index", "_seed", "drawn")
 
@@ -33,15 +33,15 @@ class NamedNoise:
 
 
 class StepContext(NamedTuple):
-    """The information that a stage has beside the logits.
+    """Information that a stage gets in addition to the logits.
 
     Args:
         ids: prompt and generated tokens.
-        prompt_length: how many of `ids` are the prompt's.
-        uniform: a number in [0, 1) by the name of the stage's setting, the same at this step in
-            every run with this seed; recorded in the step.
-        token_bytes: the text of a token.
-        min_tokens_to_keep: how many tokens every filter leaves at least.
+        prompt_length: number of prompt tokens in `ids`.
+        uniform: returns a number in [0, 1) for the setting's name; it is the same at this step in
+            every run with this seed, and the step records it.
+        token_bytes: returns the bytes of a token.
+        min_tokens_to_keep: minimum number of tokens that every filter leaves.
     """
 
     ids: Sequence[int] = ()
@@ -51,25 +51,25 @@ class StepContext(NamedTuple):
     min_tokens_to_keep: int = 1
 
 
-# logits `[..., vocab]` of a step, of many where the setting doesn't read the step; the value
+# Arguments: logits `[..., vocab]`, of several steps if the setting doesn't read the step; the value
 StageFunction: TypeAlias = Callable[[Tensor, Any, StepContext], Tensor]
 
 
 class BoundStage(Protocol):
-    """A stage with a state, for one run."""
+    """A stage with a state, bound to one run."""
 
     def __call__(self, logits: Tensor, context: StepContext) -> Tensor:
-        """`[vocab]` logits, -inf where a token is removed."""
+        """Return `[vocab]` logits, -inf for removed tokens."""
         ...
 
     def accept(self, token_id: int) -> None:
-        """Take in the token that followed on the last logits."""
+        """Update the state with the token that was chosen after the last logits."""
         ...
 
     def rollback(self, count: int) -> None:
-        """Forget the last accepted tokens."""
+        """Remove the last accepted tokens from the state."""
         ...
 
     def fork(self) -> BoundStage:
-        """An independent copy."""
+        """Return an independent copy."""
         ...

@@ -1,4 +1,4 @@
-"""From logits to the distribution drawn from, one named stage after the other."""
+"""Stages from the logits to the final distribution, applied one after the other."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from core.decoding.shaping.stage import StageFunction
 
 
 class Processor(NamedTuple):
-    """A stage at a step: its name, its function and the function's arguments after the logits."""
+    """A stage at a step: its name, its function, and the function's arguments after the logits."""
 
     name: str
     act: Callable[..., Tensor]
     arguments: tuple[Any, ...] = ()
 
 
-# The functions carry their settings' names.
+# The functions have their settings' names.
 ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
 
-# Stages that need their step's context, and so one row at a time.
+# Stages that read the step's context, and so take one row at a time.
 READS_STEP = {
     name for name, act in ACTS.items() if SETTINGS[name].reads_step or isinstance(act, type)
 }
 
-_FEW = 128  # So many are looked up sooner one by one than by operations on tensors.
+_FEW = 128  # Up to this number, separate lookups are faster than tensor operations.
 
 NO_DISTRIBUTION = (
     "The model returned logits that are no distribution (NaN or infinite); "
@@ -48,19 +48,20 @@ NO_DISTRIBUTION = (
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A named distribution over the tokens that are still in.
+    """A named distribution over the tokens that are not removed.
 
     Args:
-        name: of the stage that made it.
-        ids: `[kept]` ascending token ids that `logits` belong to; None for the whole vocabulary.
-        logits: `[kept]`, -inf where a token is out but was not dropped from the tensor.
-        probs: `[kept]`, their softmax.
-        log_norm: the log-sum-exp of `logits`, so that ln p = logits - log_norm.
-        kept: how many tokens are in.
-        removed_mass: what this stage took from the distribution before it.
-        tail: the mass of tokens that are in but that nobody knows (`known`); `probs` are the rest.
-        noise: the stage's own uniform number, where it took one.
-        exact: whether `tail` is known; else it is the most that may be.
+        name: name of the stage that made it.
+        ids: `[kept]` ascending token ids of `logits`; None for the whole vocabulary.
+        logits: `[kept]`; -inf for a removed token that is still in the tensor.
+        probs: `[kept]`; softmax of the logits.
+        log_norm: log-sum-exp of `logits`, so that ln p = logits - log_norm.
+        kept: number of tokens that are not removed.
+        removed_mass: mass that this stage removed from the previous distribution.
+        tail: mass of unremoved tokens that the server does not name (`known`); `probs` hold the
+            others.
+        noise: the stage's own uniform number, if it used one.
+        exact: whether `tail` is exact; otherwise it is an upper bound.
     """
 
     name: str
@@ -75,11 +76,11 @@ class Distribution:
     noise: float | None = None
 
     def token_id(self, position: int) -> int:
-        """The token at a position of `logits`."""
+        """Return the token at a position of `logits`."""
         return position if self.ids is None else int(self.ids[position])
 
     def log_probs_of(self, token_ids: Tensor) -> list[float]:
-        """ln p of some tokens, `[n]` ids; -inf where a token was removed."""
+        """Return ln p for `[n]` token ids; -inf for a removed token."""
         log_norm = self.log_norm
         if self.ids is None:
             return [logit - log_norm for logit in self.logits.take(token_ids).tolist()]
@@ -92,13 +93,13 @@ class Distribution:
 
 
 def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution:
-    """The model's own distribution, `[vocab]` logits.
+    """Return the model's own distribution, given `[vocab]` logits.
 
     Args:
-        top: the highest of them, where they are known already.
+        top: the highest logits, if known already.
 
     Raises:
-        DecodingError: the logits hold NaN or +inf, or nothing but -inf.
+        DecodingError: the logits hold NaN or +inf, or only -inf.
     """
     probs, log_norm = _normalise(logits, top)
     if math.isnan(log_norm):
@@ -109,12 +110,12 @@ def raw_distribution(logits: Tensor, top: Ranking | None = None) -> Distribution
 
 
 def _normalise(logits: Tensor, top: Ranking | None = None) -> tuple[Tensor, float]:
-    """Probabilities, and the log-sum-exp to float32's relative (not absolute) precision."""
+    """Return the probabilities, and the log-sum-exp with float32's relative precision."""
     probs = torch.softmax(logits, dim=-1)
     if top is not None and top.ids:
         highest, logit = float(probs[top.ids[0]]), top.logits[0]
     else:
-        # A maximum along a dimension takes half as long as one over all of a tensor.
+        # A maximum along a dimension takes half the time of one over the whole tensor.
         highest, logit = float(probs.amax(dim=-1)), float(logits.amax(dim=-1))
     return probs, logit - math.log(highest) if highest > 0 else math.nan
 
@@ -124,13 +125,13 @@ def shape(
     processors: Sequence[Processor],
     vocab_size: int | None = None,
 ) -> list[Distribution]:
-    """Apply the processors in order and keep every distribution on the way, `start` first.
+    """Apply the processors in order and return all distributions, `start` first.
 
     Args:
-        vocab_size: where `start` is not over the whole vocabulary any more.
+        vocab_size: size of the vocabulary, if `start` doesn't cover all of it.
 
     Raises:
-        DecodingError: nothing is left (every token banned by penalties).
+        DecodingError: no token is left (penalties banned all).
     """
     stages, size = [start], vocab_size or len(start.logits)
     for name, act, arguments in processors:
@@ -138,8 +139,8 @@ def shape(
         if before.ids is None or not _needs_all(name, before.logits):
             logits = act(before.logits, *arguments)
         else:
-            # Which of two tied tokens a sort puts first depends on the length of the row, and
-            # transformers sorts the whole one. A stage that reads the step may look for ids.
+            # The order of ties after a sort depends on the row's length, and transformers sorts the
+            # whole row. A stage that reads the step may need ids.
             row = torch.full((size,), -math.inf).scatter_(0, before.ids, before.logits)
             logits = act(row, *arguments).take(before.ids)
         stages.append(_stage_after(before, name, logits))
@@ -147,7 +148,7 @@ def shape(
 
 
 def _needs_all(name: str, logits: Tensor) -> bool:
-    """Return True if a stage needs the whole row where some tokens are out already."""
+    """Return True if a stage needs the whole row even after tokens were removed."""
     return name in ACTS and (name in READS_STEP or (SETTINGS[name].sorts and _has_ties(logits)))
 
 
@@ -159,10 +160,10 @@ def _has_ties(logits: Tensor) -> bool:
 
 def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distribution:
     cuts = name not in RESCALING and name not in BANS
-    # Of a long row the few that stay are normalised alone.
+    # In a long row only the few remaining tokens are normalised.
     keep = places_left(logits) if cuts and len(logits) >= LONG else None
     if keep is not None:
-        logits = logits.take(keep)  # A third of what an index takes.
+        logits = logits.take(keep)  # Takes a third of the time of indexing.
     probs, log_norm = _normalise(logits) if len(logits) else (logits, math.nan)
     if math.isnan(log_norm):
         raise DecodingError(
@@ -173,9 +174,9 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
     if cuts and keep is None:
         keep = places_left(logits)
         logits, probs = logits.take(keep), probs.take(keep)
-    # A mask is cheaper than the list of the many that a ban leaves.
+    # A mask is cheaper than a list of the many tokens that a ban leaves.
     count = int(count_above(logits, -math.inf)) if keep is None else len(keep)
-    # Two sums over the same tokens may differ by a rounding, which is no mass.
+    # Two sums over the same tokens may differ by rounding, which is no removed mass.
     had = before.log_norm if count < before.kept else log_norm
     removed_mass = max(0.0, -math.expm1(log_norm - had))
     ids = before.ids
@@ -185,7 +186,9 @@ def _stage_after(before: Distribution, name: str, logits: Tensor) -> Distributio
 
 
 def only(before: Distribution, position: int) -> Distribution:
-    """Greedy as a stage: the one-hot distribution on one position of `before.logits`."""
+    """Return the stage of greedy decoding: a one-hot distribution at one position of
+    `before.logits`.
+    """
     ids = torch.tensor([before.token_id(position)])
     logit = before.logits[position : position + 1]
     removed_mass = max(0.0, -math.expm1(float(logit) - before.log_norm))

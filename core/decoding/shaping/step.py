@@ -1,25 +1,24 @@
-"""The shaper of a step: from a model's logits to the distributions that a token is drawn from.
+"""Shaper of a step: it turns a model's logits into the distributions that lead to the draw.
 
-Every method shapes by a `StepShaper`, and so does whoever runs a step again (the lab, a proof):
+Every method uses a `StepShaper`; so do the lab and the checks, which run steps again:
 
     shaper = StepShaper(shaping, draws=True, min_new_tokens=0, eos_ids=model.eos_ids, seed=7)
     stages = shaper.distributions(logits, ids, index)  # one row, recorded: `raw` first
     shaped = shaper.rows(logits, ids_of_rows, indexes)  # many rows at once, nothing recorded
 
-`ids` are the prompt's tokens and all that were generated before the step, `index` is the number of
-the generated ones, so `len(ids) - index` is the prompt's length. `draws=False`, or temperature 0,
-leaves temperature and filters out; `distributions` then ends with the one-hot stage `argmax`.
-`names` is another order than that of runs (the lab's). A row of `rows` equals the last distribution
-that `distributions` gives for it, `argmax` aside.
+`ids` are the prompt's tokens and the tokens generated before the step; `index` is the number of
+generated tokens, so `len(ids) - index` is the prompt's length. With `draws=False` or temperature 0,
+temperature and filters are left out, and `distributions` ends with the one-hot stage `argmax`.
+`names` gives another order than that of runs (in the lab). A row of `rows` equals the last
+distribution of `distributions`, apart from `argmax`.
 
-A step may be given at any time and again, and is the same to the last bit: a stage's own noise
-follows from seed, name and index. Only stages with a state (`stage.BoundStage`) want a run's steps
-one after the other; the shaper forks them, rolls them back and lets them accept tokens by itself,
-by the `ids` that it is given.
+Steps may be given in any order and repeatedly, with bitwise equal results: a stage's own noise
+follows from seed, name and index. Only stages with a state (`stage.BoundStage`) need a run's steps
+in order; the shaper forks them, rolls them back and lets them accept tokens according to `ids`.
 
-The shaper of a run, as the method itself makes it: `autoregressive.engine.shaper_of(model, config)`
-for one sequence (with `config.chooser` for Reasoning), `beam.candidates.shaper_of(model, config)`
-for log-probabilities of beams.
+Methods make their shapers by `autoregressive.engine.shaper_of(model, config)` for one sequence
+(with `config.chooser` for Reasoning), and by `beam.candidates.shaper_of(model, config)` for
+log-probabilities of beams.
 """
 
 from __future__ import annotations
@@ -50,21 +49,21 @@ from core.decoding.shaping.stages import (
 
 # Above this many tokens, sorting row by row is faster than sorting the batch.
 _BATCHED_SORTS_TO = 4096
-# Two steps of the largest beam.
+# Number of cached states: two steps of the largest beam.
 _STATES = 128
 
 
 class StepShaper:
-    """Settings of the shaping, bound for a run.
+    """Shaper bound to a run's settings.
 
     Args:
-        draws: False where the most probable token is taken.
-        eos_ids: end-of-sequence tokens, held back in the first `min_new_tokens` steps.
-        min_tokens_to_keep: how many tokens every filter leaves at least.
-        names: the settings that act, in their order; None for all in the order of runs.
-        known: whether the model names the likeliest tokens alone, the others being NaN.
-        seed: of the stages' own noise.
-        token_bytes: the text of a token, for stages that read it.
+        draws: False if the most probable token is taken.
+        eos_ids: end-of-sequence tokens, suppressed in the first `min_new_tokens` steps.
+        min_tokens_to_keep: minimum number of tokens that every filter leaves.
+        names: the acting settings in their order; None for all in the order of runs.
+        known: whether the model names only the likeliest tokens, so that others are NaN.
+        seed: seed of the stages' own noise.
+        token_bytes: returns the bytes of a token, for stages that read it.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class StepShaper:
             active.add("min_new_tokens")
         self._names = [name for name in names if name in active]
         self._warpers = [name for name in self._names if name in WARPERS]
-        # What each function takes: a tuple where its setting has further numbers.
+        # Value for each function: a tuple if its setting has further numbers.
         self._values: dict[str, Any] = {
             name: tuple(getattr(shaping, part) for part in (name, *parts))
             if (parts := parts_of(name))
@@ -97,11 +96,11 @@ class StepShaper:
             for name in self._names
             if name in ACTS
         }
-        # Those that don't depend on the step.
+        # Stages that don't depend on the step.
         self._still = {
             "min_new_tokens": Processor("min_new_tokens", remove_tokens, (list(eos_ids),))
         }
-        # Stages with a state: the text that each state has taken in, and the states.
+        # Stages with a state: the tokens that each state has accepted, and the states.
         made: dict[str, BoundStage] = {}
         still = StepContext(min_tokens_to_keep=min_tokens_to_keep)
         for name, value in self._values.items():
@@ -125,8 +124,8 @@ class StepShaper:
 
         Args:
             logits: `[vocab]`.
-            top: the highest of them, where they are known already.
-            begun: the first distributions, where they are known already.
+            top: the highest logits, if known already.
+            begun: the first distributions, if known already.
 
         Raises:
             DecodingError: the logits are no distribution, or every token is removed.
@@ -145,15 +144,15 @@ class StepShaper:
         if drawn:
             stages = [replace(stage, noise=drawn.get(stage.name, stage.noise)) for stage in stages]
         if not self.draws:
-            # Where nothing acted, the ranking that the step records says it already.
+            # If no stage acted, the recorded ranking gives the maximum.
             stages.append(_argmax(stages[-1], top if len(stages) == 1 else None))
         return stages
 
     def names_at(self, length: int, index: int, among: Sequence[str] | None = None) -> list[str]:
-        """Return the names of the stages that act at a step, behind `length` tokens.
+        """Return the names of the stages that act at a step after `length` tokens.
 
         Args:
-            among: the stages that are looked at; None for all.
+            among: stages to consider; None for all.
         """
         return [
             name
@@ -171,14 +170,14 @@ class StepShaper:
         ids: Sequence[Sequence[int]],
         indexes: Sequence[int],
     ) -> Tensor:
-        """Return shaped logits `[n, vocab]`, -inf where a token is removed.
+        """Return shaped logits `[n, vocab]`, -inf for removed tokens.
 
-        A row may be left without any token. The given logits stay as they are.
+        A row may lose all tokens. The given logits are not changed.
 
         Args:
-            logits: `[n, vocab]`; of beams, log-probabilities.
-            ids: of each row, as of `distributions`.
-            indexes: of each row.
+            logits: `[n, vocab]`; log-probabilities for beams.
+            ids: for each row, as in `distributions`.
+            indexes: for each row, as in `distributions`.
         """
         penalties = [name for name in self._names if name not in self._warpers]
         for names in (penalties, *([name] for name in self._warpers)):
@@ -194,7 +193,7 @@ class StepShaper:
         return logits
 
     def _one_by_one(self, names: Sequence[str], size: int) -> bool:
-        """Return True if rows differ in their acts, or are sorted sooner one after the other."""
+        """Return True if rows have different stages, or are sorted faster one at a time."""
         long = size > _BATCHED_SORTS_TO
         return any(
             name not in ACTS or name in READS_STEP or (long and SETTINGS[name].sorts)
@@ -207,7 +206,9 @@ class StepShaper:
         ids: Sequence[int],
         index: int,
     ) -> tuple[list[Processor], dict[str, float]]:
-        """Return the acts of some stages at a step, and the noise that they will draw, by name."""
+        """Return the processors of some stages at a step, and the noise that they will use, by
+        name.
+        """
         acts: list[Processor] = []
         context: StepContext | None = None
         states: dict[str, BoundStage] = {}
@@ -231,7 +232,7 @@ class StepShaper:
         return acts, {} if context is None else context.uniform.drawn
 
     def _states_at(self, context: StepContext) -> dict[str, BoundStage]:
-        """The states after a text: those of the nearest text, led on from there."""
+        """Return the states after some tokens, continued from the nearest cached state."""
         text = context.ids[context.prompt_length :]
         ends = [_shared(taken_in, text) for taken_in, _ in self._states]
         shared = max(ends)
@@ -246,12 +247,12 @@ class StepShaper:
 
 
 def _argmax(last: Distribution, top: Ranking | None) -> Distribution:
-    """Return greedy's one-hot stage; the first of equal maxima wins."""
+    """Return the one-hot stage of greedy decoding; of equal maxima the first wins."""
     return only(last, top.ids[0] if top else first_maximum(last.logits))
 
 
 def _shared(text: Sequence[int], other: Sequence[int]) -> int:
-    """Return the number of first tokens that two texts share."""
+    """Return the length of two texts' common prefix, in tokens."""
     pairs = zip(text, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 

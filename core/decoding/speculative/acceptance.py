@@ -1,6 +1,6 @@
-"""The acceptance rules as arithmetic on plain numbers, and what they do to one token, exactly.
+"""Acceptance rules as arithmetic on plain numbers, and their exact effect on one token.
 
-The engine, the proof and the table of a page use the same functions; torch-free.
+The engine, the checks and a page's table use the same functions; torch-free.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from core.decoding.speculative.config import Acceptance
 
 
 def accept_probability(target_prob: float, draft_prob: float) -> float:
-    """min(1, target_prob / draft_prob) (Leviathan et al. 2023; Chen et al. 2023).
+    """Return min(1, target_prob / draft_prob) (Leviathan et al. 2023; Chen et al. 2023).
 
     Args:
-        draft_prob: above 0, or the draft could not have proposed the token.
+        draft_prob: above 0, as the draft proposed the token.
     """
     return 1.0 if target_prob >= draft_prob else target_prob / draft_prob
 
 
 def typical_threshold(entropy: float, posterior_threshold: float, posterior_alpha: float) -> float:
-    """Threshold of target_prob: min(epsilon, delta * exp(-entropy)) (Cai et al. 2024).
+    """Return the threshold of target_prob: min(epsilon, delta * exp(-entropy)) (Cai et al. 2024).
 
     Args:
-        entropy: of the target's shaped distribution, nats.
+        entropy: entropy of the target's shaped distribution, nats.
     """
     return min(posterior_threshold, posterior_alpha * math.exp(-entropy))
 
 
 class TableRow(NamedTuple):
-    """Effect of one round of one drafted token on one token of the vocabulary.
+    """Probabilities of one token of the vocabulary in a round with one drafted token.
 
     Args:
-        accept_prob: with which it is accepted once drafted.
+        accept_prob: probability that the token is accepted if drafted.
         accepted: draft_prob * accept_prob, the probability that it is drafted and accepted.
-        residual: the probability with which it is drawn after a rejection.
-        recovered: P(rejection) * residual; not conditional.
-        emitted: accepted + recovered, to be compared with target_prob.
+        residual: probability that the token is drawn after a rejection.
+        recovered: P(rejection) * residual, the unconditional probability.
+        emitted: accepted + recovered, to compare with target_prob.
     """
 
     target_prob: float
@@ -54,7 +54,7 @@ class TableRow(NamedTuple):
 
 
 class AcceptanceTable(NamedTuple):
-    """The exact outcome of one verification for a whole (small) vocabulary.
+    """Exact outcome of one verification for every token of a small vocabulary.
 
     `rejected` is the probability that the drafted token is rejected.
     """
@@ -64,7 +64,9 @@ class AcceptanceTable(NamedTuple):
 
     @property
     def total_variation(self) -> float:
-        """Half the summed distance of what is emitted from the target; 0 where nothing is lost."""
+        """Total variation distance of emitted and target probabilities; 0 if the rule is
+        lossless.
+        """
         return sum(abs(row.emitted - row.target_prob) for row in self.rows) / 2
 
 
@@ -78,10 +80,10 @@ def acceptance_table(
     """Enumerate a rule's outcome over every token that the draft may propose.
 
     Args:
-        target_probs: adding up to 1, as do `draft_probs`, of the same length.
+        target_probs: probabilities that sum to 1; `draft_probs` have the same length and sum.
 
     Raises:
-        ValueError: lengths that differ, a negative number, or sums that are not 1.
+        ValueError: lengths differ, a number is negative, or a sum is not 1.
     """
     _require_distributions(target_probs, draft_probs)
     entropy = -sum(p * math.log(p) for p in target_probs if p > 0)
@@ -92,7 +94,7 @@ def acceptance_table(
         weights = [max(0.0, t - d) for t, d in pairs]
     elif acceptance == "exact":
         accept = list(target_probs)
-        # The target's sample differs from the drafted token, whichever that was.
+        # The target's sample differs from the drafted token.
         weights = [t * (1 - d) for t, d in pairs]
     else:
         accept = [float(t > threshold) for t in target_probs]

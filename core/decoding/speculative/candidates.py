@@ -1,4 +1,4 @@
-"""The candidates of a round: both models' most probable tokens at every position, read at once."""
+"""Candidates of a round: both models' most probable tokens at every position, read at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.decoding.speculative.types import PairCandidate
 
 
 class Position(NamedTuple):
-    """A position to be recorded: `draft_row` is None where the draft has no distribution."""
+    """A position to record; `draft_row` is None if the draft has no distribution there."""
 
     row: int
     draft_row: int | None
@@ -31,11 +31,11 @@ def read_positions(
     draft: Rows,
     top_candidates: int,
 ) -> list[tuple[PairCandidate, ...]]:
-    """For each position its own tokens and the `top_candidates` of either model.
+    """Return, for each position, its own tokens and the `top_candidates` of either model.
 
     Args:
-        logits: of the target, `[n, vocab]`.
-        draft_logits: of the draft, `[vocab]` for each of its rows; empty for prompt lookup.
+        logits: the target's logits, `[n, vocab]`.
+        draft_logits: the draft's logits, `[vocab]` for each of its rows; empty for prompt lookup.
     """
     if not positions:
         return []
@@ -49,7 +49,7 @@ def read_positions(
     at = (torch.tensor(rows), torch.tensor(token_ids))
     raw = (logits[at] - torch.logsumexp(logits, -1)[at[0]]).exp().tolist()
     probs = _probs(target, rows, token_ids, at)
-    # Rows that the draft doesn't have are read at its last one and left out below.
+    # Rows that the draft lacks use its last row and are left out below.
     last = max(0, len(draft) - 1)
     draft_rows = [min(row, last) for row in rows]
     draft_at = (torch.tensor(draft_rows), at[1])
@@ -74,7 +74,7 @@ def read_positions(
 def _shown(
     position: Position, tops: Sequence[list[int]], draft_tops: Sequence[list[int]]
 ) -> list[int]:
-    """Each token once."""
+    """Return the tokens to show, each once."""
     ids = dict.fromkeys(tops[position.row])
     if position.draft_row is not None and draft_tops:
         ids.update(dict.fromkeys(draft_tops[position.draft_row]))

@@ -1,4 +1,4 @@
-"""The settings of speculative decoding."""
+"""Settings of speculative decoding."""
 
 from __future__ import annotations
 
@@ -14,41 +14,42 @@ Scoring: TypeAlias = Literal["multi_query", "batch_expansion"]
 SCORINGS: tuple[Scoring, ...] = ("multi_query", "batch_expansion")
 Drafter: TypeAlias = Literal["model", "prompt_lookup"]
 
-# Of typical acceptance.
+# Upper bound of typical acceptance's two numbers.
 MAX_POSTERIOR = 0.99
 _POSTERIOR = Interval(0.0, MAX_POSTERIOR)
 MAX_DRAFT_LENGTH = 64
-# That a draft-length sweep measures.
+# Draft lengths that a draft-length sweep measures.
 SWEPT_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speculative(MethodConfig):
-    """A draft proposes tokens, the target scores them in one forward and accepts or rejects each.
+    """Speculative decoding: a draft proposes tokens; the target scores them in one forward and
+    accepts or rejects each.
 
-    Temperature 0 in `shaping` is greedy decoding by the same rules.
+    With temperature 0 in `shaping`, the same rules give greedy decoding.
 
     Args:
-        draft_length: how many tokens are drafted a round at most.
+        draft_length: maximum number of tokens that are drafted in a round.
         acceptance: `speculative` accepts with probability min(1, target_prob / draft_prob)
-            (Leviathan et al. 2023, Chen et al. 2023); `exact` if the target's own sample is the
-            drafted token; `typical` if target_prob is above a threshold (Cai et al. 2024), which
-            changes the output distribution.
-        scoring: `multi_query` is one sequence with a query for each position, `batch_expansion` one
-            sequence for each position.
-        drafter: `model` is a second model, `prompt_lookup` repeats what followed the last tokens
-            earlier in the text.
-        draft_temperature: the draft's own; None takes that of `shaping`, whose filters and
+            (Leviathan et al. 2023, Chen et al. 2023); `exact` accepts if the target's own sample is
+            the drafted token; `typical` accepts if target_prob exceeds a threshold (Cai et al.
+            2024), which changes the output distribution.
+        scoring: `multi_query` feeds one sequence with a query for each position; `batch_expansion`
+            feeds one sequence for each position.
+        drafter: `model` is a second model; `prompt_lookup` repeats the tokens that followed an
+            earlier occurrence of the last tokens.
+        draft_temperature: temperature of the draft; None uses that of `shaping`, whose filters and
             penalties act on both models.
-        draft_threshold: drafting ends behind a token with a lower probability in the draft (before
-            temperature and filters); 0 is off. transformers' `assistant_confidence_threshold`.
-        adaptive: draft_length is where the length starts; two more after a round that had so many
-            tokens accepted, else one less (transformers' "heuristic" schedule; at most 64).
-        lookup_ngram: the longest run of last tokens that prompt lookup searches for.
-        posterior_threshold: of typical acceptance, epsilon: what target_prob never has to exceed.
-        posterior_alpha: of typical acceptance, delta: the threshold is
-            min(epsilon, delta * exp(-entropy)) (defaults as in vLLM).
-        seed: of every draw in the run.
+        draft_threshold: drafting ends after a token whose draft probability (before temperature and
+            filters) is lower; 0 is off. transformers' `assistant_confidence_threshold`.
+        adaptive: whether the length changes, starting at draft_length: plus 2 after a round with
+            all tokens accepted, otherwise minus 1 (transformers' "heuristic" schedule; at most 64).
+        lookup_ngram: length of the longest n-gram that prompt lookup searches for.
+        posterior_threshold: epsilon of typical acceptance, the upper bound of the threshold.
+        posterior_alpha: delta of typical acceptance: the threshold is min(epsilon, delta *
+            exp(-entropy)) (defaults as in vLLM).
+        seed: seed of every draw in the run.
     """
 
     method: ClassVar[str] = "speculative"
@@ -70,14 +71,14 @@ class Speculative(MethodConfig):
     lookup_ngram: int = setting(
         2, "of prompt lookup: the longest run of last tokens to search for", Interval(1, 100)
     )
-    # With 1 for both not even a certain token would lie above the threshold.
+    # With 1 for both, not even a token of probability 1 would exceed the threshold.
     posterior_threshold: float = setting(0.09, "of typical acceptance: epsilon", _POSTERIOR)
     posterior_alpha: float = setting(0.3, "of typical acceptance: delta", _POSTERIOR)
     seed: int = setting(0, within=SEED)
 
     @property
     def lossless(self) -> bool:
-        """Return whether the output has the target's distribution."""
+        """Whether the output has the target's distribution."""
         return self.acceptance != "typical" or self.shaping.temperature == 0
 
     @property

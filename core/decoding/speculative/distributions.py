@@ -1,7 +1,7 @@
-"""Distributions of several consecutive positions at once, as speculative decoding compares them.
+"""Distributions of consecutive positions, which speculative decoding compares all at once.
 
-The acts are those of `shaping`, on a batch of rows; greedy's one-hot rows are kept as token ids, so
-that nothing of the vocabulary's size is computed for them.
+The stages are those of `shaping`, on a batch of rows. One-hot rows of greedy decoding are stored as
+token ids, so that nothing of the vocabulary's size is computed for them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_TOKEN = (
 
 
 class Drawn(NamedTuple):
-    """A token with its probability, and where the uniform number fell that drew it."""
+    """A token with its probability, and the interval of the uniform number that drew it."""
 
     token_id: int
     prob: float
@@ -37,12 +37,13 @@ class Drawn(NamedTuple):
 class Rows:
     """One distribution for each position.
 
-    A row that the penalties leave no token is empty: all 0, or -1 in `only`. It may stand behind a
-    token that is never emitted, so that it is an error only where something is drawn from it.
+    A row is empty if the penalties leave no token: its probabilities are all 0, or it is -1 in
+    `only`. Such a row may follow a token that is never emitted, so it is an error only if a token
+    is drawn from it.
 
     Args:
-        probs: `[n, vocab]`; None where every row is one-hot.
-        only: the one token of each row, where they are.
+        probs: `[n, vocab]`; None if every row is one-hot.
+        only: the token of each row, if all rows are one-hot.
     """
 
     probs: Tensor | None
@@ -52,7 +53,7 @@ class Rows:
         return len(self.only) if self.probs is None else len(self.probs)
 
     def prob_of(self, token_ids: Sequence[int]) -> list[float]:
-        """Row i's probability of token i, for the first rows."""
+        """Return row i's probability of token i, for the first rows."""
         if self.probs is None:
             return [float(a == b) for a, b in zip(self.only, token_ids, strict=False)]
         if not token_ids:
@@ -68,7 +69,7 @@ class Rows:
         return not bool(self.probs[row].any())
 
     def draw(self, row: int, uniform: float) -> Drawn:
-        """The token of a row that the number picks, by the inverse CDF of `draws`.
+        """Draw a token of a row by a uniform number, with the inverse CDF of `draws`.
 
         Raises:
             DecodingError: no token is left.
@@ -82,7 +83,7 @@ class Rows:
 
 
 def join(parts: Sequence[Rows]) -> Rows:
-    """The rows of all parts, which are all one-hot or all not."""
+    """Concatenate the rows of all parts, which are all one-hot or all not."""
     tensors = [part.probs for part in parts if part.probs is not None]
     if tensors:
         return Rows(torch.cat(tensors), [])
@@ -90,7 +91,7 @@ def join(parts: Sequence[Rows]) -> Rows:
 
 
 class PositionShaper:
-    """From the logits of consecutive positions to their distributions."""
+    """Converts the logits of consecutive positions to their distributions."""
 
     def __init__(
         self, shaping: Shaping, min_new_tokens: int, eos_ids: Collection[int], seed: int = 0
@@ -98,17 +99,17 @@ class PositionShaper:
         self._shaper = StepShaper(
             shaping, min_new_tokens=min_new_tokens, eos_ids=eos_ids, seed=seed
         )
-        # Without temperature every row is one-hot.
+        # At temperature 0 every row is one-hot.
         self.draws = self._shaper.draws
 
     def __call__(self, logits: Tensor, ids: Sequence[int], index: int) -> Rows:
-        """The distributions drawn from.
+        """Return the final distributions.
 
         Args:
             logits: `[n, vocab]`.
-            ids: prompt, generated and drafted tokens; the last row follows on all of them, the row
-                before it on all but the last, ...
-            index: of the generated token that the first row is for.
+            ids: prompt, generated and drafted tokens; the last row follows all of them, the row
+                before it all but the last, and so on.
+            index: index of the generated token that the first row gives.
 
         Raises:
             DecodingError: the logits are no distribution.
@@ -139,7 +140,7 @@ def _require_distributions(logits: Tensor) -> None:
 
 
 def residual_masses(target: Rows, draft: Rows) -> list[float]:
-    """The sum of max(0, target - draft) over the vocabulary, for each of the draft's rows."""
+    """Return the sum of max(0, target - draft) over the vocabulary, for each row of the draft."""
     n = len(draft)
     if target.probs is None:
         tokens = [max(0, token_id) for token_id in target.only[:n]]
@@ -154,7 +155,7 @@ def residual_masses(target: Rows, draft: Rows) -> list[float]:
 
 
 def residual(target: Rows, draft: Rows, row: int) -> Rows:
-    """max(0, target - draft), renormalised; the target itself where rounding leaves nothing."""
+    """Return max(0, target - draft), renormalised; the target itself if rounding leaves nothing."""
     if target.probs is None:
         return Rows(None, [target.only[row]])
     probs = target.probs[row]
@@ -168,7 +169,7 @@ def residual(target: Rows, draft: Rows, row: int) -> Rows:
 
 
 def entropies(rows: Rows) -> list[float]:
-    """Nats, of each row."""
+    """Return each row's entropy, in nats."""
     if rows.probs is None:
         return [0.0] * len(rows.only)
     values: list[float] = torch.special.entr(rows.probs).sum(dim=-1).clamp_(min=0).tolist()

@@ -25,9 +25,9 @@ class Proposal:
     """Tokens drafted in one round.
 
     Args:
-        rows: the distribution that each token was drawn from.
-        logits: the draft's own, `[vocab]` a token; empty for prompt lookup.
-        uniforms: the numbers that drew the tokens, None where there was only one to take.
+        rows: distribution from which each token was drawn.
+        logits: the draft's logits, `[vocab]` for each token; empty for prompt lookup.
+        uniforms: numbers that drew the tokens; None for a row with one token only.
     """
 
     token_ids: list[int] = field(default_factory=list)
@@ -45,21 +45,23 @@ class Draft(Protocol):
     """Seconds that the prompt took."""
 
     def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
-        """At most `length` tokens after `ids` (prompt and generated; `index` of them generated)."""
+        """Return at most `length` tokens after `ids`, of which the last `index` are generated."""
         ...
 
     def keep(self, length: int) -> CacheSizes | None:
-        """Forget what follows the first `length` tokens; the sizes of this round."""
+        """Remove everything after the first `length` tokens; return this round's cache sizes."""
         ...
 
 
 class ModelDraft:
-    """A smaller model that runs ahead of the target."""
+    """Draft model: a smaller model that runs ahead of the target."""
 
     def __init__(
         self, context: Context, window: int | None, target: LanguageModel, config: Speculative
     ) -> None:
-        """`context` holds the prompt but for its last token; `window` is the draft's own."""
+        """Create the draft; `context` holds the prompt without its last token, `window` is the
+        draft's own.
+        """
         self._context, self._window = context, window
         self.prefill = 0.0
         self._target, self._eos_ids = target, target.eos_ids
@@ -80,7 +82,7 @@ class ModelDraft:
         """Run the prompt through the draft.
 
         Raises:
-            PromptError: it doesn't fit into the draft's context window.
+            PromptError: the prompt doesn't fit into the draft's context window.
         """
         window = model.context_window
         if window is not None and len(prompt_ids) > window:
@@ -98,11 +100,15 @@ class ModelDraft:
         return draft
 
     def branch(self, config: Speculative) -> ModelDraft:
-        """A draft of its own for another run with the same prompt, before either has begun."""
+        """Return a separate draft for another run with the same prompt, before either has
+        started.
+        """
         return ModelDraft(self._context.branch([0]), self._window, self._target, config)
 
     def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:
-        """One forward for each token; the first one also reads what was emitted since."""
+        """Draft with one forward per token; the first one also reads the tokens emitted since the
+        last round.
+        """
         self._before = self._peak = self._context.length
         proposal, ahead, rows = Proposal(), list(ids), []
         room = length if self._window is None else self._window - len(ids) + 1
@@ -144,8 +150,10 @@ class ModelDraft:
 
 
 class PromptLookup:
-    """Drafts what followed the last tokens before (Saxena 2023; transformers'
-    `PromptLookupCandidateGenerator`: longest n-gram first, then the leftmost match)."""
+    """Prompt lookup: draft the tokens that followed an earlier occurrence of the last tokens
+    (Saxena 2023; transformers' `PromptLookupCandidateGenerator`: longest n-gram first, then the
+    leftmost match).
+    """
 
     prefill = 0.0
 
@@ -154,7 +162,7 @@ class PromptLookup:
         self._eos_ids = target.eos_ids
 
     def propose(self, ids: Sequence[int], index: int, length: int, noise: Noise) -> Proposal:  # noqa: ARG002 - nothing is drawn
-        """The tokens after the earlier occurrence, each with a probability of 1."""
+        """Return the tokens after the earlier occurrence, each with probability 1."""
         continuation = look_up(ids, self._ngram, length)
         proposal = Proposal(end="no_match" if len(continuation) < length else "length")
         for token_id in continuation:
@@ -168,16 +176,17 @@ class PromptLookup:
         return proposal
 
     def keep(self, length: int) -> None:  # noqa: ARG002 - there is nothing to forget
-        """Nothing to do."""
+        """Do nothing: there is no cache."""
         return
 
 
 def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
-    """Return the tokens after the first earlier occurrence of the last n, n falling to 1.
+    """Return the tokens after the first earlier occurrence of the last n tokens, with n falling to
+    1.
 
     Args:
-        longest: n to begin with.
-        length: of what is returned, at most.
+        longest: the first n.
+        length: maximum number of returned tokens.
     """
     held = list(ids)
     for size in range(min(longest, len(held) - 1), 0, -1):
@@ -189,7 +198,7 @@ def look_up(ids: Sequence[int], longest: int, length: int) -> list[int]:
 
 
 def fit(logits: Tensor, vocab_size: int) -> Tensor:
-    """A draft's logits `[n, own vocab]` as wide as the target's: padding of either one aside."""
+    """Pad or cut a draft's logits `[n, own vocab]` to the target's width; only padding differs."""
     missing = vocab_size - logits.shape[-1]
     if missing > 0:
         return torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)

@@ -1,7 +1,8 @@
-"""Speculative decoding: a draft proposes, the target scores it all in one forward, each is tried.
+"""Speculative decoding: a draft proposes tokens, the target scores them in one forward and verifies
+each.
 
-Speculative sampling is that of Leviathan et al. 2023 and Chen et al. 2023. Greedy decoding is the
-case of one-hot distributions: there is no other code for it.
+Speculative sampling follows Leviathan et al. 2023 and Chen et al. 2023. Greedy decoding is the case
+of one-hot distributions, without separate code.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def generate(
 
     Args:
         prompt_ids: at least one id; prompt and generated tokens together stay within the target's
-            context window. Where the draft's is shorter, it falls silent at its end.
-        draft: the second model, unless tokens are looked up in the text.
+            context window. If the draft's window is shorter, the draft stops proposing at its end.
+        draft: the draft model, unless tokens are looked up in the text.
 
     Raises:
         PromptError: the prompt is empty, holds an unknown id or is too long.
@@ -65,7 +66,7 @@ def generate(
     prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
     yield prompt_step
     with torch.inference_mode():
-        # The last token is read again with the first drafted ones: every round is the same then.
+        # The last token is read again with the first drafted tokens, so that all rounds are alike.
         context.rollback(1)
         source: Draft = PromptLookup(model, config)
         if draft is not None:
@@ -78,7 +79,7 @@ def generate(
 
 
 class _Verdict(NamedTuple):
-    """Outcome of a round: `extra` follows the accepted tokens unless one of those ended the run."""
+    """Outcome of a round; `extra` follows the accepted tokens, unless one of them ended the run."""
 
     outcomes: list[Outcome]
     extra: EmittedByTarget | None
@@ -95,7 +96,7 @@ class _Verdict(NamedTuple):
 
 
 class _Scored(NamedTuple):
-    """A proposal with the target's distributions and verifications."""
+    """A proposal with the target's distributions and the verifications."""
 
     proposal: Proposal
     length: int
@@ -107,7 +108,7 @@ class _Scored(NamedTuple):
 
 
 class Rounds:
-    """The state between two rounds: both contexts, the tokens so far, the run's generator."""
+    """State between two rounds: both contexts, the tokens so far, and the run's generator."""
 
     def __init__(
         self,
@@ -117,7 +118,9 @@ class Rounds:
         prompt_ids: Sequence[int],
         config: Speculative,
     ) -> None:
-        """`context` holds the prompt but for its last token, which every round reads first."""
+        """Create the state; `context` holds the prompt without its last token, which every round
+        reads first.
+        """
         self._model, self._config, self._draft = model, config, draft
         self._context, self._ids = context, list(prompt_ids)
         self._prompt_length = len(prompt_ids)
@@ -133,13 +136,13 @@ class Rounds:
         self.finished = False
 
     def _noise(self, n: int) -> list[float]:
-        """The run's next uniform numbers."""
+        """Return the run's next uniform numbers."""
         drawn = torch.rand(n, generator=self._generator, dtype=torch.float64)
         numbers: list[float] = drawn.tolist()
         return numbers
 
     def round(self) -> DraftRound:
-        """Propose, score, verify; the round as it is recorded."""
+        """Propose, score and verify; return the recorded round."""
         self._emitting = 0.0
         began, start = perf_counter(), len(self._ids) - self._prompt_length
         proposal, length = self._propose(start)
@@ -178,7 +181,7 @@ class Rounds:
         )
 
     def _propose(self, start: int) -> tuple[Proposal, int]:
-        """Draft tokens, and return how many were allowed: the target adds one of its own."""
+        """Draft tokens; also return the number allowed, as the target adds one token of its own."""
         length = min(self._length, self._limit - start - 1)
         proposal = self._draft.propose(self._ids, start, length, self._noise)
         if proposal.end == "length" and length < self._length:
@@ -186,9 +189,10 @@ class Rounds:
         return proposal, length
 
     def _score(self, drafted: Sequence[int]) -> Tensor:
-        """The target's logits after the last emitted token and each drafted one, `[n + 1, vocab]`.
+        """Return the target's logits after the last emitted token and each drafted token, `[n + 1,
+        vocab]`.
 
-        The context then holds all of these tokens.
+        Afterwards the context holds all of these tokens.
         """
         context, scoring = self._context, self._config.scoring
         rows = feed(scoring, context.length, self._ids[-1], drafted)
@@ -201,7 +205,7 @@ class Rounds:
         return torch.stack([logits[at, row.reads[0]] for at, row in enumerate(rows)])
 
     def _verify(self, scored: _Scored, start: int) -> _Verdict:
-        """Emit what is accepted, then the target's own token."""
+        """Emit the accepted tokens, then the target's own token."""
         drafted, texts = scored.proposal.token_ids, []
         outcomes: list[Outcome] = ["not_reached"] * len(drafted)
         extra: EmittedByTarget | None = None
@@ -234,7 +238,7 @@ class Rounds:
 
     def _emit(self, index: int, token_id: int) -> tuple[str, Ended | None]:
         self._ids.append(token_id)
-        # The text is not counted as decoding's own time, here and where the target is timed alone.
+        # Time for the text isn't counted as decoding, here and in target-only decoding.
         began = perf_counter()
         text, reason = self._ending.after(index, token_id)
         self._emitting += perf_counter() - began
@@ -243,7 +247,7 @@ class Rounds:
     def _roll_back(
         self, scored: _Scored, verdict: _Verdict
     ) -> tuple[CacheSizes, CacheSizes | None]:
-        """Forget what was not accepted, in both contexts; the next round's length."""
+        """Remove unaccepted tokens from both contexts, and set the next round's length."""
         drafted, accepted = len(scored.verifications), verdict.accepted
         self._context.rollback(drafted - accepted)
         keep = self._context.length
@@ -256,7 +260,7 @@ class Rounds:
     def _record(
         self, scored: _Scored, verdict: _Verdict
     ) -> tuple[list[DraftToken], ExtraToken | None]:
-        """The round's tokens as the trace holds them."""
+        """Return the round's tokens as the trace records them."""
         proposal, extra, at = scored.proposal, verdict.extra, verdict.accepted
         drawn = (extra.drawn.token_id,) if extra else ()
         positions = [

@@ -14,7 +14,7 @@ from core.decoding.speculative.types import DraftRecord, DraftRound
 
 
 def require_draft(config: Speculative, draft_id: str | None) -> None:
-    """Raises ConfigError unless there is a draft model exactly where one is needed."""
+    """Raise ConfigError if a needed draft model is missing, or an unneeded one is given."""
     if config.drafter == "model" and draft_id is None:
         raise ConfigError(
             "Speculative decoding needs a draft model: pass draft=..., or set drafter to "
@@ -45,11 +45,11 @@ SPECULATIVE = Method(
     against_model="Scores every round again in independent forward passes of the target and, "
     "where there is one, of the draft; where the run is greedy, transformers' own generate runs "
     "beside it.",
-    self_checks="core.decoding.speculative.checks:self_checks",
-    model_checks="core.decoding.speculative.model_checks:model_checks",
+    self_checks="core.decoding.speculative.checks.trace_checks:self_checks",
+    model_checks="core.decoding.speculative.checks.model_checks:model_checks",
     step=DraftRound,
     record=DraftRecord,
-    rows=lambda _: 2,  # The draft's and the target's.
+    rows=lambda _: 2,  # One row of the draft and one of the target.
     outcome=_outcome,
     notes=_notes,
     require_draft=require_draft,

@@ -12,7 +12,7 @@ from core.decoding.speculative.types import DraftRound, PairCandidate
 
 
 def whole_rounds(trace: Trace[Speculative]) -> Check:
-    """Check that every token has its numbers at its position, which the other checks rely on."""
+    """Check that every token has its numbers at its position; the other checks rely on it."""
     faults = []
     if len(trace.rounds) + (trace.prompt_step is not None) != len(trace.steps):
         faults.append("the trace holds steps of another method")
@@ -63,23 +63,23 @@ def _missing(step: DraftRound, config: Speculative) -> str:
 
 
 def positions_of(step: DraftRound) -> tuple[tuple[PairCandidate, ...], ...]:
-    """The candidates at each drafted position, then the bonus'."""
+    """Return the candidates at each drafted position, then those of the bonus token."""
     drafted = tuple(token.candidates for token in step.drafted)
     return drafted if step.bonus is None else (*drafted, step.bonus.candidates)
 
 
 def by_target(candidate: PairCandidate) -> tuple[float, int]:
-    """The order of a position's candidates."""
+    """Return the sort key of a position's candidates."""
     return -candidate.target_raw_prob, candidate.token_id
 
 
 def candidate_of(candidates: Sequence[PairCandidate], token_id: int) -> PairCandidate | None:
-    """The candidate with this id."""
+    """Return the candidate with this id."""
     return next((c for c in candidates if c.token_id == token_id), None)
 
 
 def extra_candidates(step: DraftRound) -> tuple[PairCandidate, ...]:
-    """The candidates at the position of the target's own token."""
+    """Return the candidates at the position of the target's own token."""
     if step.bonus is not None:
         return step.bonus.candidates
     return step.drafted[len(step.accepted)].candidates if step.recovered else ()

@@ -1,7 +1,7 @@
 """Input of the target for each way of scoring: rows of token ids with positions; torch-free.
 
-`feed` is what this engine runs, whose rows share no cache. `feed_paged` is what an engine with a
-paged cache runs (vLLM): a page draws it, and says how much more this engine feeds.
+`feed` is the input of this engine, whose rows share no cache. `feed_paged` is the input of an
+engine with a paged cache (vLLM); a page draws it and shows how much more this engine feeds.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ class FedRow(NamedTuple):
     """One sequence of the target's forward.
 
     Args:
-        token_ids: fed now, padding at the end included.
-        positions: of each in the sequence, from 0.
-        cached: how many tokens of the sequence are in the cache already.
-        new: how many of `token_ids` are its own; those behind are padding, which fills the row to
-            the length of the others and whose logits nobody reads.
-        reads: the places in `token_ids` whose logits are read, as many as there are positions to
-            score in all rows together.
-        shared: how many tokens between the cached ones and `token_ids` other rows of the same
-            forward feed; this row finds them in the cache that all share.
+        token_ids: tokens to feed, padding at the end included.
+        positions: position of each token in the sequence, from 0.
+        cached: number of the sequence's tokens in the cache.
+        new: number of the sequence's own tokens in `token_ids`; the rest is padding to the length
+            of the other rows, and its logits are ignored.
+        reads: indices in `token_ids` whose logits are read; all rows together have one for each
+            position to score.
+        shared: number of tokens between the cached tokens and `token_ids` that other rows of the
+            same forward feed into the shared cache.
     """
 
     token_ids: tuple[int, ...]
@@ -36,19 +36,19 @@ class FedRow(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Tokens of the sequence, padding left out."""
+        """Number of tokens in the sequence, without padding."""
         return self.cached + self.shared + self.new
 
 
 def feed(scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]) -> tuple[FedRow, ...]:
-    """The rows of one forward that scores `drafted` and the position behind it.
+    """Return the rows of one forward that scores `drafted` and the position after it.
 
-    Multi-query feeds one sequence and reads every position. Batch expansion feeds a sequence for
-    every position and reads its last token; `pending`, the token that the target has emitted but
-    not yet read, begins each.
+    Multi-query feeds one sequence and reads every position. Batch expansion feeds one sequence for
+    each position and reads its last token. Each begins with `pending`, the token that the target
+    has emitted but not yet read.
 
     Args:
-        cached: tokens that the target's cache holds.
+        cached: number of tokens in the target's cache.
     """
     ids = (pending, *drafted)
     positions = tuple(range(cached, cached + len(ids)))
@@ -63,11 +63,11 @@ def feed(scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]) ->
 def feed_paged(
     scoring: Scoring, cached: int, pending: int, drafted: Sequence[int]
 ) -> tuple[FedRow, ...]:
-    """Input of a target with one paged cache: batch expansion feeds each sequence its last token.
+    """Return the input with one paged cache: batch expansion feeds each sequence's last token only.
 
-    A layer writes the keys and values of all rows before it attends, so that a row finds what the
-    others feed in the same forward. Source: vLLM's `BatchExpansionTop1Scorer`, one query token for
-    each sequence.
+    A layer writes the keys and values of all rows before it attends, so that a row can use the
+    tokens that other rows feed in the same forward. Source: vLLM's `BatchExpansionTop1Scorer`, one
+    query token for each sequence.
     """
     if scoring == "multi_query":
         return feed(scoring, cached, pending, drafted)
@@ -78,9 +78,10 @@ def feed_paged(
 
 
 def fed_again(cached: int, pending: int, drafted: Sequence[int]) -> str:
-    """Ratio of the tokens that this engine feeds for batch expansion to those with a paged cache.
+    """Return the ratio of the tokens that batch expansion feeds here to those with a paged cache,
+    as text.
 
-    Plain text; empty where nothing is drafted, which makes no difference.
+    It is empty if nothing is drafted: then there is no difference.
     """
     if not drafted:
         return ""

@@ -1,7 +1,7 @@
 """Record of speculative decoding: rounds of proposing, scoring and verifying; torch-free.
 
-A round's drafted tokens stand at positions 0, 1, 2, ...; the token that the target adds itself
-(recovered or bonus) takes the position after the last accepted one.
+A round's drafted tokens have positions 0, 1, 2, ...; the token that the target adds itself
+(recovered or bonus) has the position after the last accepted one.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ DraftEnd: TypeAlias = Literal["length", "room", "confidence", "eos", "no_match",
 
 
 class PairCandidate(NamedTuple):
-    """A token with both models' numbers at one position.
+    """A token with both models' probabilities at one position.
 
-    `target_prob` and `draft_prob` are what the verification compares (after shaping), the raw ones
-    the models' own. The draft's are None where it has no distribution: at the bonus' position, and
-    (raw) where tokens are looked up in the text.
+    `target_prob` and `draft_prob` are compared by the verification (after shaping); the raw ones
+    are unshaped. The draft's are None if it has no distribution: at the bonus token's position, and
+    (raw) for prompt lookup.
     """
 
     token_id: TokenId
@@ -44,37 +44,38 @@ class PairCandidate(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """max(0, target_prob - draft_prob): its part of the residual, before renormalising."""
+        """max(0, target_prob - draft_prob): its part of the residual before renormalising."""
         return max(0.0, self.target_prob - (self.draft_prob or 0.0))
 
 
-# Both models' top candidates, and the drafted and the recovered token.
+# Both models' top candidates, the drafted token and the recovered token.
 PairCandidates: TypeAlias = Annotated[
     tuple[PairCandidate, ...], ByColumn(), Bounds(max_length=2 * MAX_CANDIDATES + 2)
 ]
 
 
 class DraftToken(NamedTuple):
-    """One drafted token and its verification.
+    """A drafted token and its verification.
 
     Args:
-        draft_prob: with which the draft proposed it, 1 where nothing was drawn.
-        target_prob: with which the target would emit it here, after the drafted tokens before it.
-        accept_prob: min(1, target_prob / draft_prob); of exact match target_prob, of typical
-            acceptance 1 or 0.
-        uniform: the verification's number in [0, 1); drawn for every drafted token, reached or
-            not; None in typical acceptance, which draws none.
-        passed: what the verification says, whether or not it was reached.
-        outcome: `not_reached` behind a rejected token, and behind one that ended the run.
-        residual_mass: sum of max(0, target - draft) over the vocabulary, which is also the
-            probability that a token drafted here is rejected (1 - beta of Leviathan et al. 2023).
-        candidates: the most probable tokens of either model, by falling target_raw_prob; the
-            drafted token and the recovered one are always among them.
-        draft_uniform: the number that the draft drew with, None where it took the only token.
-        draft_interval: where that number fell, as in a `Draw`.
-        interval: of exact match, where `uniform` fell if it passed: the token's part of the
-            target's cumulative distribution.
-        threshold: of typical acceptance, what target_prob has to exceed.
+        draft_prob: probability with which the draft proposed it; 1 if nothing was drawn.
+        target_prob: probability with which the target would emit it after the drafted tokens before
+            it.
+        accept_prob: min(1, target_prob / draft_prob); target_prob for exact match; 1 or 0 for
+            typical acceptance.
+        uniform: the verification's number in [0, 1), drawn for every drafted token, reached or not;
+            None for typical acceptance, which draws none.
+        passed: result of the verification, reached or not.
+        outcome: `not_reached` after a rejected token and after a token that ended the run.
+        residual_mass: sum of max(0, target - draft) over the vocabulary; it equals the probability
+            that a token drafted here is rejected (1 - beta of Leviathan et al. 2023).
+        candidates: the most probable tokens of either model by falling target_raw_prob; the drafted
+            and the recovered token are always included.
+        draft_uniform: number with which the draft drew it; None if there was only one token.
+        draft_interval: interval that contains that number, as in a `Draw`.
+        interval: for exact match, the interval that contains `uniform` if it passed: the token's
+            part of the target's cumulative distribution.
+        threshold: for typical acceptance, the threshold that target_prob must exceed.
     """
 
     token_id: TokenId
@@ -94,18 +95,20 @@ class DraftToken(NamedTuple):
 
 
 class ExtraToken(NamedTuple):
-    """The token that the target itself adds to a round: recovered, or bonus.
+    """The token that the target adds to a round: a recovered token or a bonus token.
 
     Args:
-        prob: in the distribution that it was drawn from: the renormalised residual for a recovered
-            token, the target's own for a bonus (and for both in exact match).
-        target_prob: the target's at this position.
-        draft_prob: the draft's, None for a bonus.
-        uniform: the number that it was drawn with; of a recovered token in exact match the number
-            of its verification; None in typical acceptance, where the recovered token is the most
+        prob: probability in the distribution from which it was drawn: the renormalised residual for
+            a recovered token, the target's distribution for a bonus token (and for both in exact
+            match).
+        target_prob: the target's probability at this position.
+        draft_prob: the draft's probability; None for a bonus token.
+        uniform: number with which it was drawn; for a recovered token in exact match, the
+            verification's number; None in typical acceptance, where the recovered token is the most
             probable one.
-        interval: where that number fell.
-        candidates: of a bonus; a recovered token's are those of the rejected one.
+        interval: interval that contains that number.
+        candidates: candidates of a bonus token; a recovered token's are those of the rejected
+            token.
     """
 
     token_id: TokenId
@@ -119,9 +122,9 @@ class ExtraToken(NamedTuple):
 
 
 class CacheSizes(NamedTuple):
-    """Tokens in a model's context before the round, at its largest, and after the rollback.
+    """Number of tokens in a model's context before the round, at most, and after the rollback.
 
-    Of a target that scores by batch expansion `peak` counts the longest row's.
+    For a target that scores by batch expansion, `peak` is the longest row's.
     """
 
     before: Index
@@ -130,14 +133,14 @@ class CacheSizes(NamedTuple):
 
 
 class RoundSeconds(NamedTuple):
-    """Seconds of a round.
+    """Seconds of a round's parts.
 
     Args:
-        propose: the draft's forwards and draws.
-        score: the target's forward.
+        propose: forwards and draws of the draft.
+        score: forward of the target.
         verify: shaping, verifications, residual, rollback.
-        record: the running text, and what the trace shows beside: not decoding's own work.
-        prefill: the draft's prompt processing, in the first round only.
+        record: running text and recording, which are no part of decoding.
+        prefill: prompt processing of the draft, in the first round only.
     """
 
     propose: Seconds
@@ -148,25 +151,26 @@ class RoundSeconds(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Everything but `record` and `prefill`."""
+        """Seconds of all parts but `record` and `prefill`."""
         return self.propose + self.score + self.verify
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DraftRound(Step):
-    """One round: the draft proposes, the target scores all of it at once, each token is tried.
+    """One round: the draft proposes tokens, the target scores all at once, and each is verified.
 
     Args:
         index: 0 for the first round.
-        start: how many tokens were out before this round.
-        draft_length: how many tokens the draft was allowed in this round.
-        draft_end: why it proposed no more: that `length`; the `room` left in max_new_tokens or a
-            context window; a `confidence` below the threshold; a drafted `eos`; `no_match` of the
-            prompt lookup; `no_token` that the penalties left.
+        start: number of tokens emitted before this round.
+        draft_length: number of tokens that the draft was allowed in this round.
+        draft_end: reason why it proposed no more: `length`: the draft length; `room`:
+            max_new_tokens or a context window; `confidence`: a probability below the threshold;
+            `eos`: a drafted end-of-sequence token; `no_match`: no match of the prompt lookup;
+            `no_token`: the penalties left no token.
         drafted: every drafted token in order.
-        recovered: drawn after a rejection.
-        bonus: drawn after the last drafted token was accepted (and where none was drafted).
-        texts: what each emitted token added to the running text.
+        recovered: token drawn after a rejection.
+        bonus: token drawn after all drafted tokens were accepted (or none was drafted).
+        texts: text that each emitted token added to the running text.
         draft_cache: None for prompt lookup.
         finish_reason: set on the last round of a run that ended by itself.
     """
@@ -193,7 +197,7 @@ class DraftRound(Step):
 
     @property
     def extra(self) -> ExtraToken | None:
-        """The recovered token or the bonus; None where an accepted token ended the run."""
+        """The recovered or bonus token; None if an accepted token ended the run."""
         return self.recovered or self.bonus
 
     @property
@@ -204,7 +208,7 @@ class DraftRound(Step):
 
     @property
     def text(self) -> str:
-        """The round's addition to the running text."""
+        """Text that the round adds to the running text."""
         return "".join(self.texts)
 
 

@@ -1,4 +1,4 @@
-"""The verification of every drafted token, under each acceptance rule."""
+"""Verification of every drafted token under each acceptance rule."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.decoding.speculative.drafting import Noise
 
 
 class Verification(NamedTuple):
-    """A drafted token's numbers, whether or not it is reached; fields as in a `DraftToken`.
+    """A drafted token's numbers, reached or not; fields as in `DraftToken`.
 
-    `instead` is what the target drew in exact match where it drew another token.
+    `instead` is the target's sample in exact match if it is another token.
     """
 
     draft_prob: float
@@ -31,7 +31,7 @@ class Verification(NamedTuple):
 def verify_all(
     config: Speculative, token_ids: Sequence[int], target: Rows, draft: Rows, noise: Noise
 ) -> list[Verification]:
-    """A verification for each drafted token; the uniform numbers of a round are drawn at once.
+    """Return a verification for each drafted token; a round's uniform numbers are drawn at once.
 
     Args:
         target: one row more than there are drafted tokens.
@@ -50,7 +50,7 @@ def verify_all(
     verifications = []
     for (draft_prob, target_prob), uniform in zip(pairs, uniforms, strict=True):
         accept = accept_probability(target_prob, draft_prob)
-        # A number of 0 must not let in a token that the target never emits: so no "or equal".
+        # No "or equal": a number of 0 must not accept a token that the target never emits.
         verifications.append(
             Verification(draft_prob, target_prob, accept, uniform, uniform < accept)
         )
@@ -60,9 +60,11 @@ def verify_all(
 def _exact(
     row: int, token_id: int, draft_prob: float, target_prob: float, uniform: float, target: Rows
 ) -> Verification:
-    """The target draws for itself; the drafted token passes if it is the one drawn.
+    """Verify by exact match: the target draws a token, and the drafted token passes if it is the
+    same.
 
-    A row without a token lets none pass; it may never be reached, so nothing is drawn from it here.
+    With an empty row no token passes; nothing is drawn from it here, as the row may never be
+    reached.
     """
     if target.is_empty(row):
         return Verification(draft_prob, target_prob, target_prob, uniform, False)
@@ -107,8 +109,8 @@ def recovered(
     row: int,
     noise: Noise,
 ) -> EmittedByTarget:
-    """Replace a rejected token: by a draw from the residual; in exact match by the target's
-    sample; in typical acceptance by the target's most probable token (as in vLLM).
+    """Return the token that replaces a rejected one: a draw from the residual; in exact match the
+    target's sample; in typical acceptance the target's most probable token (as in vLLM).
 
     Raises:
         DecodingError: no token is left.
@@ -124,7 +126,7 @@ def recovered(
 
 
 def bonus(target: Rows, row: int, noise: Noise) -> EmittedByTarget:
-    """The target's own token after a fully accepted round."""
+    """Return the target's own token after a fully accepted round."""
     uniform = noise(1)[0]
     return EmittedByTarget(target.draw(row, uniform), uniform)
 

@@ -13,12 +13,13 @@ _MATCHED: WeakKeyDictionary[LanguageModel, WeakKeyDictionary[LanguageModel, bool
 
 
 def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None:
-    """Compare the text and the bytes of every token; a pair that matched is remembered.
+    """Raise an error unless every token has the same text and bytes in both models; equal pairs are
+    cached.
 
-    Ids past the shorter vocabulary must be padding: no token of the longer one's tokenizer.
+    Ids beyond the shorter vocabulary must be padding, not tokens.
 
     Raises:
-        ModelError: names the first difference.
+        ModelError: the vocabularies differ; the message names the first difference.
     """
     known = _MATCHED.setdefault(target, WeakKeyDictionary())
     if draft in known:
@@ -41,9 +42,10 @@ def require_same_vocabulary(target: LanguageModel, draft: LanguageModel) -> None
 
 
 def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
-    """The first token that differs, in words; empty where both vocabularies are the same.
+    """Describe the first token that differs; empty if both vocabularies are equal.
 
-    A token whose bytes a server doesn't tell is part of a character, and differs from whole text.
+    If a server doesn't give a token's bytes, the token is a part of a character, which differs from
+    any whole text.
     """
     shared = min(target.vocab_size, draft.vocab_size)
     unknown = _unknown(target) | _unknown(draft)
@@ -60,7 +62,7 @@ def vocabulary_difference(target: LanguageModel, draft: LanguageModel) -> str:
             )
     longer, name = (target, "target") if target.vocab_size > shared else (draft, "draft")
     for token_id in range(shared, longer.vocab_size):
-        if longer.token_text(token_id) != f"<unused {token_id}>":  # Not a row of padding.
+        if longer.token_text(token_id) != f"<unused {token_id}>":  # A token, not padding.
             return (
                 f"the target has {target.vocab_size} tokens and the draft {draft.vocab_size}, and "
                 f"token {token_id} of the {name}, {longer.token_text(token_id)!r}, is no padding"

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
-from core.export.font_files import BOLD, MONO, REGULAR, SANS
-from core.export.fonts import fonts_for
+from core.export.drawing.font_files import BOLD, MONO, REGULAR, SANS
+from core.export.drawing.fonts import fonts_for
 from core.figures.base.labels import exact_plain
 from core.figures.base.measure import plain_of
 from core.figures.base.paper import Paper

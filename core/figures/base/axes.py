@@ -1,4 +1,4 @@
-"""Axes."""
+"""Axes of figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.figures.base.paper import SMALL
 from core.figures.base.sheet import Properties
 from core.figures.base.theme import Theme
 
-# Ticks of an axis of shares.
+# Ticks of a percentage axis.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
     "tickvals": [0, 0.25, 0.5, 0.75, 1],
@@ -18,10 +18,10 @@ PERCENT_TICKS: Properties = {
 
 
 def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: object) -> Properties:
-    """A quiet axis that doesn't zoom under a finger and doesn't move the margins.
+    """Return an axis that doesn't zoom on touch and doesn't change the margins.
 
-    Its labels have their room: Plotly would measure each to hide what leaves the figure, a third of
-    the time that a figure of tokens takes to change.
+    Its labels have enough room. Without this setting, Plotly measures each label to hide those
+    outside the figure, a third of the update time of a figure of tokens.
     """
     font = {"size": 12, "color": theme.muted}
     return {
@@ -39,14 +39,14 @@ def axis(theme: Theme, title: str = "", standoff: int = 4, /, **properties: obje
 
 
 def bare_axis(theme: Theme, **properties: object) -> Properties:
-    """An axis that places things and shows nothing of itself."""
+    """Return an axis for positions only, without line, ticks or labels."""
     return axis(theme, showgrid=False, showline=False, showticklabels=False, **properties)
 
 
 def named_axis(
     theme: Theme, names: Sequence[str], title: str = "", standoff: int = 4, /, **properties: object
 ) -> Properties:
-    """An axis of tokens: a name at 0, 1, 2, ..."""
+    """Return an axis of tokens: a name at 0, 1, 2, ..."""
     named = {
         "showgrid": False,
         "tickmode": "array",
@@ -60,11 +60,11 @@ def named_axis(
 def top_axis(
     theme: Theme, ends: Sequence[float], places: Sequence[float], names: Sequence[str]
 ) -> Properties:
-    """An axis above the plotting area that counts steps, rounds or positions.
+    """Return an axis above the plotting area, for numbers of steps, rounds or positions.
 
     Args:
-        ends: the axis' range.
-        places: where the ticks are, one for each name.
+        ends: range of the axis.
+        places: positions of the ticks, one for each name.
     """
     return axis(
         theme,

@@ -1,4 +1,4 @@
-"""Colour arithmetic: even ramps in OKLab, blending, contrast after WCAG 2.2."""
+"""Colour arithmetic: even ramps in OKLab, blending, and contrast according to WCAG 2.2."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _linear_rgb(color: str) -> tuple[float, ...]:
 
 @lru_cache(maxsize=1024)
 def to_oklab(color: str) -> Oklab:
-    """OKLab of an `#rrggbb` colour (Ottosson 2020)."""
+    """Return the OKLab value of an `#rrggbb` colour (Ottosson 2020)."""
     r, g, b = _linear_rgb(color)
     long = math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
     medium = math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
@@ -31,7 +31,7 @@ def to_oklab(color: str) -> Oklab:
 
 
 def from_oklab(lab: Oklab) -> str:
-    """The `#rrggbb` colour of an OKLab value, clipped into sRGB."""
+    """Return the `#rrggbb` colour of an OKLab value, clipped to sRGB."""
     lightness, a, b = lab
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
@@ -47,14 +47,14 @@ def from_oklab(lab: Oklab) -> str:
 
 
 def blend(first: str, second: str, share: float) -> str:
-    """The colour a `share` of the way from the first to the second, through OKLab."""
+    """Return the colour at a `share` of the way from the first to the second colour in OKLab."""
     ends = zip(to_oklab(first), to_oklab(second), strict=True)
     lightness, a, b = (low + (high - low) * share for low, high in ends)
     return from_oklab((lightness, a, b))
 
 
 def even_ramp(anchors: Sequence[str], count: int = 21) -> tuple[str, ...]:
-    """Colours along the anchors, each as far from the one before it in OKLab as the next."""
+    """Return colours along the anchors with equal OKLab distances between neighbours."""
     points = [to_oklab(color) for color in anchors]
     lengths = [math.dist(a, b) for a, b in pairwise(points)]
     ramp = []
@@ -68,7 +68,7 @@ def even_ramp(anchors: Sequence[str], count: int = 21) -> tuple[str, ...]:
 
 
 def on_ramp(ramp: Sequence[str], share: float) -> str:
-    """The colour at a share of the ramp, clipped to [0, 1]; the low end for NaN."""
+    """Return the colour at a share of the ramp, clipped to [0, 1]; the low end for NaN."""
     place = min(max(share, 0.0), 1.0) * (len(ramp) - 1) if share == share else 0.0
     low = min(int(place), len(ramp) - 2)
     return blend(ramp[low], ramp[low + 1], place - low)
@@ -76,18 +76,20 @@ def on_ramp(ramp: Sequence[str], share: float) -> str:
 
 @lru_cache(maxsize=1024)
 def luminance(color: str) -> float:
-    """Relative luminance in [0, 1] (WCAG 2.2)."""
+    """Return the relative luminance in [0, 1] (WCAG 2.2)."""
     return sum(s * c for s, c in zip((0.2126, 0.7152, 0.0722), _linear_rgb(color), strict=True))
 
 
 def contrast(first: str, second: str) -> float:
-    """Contrast ratio in [1, 21] (WCAG 2.2)."""
+    """Return the contrast ratio in [1, 21] (WCAG 2.2)."""
     low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
 def readable_on(background: str, preferred: Sequence[str] = ("#16191d", "#f4f6f8")) -> str:
-    """A text colour with a contrast of 4.5 or more: the first preferred one, or black or white."""
+    """Return a text colour with a contrast of 4.5 or more: the first suitable preferred one, or
+    black or white.
+    """
     fitting = [color for color in preferred if contrast(color, background) >= 4.5]
     if fitting:
         return max(fitting, key=lambda color: contrast(color, background))
@@ -95,6 +97,6 @@ def readable_on(background: str, preferred: Sequence[str] = ("#16191d", "#f4f6f8
 
 
 def with_alpha(color: str, alpha: float) -> str:
-    """The colour as CSS `rgba(...)`."""
+    """Return the colour as CSS `rgba(...)`."""
     r, g, b = (int(color[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({r},{g},{b},{alpha:g})"

@@ -1,4 +1,4 @@
-"""Specification of a figure beside its drawing: texts, key and table, declared once."""
+"""Specification of a figure: drawing function, texts, key and table, declared once."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ TableRows: TypeAlias = Iterable[Sequence[object] | Mapping[str, object]]
 
 
 def given(caption: str) -> str:
-    """Return the caption that a figure is called with."""
+    """Return the caption argument of a figure."""
     return caption
 
 
 class Figure(Generic[P]):
-    """A figure of declared parts; a call draws it.
+    """A declared figure; calling it draws it.
 
     Args:
-        draw: returns the figure's sheet, or the sentence that says why there is nothing to draw.
-        title: Plotly text of at most 34 characters, which a figure 400 px wide holds in one line,
-            with room at its right for the page's own buttons; a sheet may have another one.
-        caption: of the arguments that have its parameters' names; plain text.
-        data: the table, of the arguments that have its parameters' names.
-        blank: height of the plotting area of a sentence, px.
-        words: alt text, subtitle and key, as `Sheet` has them; a function gets the arguments and
-            the sheet's `facts` that have its parameters' names.
+        draw: returns the figure's sheet, or a sentence why there is nothing to draw.
+        title: Plotly text of at most 34 characters: one line in a figure 400 px wide, with room at
+            the right for the page's buttons. A sheet may replace it.
+        caption: returns the caption as plain text; it receives the arguments that match its
+            parameters' names.
+        data: returns the table; it receives the arguments that match its parameters' names.
+        blank: height of the plotting area for a sentence, px.
+        words: alt text, subtitle and key, as in `Sheet`; a function receives the arguments and the
+            sheet's `facts` that match its parameters' names.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Figure(Generic[P]):
         return drawn.figure(self._title, _call(self._caption, values))
 
     def table_of(self, *args: Any, **kwargs: Any) -> Callable[..., pd.DataFrame]:
-        """Return the function that makes the table of the figure of these arguments."""
+        """Return the function that makes the figure's table from these arguments."""
         return partial(_call, self.data, self._signature.bind(*args, **kwargs).arguments)
 
 
@@ -89,10 +90,10 @@ def figure(
 def table(
     columns: str | Sequence[str], *, whole: str = ""
 ) -> Callable[[Callable[Q, TableRows]], Callable[Q, pd.DataFrame]]:
-    """Declare a table by its columns; the function gives the rows.
+    """Declare a table by its columns; the function returns the rows.
 
     Args:
-        columns: their names, in one text where none has a space.
+        columns: names of the columns; a single text if no name has a space.
         whole: columns of whole numbers that may be empty.
     """
 
@@ -109,10 +110,10 @@ def table(
 
 
 def _call(function: Callable[..., Any], values: Mapping[str, object], **more: object) -> Any:
-    """Call a function with the values that have its parameters' names.
+    """Call a function with the values that match its parameters' names.
 
     Args:
-        more: takes the place of values, such as the window of a table.
+        more: values that override others, such as the window of a table.
     """
     known = {**values, **more}
     return function(

@@ -1,7 +1,7 @@
-"""The fonts that figures are drawn with, as files that travel with the app.
+"""Fonts of the figures, shipped as files with the app.
 
-The first two are those that Streamlit serves to the page (SIL Open Font License); the third has the
-signs that both lack, out of DejaVu Sans Mono.
+The first two are the fonts that Streamlit serves to the page (SIL Open Font License); the third is
+a part of DejaVu Sans Mono with signs that both lack.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FONTS = {
     "signs": FOLDER / "signs.woff2",
 }
 FAMILIES = {"sans": "Source Sans", "mono": "Source Code Pro", "signs": "Decoding Signs"}
-# Weight of each face in its variable font; the font for signs has one only.
+# Weight of each face in its variable font; the font for signs has a single weight.
 FACES: dict[Face, tuple[str, int | None]] = {
     "sans": ("sans", 400),
     "sans bold": ("sans", 700),
@@ -30,6 +30,6 @@ ADVANCES = FOLDER / "advances.json"
 
 
 def font_face(family: str, weight: int, woff2: bytes) -> str:
-    """The `@font-face` rule of a font, with the font in it."""
+    """Return a `@font-face` rule with the font embedded."""
     source = f'url(data:font/woff2;base64,{b64encode(woff2).decode()}) format("woff2")'
     return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'

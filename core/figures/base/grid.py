@@ -1,7 +1,7 @@
-"""A grid of cells with a token in each: colour from a heatmap, text and clicks from bars over it.
+"""Grid of cells with one token each: a heatmap gives the colours, bars over it texts and clicks.
 
-Heatmap cells send no clicks in Streamlit; bars do, and their text hides where a cell is too small
-for it. Columns that matter less are narrow and bear no text, so that all text is level.
+In Streamlit, heatmap cells send no clicks, but bars do, and a bar's text is hidden if its cell is
+too small. Less important columns are narrow and have no text, so that all text is horizontal.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 ROW_HEIGHT = 28
-# A character of a cell's text, px.
+# Width of a character in a cell's text, px.
 _CHARACTER = 7.25
 _PADDING, _LONGEST_TEXT = 6, 18
-# The colour bar, px.
+# Length of the colour bar, px.
 _BAR = 130
-# Of a figure's width: what the names of the rows and the edge take; px.
+# Margins for the names of the rows and for the right edge, px.
 GRID_LEFT, _EDGES = 64, 78
-# A column with room for a word of seven characters, px, and a narrow one as a share of it.
+# Width of a column for a word of seven characters, px, and of a narrow column as a share of it.
 _COLUMN, _NARROW = 57, 0.16
-# Of so many columns' room one is wide, which leaves a quarter of a full window wide.
+# Number of columns for each wide column, so that about a quarter of a full window is wide.
 _COLUMNS_A_WIDE_ONE = 2.75
-# Less than this is hardly ever drawn; its text is of second rank.
+# Text of less probable tokens is muted: they are rarely drawn.
 _UNLIKELY = 0.01
 
 
 class Cell(NamedTuple):
-    """One cell: `column` and `row` from 0, row 0 on top, row -1 a header above the coloured ones.
+    """One cell; `column` and `row` count from 0: row 0 is on top, row -1 is a header above the
+    coloured rows.
 
-    `prob` colours it (None leaves the paper), `token` is raw text, `hover` is escaped Plotly text,
-    `key` is what a click hands over.
+    `prob` gives the colour (None for the paper's), `token` is raw text, `hover` is escaped Plotly
+    text, `key` is the click data.
     """
 
     column: int
@@ -60,13 +61,13 @@ class Cell(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The columns of a grid.
+    """Columns of a grid.
 
     Args:
-        edges: of the columns, one more than there are; a wide column is 1 wide.
-        wide: for each column whether it is wide and bears text.
-        end: the end of the axis, beyond the last edge where few columns leave room.
-        limit: so many columns of text a wide one holds.
+        edges: edges of the columns, one more than columns; a wide column has width 1.
+        wide: for each column whether it is wide and has text.
+        end: end of the axis, beyond the last edge if there are few columns.
+        limit: number of text columns in a wide column.
     """
 
     edges: tuple[float, ...]
@@ -76,7 +77,7 @@ class Frame(NamedTuple):
 
     @property
     def middles(self) -> list[float]:
-        """Places of the columns on the axis."""
+        """Middles of the columns on the axis."""
         return [(start + end) / 2 for start, end in pairwise(self.edges)]
 
     @property
@@ -86,24 +87,25 @@ class Frame(NamedTuple):
 
 
 def columns_for(width: float) -> int:
-    """Number of columns in a window of a figure `width` px wide, most of them narrow."""
+    """Return the number of columns in a window of a figure `width` px wide; most are narrow."""
     return round((width - _EDGES) / _COLUMN * _COLUMNS_A_WIDE_ONE)
 
 
 def wide_columns(width: float) -> int:
-    """Number of columns in a figure `width` px wide where all are wide."""
+    """Return the number of wide columns that fit into a figure `width` px wide."""
     return max(int((width - _EDGES) / _COLUMN), 1)
 
 
 def frame_of(
     weights: Sequence[float], width: float, fewest: int = 1, opened: Collection[int] = ()
 ) -> Frame:
-    """Columns for a figure `width` px wide: all wide where they fit, else those of most weight.
+    """Return the columns for a figure `width` px wide: all wide if they fit, otherwise the most
+    important ones.
 
     Args:
-        weights: how much each column matters.
-        fewest: so many columns fill the width at least.
-        opened: columns that are wide in any case.
+        weights: importance of each column.
+        fewest: minimum number of columns that fill the width.
+        opened: columns that are always wide.
     """
     count, units = len(weights), (width - _EDGES) / _COLUMN
     wide = [True] * count
@@ -118,7 +120,7 @@ def frame_of(
 
 
 def _heaviest(weights: Sequence[float], room: int, opened: Collection[int]) -> set[int]:
-    """The opened columns, and those of most weight in the room that they leave."""
+    """Return the opened columns and, as far as there is room, those with the largest weights."""
     wide = {at for at in opened if 0 <= at < len(weights)}
     others = [at for at in range(len(weights)) if at not in wide]
     others.sort(key=lambda at: -weights[at])
@@ -137,13 +139,13 @@ def add_grid(
     title: str = "",
     domain: tuple[float, float] = (0, 1),
 ) -> None:
-    """The cells with their axes, and a frame around the column of the selected number.
+    """Add the cells with their axes, and a frame around the column of the selected number.
 
     Args:
-        numbers: the columns' indices.
-        names: of the columns' numbers and of the header row.
-        title: of the axis of the rows.
-        domain: what the grid takes of the plotting area's height.
+        numbers: indices of the columns.
+        names: titles of the columns' numbers and of the header row.
+        title: title of the rows' axis.
+        domain: share of the plotting area's height that the grid takes.
     """
     _add_cells(sheet, cells, len(rows), frame)
     wide = [at for at, held in enumerate(frame.wide) if held]
@@ -171,14 +173,16 @@ def add_grid(
     where = {**PAPER, "xanchor": "right", "yanchor": "bottom", "xshift": -1, "size": SMALL}
     add_note(sheet, "column numbers", names[0], 0, 1, color=sheet.theme.muted, **where)
     if selected in numbers and sheet.paper.selection:
-        # The header row included.
+        # Includes the header row.
         at = numbers.index(selected)
         across, down = (frame.edges[at], frame.edges[at + 1]), (-1.5, len(rows) - 0.5)
         add_frame(sheet, "selected", across, down, sheet.theme.ink, 2)
 
 
 def _add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> None:
-    """Add the heatmap, the text over it and the ring around the chosen cells; lay out first."""
+    """Add the heatmap, the text over it and the ring around the chosen cells; call it after the
+    layout.
+    """
     theme, middles, widths = sheet.theme, frame.middles, frame.widths
     z: list[list[float | None]] = [[None] * len(frame.wide) for _ in range(rows)]
     for cell in drawn:
@@ -198,7 +202,7 @@ def _add_cells(sheet: Sheet, drawn: Sequence[Cell], rows: int, frame: Frame) -> 
         if crossed:
             across = [frame.edges[c.column + 1] - min(0.1, widths[c.column] / 2) for c in group]
             sheet.traces.append(crosses(across, [cell.row - 0.33 for cell in group], theme))
-    # In narrow columns the first row is the rule, and rings around it would hide its colour.
+    # In narrow columns the first row is usually chosen, and a ring would hide its colour.
     ringed = [c for c in drawn if c.ringed and (frame.wide[c.column] or c.row > 0)]
     if ringed:
         sheet.traces.append(
@@ -251,18 +255,19 @@ def probability_cells(
     offset: int = 12,
     **properties: object,
 ) -> Properties:
-    """A heatmap of probabilities with a slim level colour bar beside the key.
+    """Return a heatmap of probabilities with a slim horizontal colour bar beside the key.
 
     Args:
-        x, z: places or edges of the columns; row by row, from the top, None leaves the paper.
-        left, offset: of the bar, px from the plotting area's left edge at most, and below it.
+        x, z: positions or edges of the columns; values row by row from the top, None for no colour.
+        left, offset: position of the colour bar: maximum distance from the plotting area's left
+            edge, and distance below it, px.
     """
     left = min(left, max(int(sheet.room) - _BAR - 4, 0))
     bar = {
         "orientation": "h",
         "thickness": 9,
         "lenmode": "pixels",
-        # The length counts the padding on both sides, which only moves the bar to its place.
+        # The length includes the padding on both sides, which only positions the bar.
         "len": _BAR + 2 * left,
         "x": 0,
         "xref": "paper",

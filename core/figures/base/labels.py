@@ -1,4 +1,4 @@
-"""Texts of figures: tokens, numbers, stage names, settings. Tokens are untrusted text."""
+"""Texts of figures: tokens, numbers, stage names and settings. Tokens are untrusted text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
 
-# U+2420 would be the plainer sign, but fonts that cover CJK don't hold it.
+# U+2420 would be clearer, but CJK fonts lack it.
 SPACE = "␣"
 BREAK = "↵"
 _SHOWN = {" ": SPACE, "\n": BREAK, "\t": "⇥"}
@@ -26,24 +26,24 @@ _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")
 _SAFE_MARKS = str.maketrans('<>"`$', "＜＞＂｀＄")
 _EXACT_MARKS = {safe: mark for mark, safe in _SAFE_MARKS.items()}
 
-# Not part of what a run does, or said elsewhere in the caption.
+# Settings without effect on a run, or named elsewhere in the caption.
 _UNSAID = {"shaping", "top_candidates", "seed"}
 _ALWAYS_SAID = {"num_beams", "draft_length", "max_thinking_tokens"}
-# So many columns of a prompt are in a printed caption.
+# Number of a prompt's columns in a printed caption.
 _PROMPT = 120
-# Tokens of at most so many characters are worked out once.
+# Maximum length of a token whose text is cached.
 _REMEMBERED = 40
-# So many of a list, such as the stop strings, are in a caption.
+# Number of a list's items in a caption, such as stop strings.
 _MOST_ITEMS = 3
 
 
 def visible_token(text: str, limit: int | None = None) -> str:
-    """A token as plain text one can see: whitespace as signs, control characters as escapes.
+    """Return a token as visible plain text: whitespace as signs, control characters as escapes.
 
-    For `textContent`, file names and tests; a figure needs `show_token`.
+    For `textContent`, file names and tests; figures use `show_token`.
 
     Args:
-        limit: at most so many columns (a CJK character takes two), an ellipsis included.
+        limit: maximum number of columns (a CJK character takes two), an ellipsis included.
     """
     return _visible(text, limit) if len(text) <= _REMEMBERED else _visible.__wrapped__(text, limit)
 
@@ -69,39 +69,41 @@ def _visible(text: str, limit: int | None) -> str:
 
 
 def plain_name(text: str, limit: int | None = 24) -> str:
-    """A name as plain text: like a token, but a space is a space."""
+    """Return a name as plain text, like `visible_token` but with spaces unchanged."""
     return visible_token(text, limit).replace(SPACE, " ")
 
 
 def text_columns(text: str) -> int:
-    """The width of plain text in columns of a monospaced font."""
+    """Return the width of plain text in columns of a monospaced font."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def escaped(text: str) -> str:
-    """Text that Plotly shows as it is: no tags, no entities, no MathJax, no `%{meta}`."""
+    """Return text that Plotly shows unchanged: no tags, entities, MathJax or `%{meta}`."""
     # Plotly decodes numeric entities, but not &quot;.
     plain = html.escape(text).replace("&quot;", "&#34;")
     return plain.replace("$", "&#36;").replace("%{", "&#37;{")
 
 
 def show_token(text: str, limit: int | None = 24) -> str:
-    """A token as a Plotly label: visible, cut to `limit` columns, escaped."""
+    """Return a token as a Plotly label: visible, cut to `limit` columns, escaped."""
     return escaped(visible_token(text, limit))
 
 
 def lines(*parts: str | bool | None) -> str:
-    """Lines of a hover text; those that are false are left out."""
+    """Join the lines of a hover text; false ones are left out."""
     return "<br>".join(str(part) for part in parts if part)
 
 
 def table_text(text: str) -> str:
-    """A token's raw text for a table; half a surrogate pair, which no table holds, as an escape."""
+    """Return a token's raw text for a table; a lone surrogate, which no table can hold, is
+    escaped.
+    """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def safe_plain(text: str) -> str:
-    """Plain text that is no markup anywhere, for alt texts and captions in the figure's meta."""
+    """Return plain text without any markup, for alt texts and captions in the figure's meta."""
     return text.translate(_SAFE_MARKS)
 
 
@@ -111,7 +113,7 @@ def exact_plain(text: str) -> str:
 
 
 def percent(prob: float) -> str:
-    """A probability as a percentage that stays readable when it is tiny."""
+    """Return a probability as a percentage that stays readable if it is tiny."""
     value = 100 * prob
     if value == 0:
         return f"0{NBSP}%"
@@ -126,7 +128,7 @@ def percent(prob: float) -> str:
 
 
 def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
-    """Axis ticks from 0 to at most `top` (and 100 %), at round percentages."""
+    """Return axis ticks from 0 to at most `top` (and 100 %), at round percentages."""
     rough = 100 * min(top, 1.0) / count
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * 0.999)
@@ -139,7 +141,7 @@ def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
 
 
 def milliseconds(seconds: float) -> str:
-    """Seconds as milliseconds with three significant digits."""
+    """Return seconds as milliseconds with three significant digits."""
     value = 1000 * seconds
     digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:,.{digits}f}{NBSP}ms"
@@ -149,18 +151,18 @@ _STAGE_WORDS = {"forced": "forcing", "server": "the server's draw"}
 
 
 def stage_name(name: str) -> str:
-    """A stage as the settings call it (`top_p` is top-p); plain text, not escaped."""
+    """Return a stage's name as in the settings (`top_p` is top-p); plain text, not escaped."""
     if name in SETTINGS:
         return SETTINGS[name].name
     if name in _STAGE_WORDS:
         return _STAGE_WORDS[name]
-    # Not " " at once: a space that came with a stranger's file is shown as a sign.
+    # Not " " directly: a space from an untrusted file is shown as a sign.
     return visible_token(name.replace("_", "-"), 30).replace("-", " ")
 
 
 def stage_setting(name: str, config: MethodConfig) -> str:
-    """A stage's name with the value it was set to (`top-p 0.9`); plain text."""
-    # Declared settings only: a stage's name may come from a stranger's file.
+    """Return a stage's name with its value (`top-p 0.9`); plain text."""
+    # Declared settings only: a stage's name may come from an untrusted file.
     if name in SETTINGS:
         return setting_words(name, config.shaping)
     value = getattr(config, name, None) if name in config.__dataclass_fields__ else None
@@ -168,13 +170,13 @@ def stage_setting(name: str, config: MethodConfig) -> str:
 
 
 def setting_words(name: str, shaping: Shaping) -> str:
-    """A setting of the shaping with its value (`top-p 0.9`); plain text."""
+    """Return a setting of the shaping with its value (`top-p 0.9`); plain text."""
     numbers = ((SETTINGS[one], getattr(shaping, one)) for one in (name, *parts_of(name)))
     return ", ".join(f"{spec.name} {spec.shown(value)}" for spec, value in numbers)
 
 
 def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
-    """Model, method, the settings that differ from the neutral default, and the seed; plain text.
+    """Return model, method, settings that differ from the neutral default, and seed; plain text.
 
     `embedded:target · sampling · temperature 0.8 · top-p 0.9 · seed 7`
     """
@@ -185,7 +187,7 @@ def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
 
 
 def with_prompt(caption: str, prompt: str, paper: Paper) -> str:
-    """A caption that in print names the prompt too; plain text."""
+    """Return a caption that names the prompt too if printed; plain text."""
     if not paper.printed or not prompt.strip():
         return caption
     limit = None if paper.whole_prompt else _PROMPT
@@ -195,7 +197,7 @@ def with_prompt(caption: str, prompt: str, paper: Paper) -> str:
 def config_caption(
     model_id: str, config: MethodConfig, unsaid: Collection[str] = (), *, draft_id: str = ""
 ) -> str:
-    """The caption of runs with these settings; those named in `unsaid` are said elsewhere."""
+    """Return the caption of runs with these settings, without those in `unsaid`."""
     names = list(SETTINGS if config.can_draw else PENALTIES)
     active = [*config.shaping.active(names), *["temperature"] * getattr(config, "do_sample", False)]
     seed = getattr(config, "seed", None)

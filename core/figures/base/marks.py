@@ -1,4 +1,4 @@
-"""Lines, frames and words over a plotting area, and bars that several figures draw alike."""
+"""Lines, frames and texts over a plotting area, and bars that several figures share."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 CLEAR = "rgba(0,0,0,0)"
-# The frame of a chosen token, px.
+# Line width of a chosen token's frame, px.
 FRAME = 2.5
-# Between two texts in a line, and from a line to the next, px.
+# Gap between two texts in a line, and line height, px.
 _APART, _LINE = 12, 15
 PAPER: Properties = {"xref": "paper", "yref": "paper"}
-# One number is both ends.
+# A single number is both ends.
 Ends: TypeAlias = float | tuple[float, float]
 Point: TypeAlias = tuple[float, float]
 
 
 def hover_texts(texts: Sequence[object]) -> Properties:
-    """Hover texts of the marks: escaped Plotly text, and nothing else."""
+    """Return the hover texts of the marks: escaped Plotly text without anything else."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 
@@ -35,7 +35,7 @@ def _corners(x: Ends, y: Ends) -> Properties:
 def add_line(
     sheet: Sheet, name: str, x: Ends, y: Ends, color: str, width: float, **properties: object
 ) -> None:
-    """A straight line, by its ends; `dash` among the properties is the line's."""
+    """Add a straight line by its ends; `dash` among the properties is the line's."""
     line: Properties = {"color": color, "width": width}
     if "dash" in properties:
         line["dash"] = properties.pop("dash")
@@ -47,7 +47,7 @@ def add_line(
 def add_frame(
     sheet: Sheet, name: str, x: Ends, y: Ends, color: str, width: float, **properties: object
 ) -> None:
-    """A rectangle around something, without a filling unless one is given."""
+    """Add a rectangle around a part, without a fill unless one is given."""
     sheet.shapes.append(
         {
             "name": name,
@@ -71,7 +71,7 @@ def add_note(
     color: str,
     **where: object,
 ) -> None:
-    """Plotly text at a place, without an arrow."""
+    """Add Plotly text at a position, without an arrow."""
     sheet.annotations.append(
         {
             "name": name,
@@ -95,11 +95,11 @@ def label_bar(
     yshift: int = 0,
     clear: bool = False,
 ) -> None:
-    """Write Plotly text over a level bar whose upper edge is at `y`, at its left or right end.
+    """Write Plotly text over a horizontal bar with its upper edge at `y`, at its left or right end.
 
     Args:
-        clear: what is drawn behind goes on under the text; else it ends beside it, as the lines
-            of a grid should.
+        clear: whether lines behind the text continue under it; otherwise they end beside it, as
+            grid lines should.
     """
     ground = {} if clear or sheet.paper.transparent else {"bgcolor": sheet.theme.paper}
     sheet.annotations.append(
@@ -130,13 +130,14 @@ def label_pair(
     yshift: int = 0,
     clear: bool = False,
 ) -> None:
-    """Write a name over the left end of a level bar and more over its right end (Plotly text).
+    """Write a name over the left end of a horizontal bar and a text over its right end (Plotly
+    text).
 
-    Where one line doesn't hold both, the name stands above the other.
+    If both don't fit into one line, the name stands above the other text.
 
     Args:
-        size: of what stands at the right, px.
-        clear: as of `label_bar`.
+        size: font size of the right text, px.
+        clear: as in `label_bar`.
     """
     fits = markup_width(name) + markup_width(said, size) + _APART <= sheet.room
     label_bar(sheet, y, name, yshift=yshift if fits else yshift + _LINE, clear=clear)
@@ -146,7 +147,7 @@ def label_pair(
 def level_bars(
     rows: Sequence[float], lows: Sequence[float], lengths: Sequence[float], width: float
 ) -> Properties:
-    """Level bars from `lows` on, with text inside."""
+    """Return horizontal bars that start at `lows`, with text inside."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -181,10 +182,10 @@ def token_bars(
     marker: Properties | None = None,
     **properties: object,
 ) -> Properties:
-    """A level bar for each of some tokens, below each other.
+    """Return a horizontal bar for each token, one below the other.
 
     Args:
-        texts: behind the bars; `ink` is their colour, the theme's by default.
+        texts: texts after the bars; `ink` is their colour, by default the theme's.
         chosen: for each token whether its bar is framed.
         marker: further properties of the bars.
     """
@@ -219,13 +220,13 @@ def token_cells(
     pattern: Properties | None = None,
     **properties: object,
 ) -> Properties:
-    """Cells with a token in each, as upright bars.
+    """Return cells with one token each, as vertical bars.
 
     Args:
-        corners: the middle of each cell's upper edge (y grows downwards).
-        hovers: None where cells tell nothing more.
-        heights: 1 each by default.
-        size: of the tokens, px.
+        corners: middle of each cell's upper edge (y grows downwards).
+        hovers: hover texts; None if cells have none.
+        heights: heights of the cells, by default 1 each.
+        size: font size of the tokens, px.
     """
     hatched = {} if pattern is None else {"pattern": pattern}
     return {
@@ -245,17 +246,17 @@ def token_cells(
 
 
 def overlaid(least_size: float | None = None) -> Properties:
-    """The layout of bars over bars without gaps.
+    """Return the layout of overlaid bars without gaps.
 
     Args:
-        least_size: hide the text of bars that have no room for one of so many px.
+        least_size: smallest font size, px; bars without room for it hide their text.
     """
     fit = {} if least_size is None else {"uniformtext": {"minsize": least_size, "mode": "hide"}}
     return {"barmode": "overlay", "bargap": 0, **fit}
 
 
 def strokes(lines: Iterable[Sequence[tuple[float, float | None]]]) -> Properties:
-    """Separate lines as one trace, each from point to point; to a None nothing is drawn."""
+    """Return separate lines as one trace, each from point to point; None interrupts a line."""
     points = [point for line in lines for point in (*line, (None, None))]
     return {
         "type": "scatter",
@@ -267,7 +268,7 @@ def strokes(lines: Iterable[Sequence[tuple[float, float | None]]]) -> Properties
 
 
 def crosses(x: Sequence[float], y: Sequence[float], theme: Theme) -> Properties:
-    """Small crosses, in place of hatching."""
+    """Return small crosses, as a replacement for hatching."""
     return {
         "type": "scatter",
         "name": "crosses",
@@ -282,7 +283,7 @@ def crosses(x: Sequence[float], y: Sequence[float], theme: Theme) -> Properties:
 def numbers_behind(
     name: str, ends: Sequence[float], texts: Sequence[str], font: Properties
 ) -> Properties:
-    """Texts right of level bars, whose ends are given row by row."""
+    """Return texts at the right of horizontal bars, whose ends are given row by row."""
     return {
         "type": "scatter",
         "name": name,
@@ -298,5 +299,5 @@ def numbers_behind(
 
 
 def mono(text: str, theme: Theme) -> str:
-    """A token inside a sentence: strong, in the tokens' font (Plotly text)."""
+    """Return a token inside a sentence: bold, in the tokens' font (Plotly text)."""
     return f'<span style="font-family:{theme.mono};font-weight:700">{text}</span>'

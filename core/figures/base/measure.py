@@ -1,4 +1,4 @@
-"""Width of text in the fonts that are drawn, and text cut or broken to fit a room."""
+"""Text widths in the figures' fonts, and text cut or wrapped to a width."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from functools import cache, lru_cache
 
 from core.figures.base.fonts import ADVANCES, Face
 
-# Of characters that none of the fonts has, in thousandths of an em: a square for East Asian ones,
-# a bit more for pictures, and what the common fonts for other scripts take at most.
+# Widths of characters that no font has, in thousandths of an em: a square for East Asian
+# characters, more for pictographs, and the maximum of common fonts for other scripts.
 _SQUARE, _PICTURE, _OTHER = 1000, 1250, 800
 
 
@@ -37,13 +37,13 @@ def _advance(char: str, face: Face) -> int:
 
 @lru_cache(maxsize=4096)
 def text_width(plain: str, size: float = 12, face: Face = "sans") -> float:
-    """Width of plain text at a font size, px."""
+    """Return the width of plain text at a font size, px."""
     return sum(_advance(char, face) for char in plain) * size / 1000
 
 
 def fitted(plain: str, room: float, size: float = 12, face: Face = "sans") -> str:
-    """Plain text that is at most `room` px wide: what is cut ends with an ellipsis."""
-    # Rooms are rounded.
+    """Return plain text that is at most `room` px wide; cut text ends with an ellipsis."""
+    # Widths of rooms are rounded.
     if text_width(plain, size, face) <= room + 0.1:
         return plain
     used, limit = text_width("…", size, face), room + 0.1
@@ -55,7 +55,9 @@ def fitted(plain: str, room: float, size: float = 12, face: Face = "sans") -> st
 
 
 def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
-    """Plain text in lines of at most `room` px, broken at spaces, and in a word that none holds."""
+    """Return plain text in lines of at most `room` px, broken at spaces, or inside a word that fits
+    no line.
+    """
     lines: list[str] = []
     for word in filter(None, plain.split(" ")):
         if lines and text_width(f"{lines[-1]} {word}", size, face) <= room:
@@ -74,7 +76,7 @@ def wrapped(plain: str, room: float, size: float = 12, face: Face = "sans") -> l
 
 
 def widest(texts: Sequence[str], size: float = 12, face: Face = "sans") -> float:
-    """The width of the widest of some plain texts, px."""
+    """Return the largest width of some plain texts, px."""
     return max((text_width(text, size, face) for text in texts), default=0.0)
 
 
@@ -84,20 +86,20 @@ _SIZE = re.compile(r"font-size:([0-9.]+)px")
 
 
 def plain_of(markup: str) -> str:
-    """The text of Plotly text, without its tags; a break is a space."""
+    """Return Plotly text without its tags; a line break becomes a space."""
     return html.unescape(_TAG.sub("", markup.replace("<br>", " ")))
 
 
 @lru_cache(maxsize=4096)
 def markup_width(markup: str, size: float = 12, face: Face = "sans") -> float:
-    """Width of a line of Plotly text, px: tags count for what they change."""
+    """Return the width of a line of Plotly text, px, with the sizes and faces that tags set."""
     return sum(
         text_width(text, font_size, drawn) for text, font_size, drawn in _runs(markup, size, face)
     )
 
 
 def _runs(markup: str, size: float, face: Face) -> Iterator[tuple[str, float, Face]]:
-    """The text between the tags, with its size and face."""
+    """Yield the text between the tags, with its size and face."""
     open_: list[tuple[float, Face]] = [(size, face)]
     for piece in _TAG.split(markup):
         if not piece.startswith("<") or not piece.endswith(">"):
@@ -116,8 +118,9 @@ def _runs(markup: str, size: float, face: Face) -> Iterator[tuple[str, float, Fa
 
 
 def wrapped_markup(markup: str, room: float, size: float = 12, face: Face = "sans") -> list[str]:
-    """Plotly text in lines of at most `room` px, broken at spaces outside its tags; tags must not
-    span words."""
+    """Return Plotly text in lines of at most `room` px, broken at spaces outside its tags; tags
+    must not span words.
+    """
     space = text_width(" ", size, face)
     lines: list[str] = []
     used = 0.0

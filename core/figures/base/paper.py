@@ -1,4 +1,4 @@
-"""Paper of a figure: its width, its place on a page or in print, and the parts that are drawn."""
+"""Paper of a figure: its width, page or print, and the parts to draw."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from core.decoding.errors import FigureError
 from core.figures.journal.journals import COLUMN, JOURNALS, NAMES, PAGE, Journal
 
-# px: body text, and the smallest that a figure writes; at 7 pt for the body the smallest has 6.1.
+# px: body text, and the smallest text of a figure; with 7 pt for the body the smallest is 6.1 pt.
 BODY, SMALL = 12.0, 10.5
-# px: a page of its own shows no less of a long run, however narrow its frame is: it scrolls.
+# px: minimum window of a live page; in a narrower frame the page scrolls.
 LIVE_WINDOW = 640.0
 _TYPE = (7.0, 9.0)
 _WIDTHS = (300.0, 2400.0)
@@ -22,18 +22,19 @@ _GIVEN = re.compile(r"\s*(\d{1,5}(?:\.\d{1,4})?)\s*(px|mm|cm|in|pt)?\s*", re.ASC
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The paper of a figure, in px with body text of 12 px whatever is printed.
+    """Paper of a figure; widths are in px with body text of 12 px, even in print.
 
     Args:
-        width: px that the figure is laid out for; on a page it may be stretched.
-        mm: its width in print; None where a width in px is asked for.
-        printed: of fixed width, with a caption that names the prompt and no word of clicking.
-        selection: whether what is selected on the page is drawn.
+        width: width of the layout, px; a page may stretch the figure.
+        mm: width in print; None for a width in px.
+        printed: whether the width is fixed; then the caption names the prompt, and no text mentions
+            clicking.
+        selection: whether the page's selection is drawn.
         title, caption: whether title and subtitle, and the caption, are drawn.
-        transparent: nothing behind the figure.
-        whole_prompt: where the prompt is named, all of it is.
-        live: for a page of its own, whose knobs work in the reader's browser.
-        journal: whose rules the figure keeps to; None for those of the app.
+        transparent: whether the background is transparent.
+        whole_prompt: whether the caption names the whole prompt.
+        live: for a stand-alone page whose knobs work in the reader's browser.
+        journal: the journal whose rules apply; None for the app's style.
     """
 
     width: float = 400.0
@@ -49,17 +50,17 @@ class Paper:
 
     @property
     def window(self) -> float:
-        """The width that decides how many columns a window of a long run holds, px."""
+        """Width that determines the number of columns in a window of a long run, px."""
         return max(self.width, LIVE_WINDOW) if self.live else self.width
 
     @property
     def scale(self) -> float | None:
-        """Millimetres for a px in print."""
+        """Millimetres per px in print."""
         return None if self.mm is None else self.mm / self.width
 
     @property
     def type_pt(self) -> float | None:
-        """The size of body text in print, points."""
+        """Size of body text in print, points."""
         return None if self.scale is None else self.scale * BODY / _POINT
 
 
@@ -79,19 +80,18 @@ def printed(
     caption: bool | None = None,
     transparent: bool = False,
 ) -> Paper:
-    """Paper of a fixed width: `"85mm"`, `"17.4 cm"`, `"3.5in"`, `"240pt"`, `"640px"` or px.
+    """Return paper of a fixed width: `"85mm"`, `"17.4 cm"`, `"3.5in"`, `"240pt"`, `"640px"` or px.
 
     Args:
-        width: a length, or `"column"` (the default) or `"page"` of the journal, else of 85 and
-            174 mm.
-        journal: a name of `JOURNALS`; empty for none.
-        type_pt: body text in print, 7 to 9 points; a width in px has body text of 12 px. A journal
-            has its own.
-        title, caption: whether they are drawn; by default they are, but not for a journal.
+        width: a length, or `"column"` (the default) or `"page"` of the journal; without a journal
+            these are 85 and 174 mm.
+        journal: a name in `JOURNALS`; empty for none.
+        type_pt: size of body text in print, 7 to 9 points; a width in px has body text of 12 px. A
+            journal sets its own size.
+        title, caption: whether they are drawn; by default they are, except for a journal.
 
     Raises:
-        FigureError: if there is no such journal, or the width or the size of type can't be laid
-            out.
+        FigureError: the journal is unknown, or the width or type size can't be laid out.
     """
     if not (isinstance(type_pt, int | float) and _TYPE[0] <= type_pt <= _TYPE[1]):
         raise FigureError(f"The type size {type_pt!r} is not between 7 and 9 points.")
@@ -121,7 +121,7 @@ def printed(
 
 
 def length_of(width: str | float, journal: str = "") -> str | float:
-    """The length of a named width; any other width as it is."""
+    """Return the length of a named width, or another width unchanged."""
     row = JOURNALS.get(journal)
     column, page = (row.column, row.page) if row else (COLUMN, PAGE)
     return (

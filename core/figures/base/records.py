@@ -1,4 +1,4 @@
-"""A candidate as hover text, as the label of its row, and as a row of a table."""
+"""A candidate as hover text, row label, and table row."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from core.figures.base.labels import (
 from core.figures.base.paper import SMALL
 from core.figures.base.theme import Theme
 
-# Columns of a token beside its bar.
+# Maximum columns of a token beside its bar.
 LABEL_LIMIT = 12
 CANDIDATE_COLUMNS = "step rank token_id token chosen logit raw_prob final_prob removed_by"
 
 
 def shaped_words(prob: str) -> str:
-    """The probability that the settings left a candidate."""
+    """Return the words for a candidate's probability after the settings."""
     return f"after shaping {prob}"
 
 
 def removed_words(stage: str) -> str:
-    """The stage that removed a candidate; escaped Plotly text."""
+    """Return the words for the stage that removed a candidate; escaped Plotly text."""
     return f"removed by {escaped(stage_name(stage))}"
 
 
 def state_line(step: TokenStep, candidate: Candidate) -> int:
-    """Index of the line of `candidate_hover` that the settings decide."""
+    """Return the index of the line of `candidate_hover` that depends on the settings."""
     return 3 + (candidate.token_id == step.token_id)
 
 
 def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
-    """The hover text of a candidate; escaped Plotly text."""
+    """Return the hover text of a candidate; escaped Plotly text."""
     out = candidate.removed_by and removed_words(candidate.removed_by)
     return lines(
         f"<b>{show_token(candidate.text, 40)}</b>",
         candidate.token_id == step.token_id and "chosen",
         f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",
         f"model {percent(candidate.raw_prob)}",
-        # What a server drew from is not known.
+        # A server's final distribution is unknown.
         step.origin != "server" and (out or shaped_words(percent(candidate.prob))),
         f"logit {candidate.logit:.3f}",
     )
@@ -73,12 +73,12 @@ def texts_in(trace: Trace) -> Callable[[int], str]:
 def forced_words(
     step: TokenStep, limit: int = 24, text_of: Callable[[int], str] = lambda _: ""
 ) -> str:
-    """The numbers of a token that was given in place of a pick, and the pick; plain text.
+    """Return the numbers of a token that replaced a pick, and the pick; plain text.
 
     Empty for any other step.
 
     Args:
-        limit: columns of the pick's text.
+        limit: maximum columns of the pick's text.
         text_of: the text of a pick outside the step's candidates; empty where it is unknown.
     """
     if step.forced_as != "given":
@@ -127,12 +127,12 @@ def together_words(point: ForkPoint) -> str:
 
 
 def widest(texts: Iterable[str], limit: int) -> int:
-    """The columns that the widest of some tokens takes as a label of at most `limit` columns."""
+    """Return the number of columns of the widest token, as a label of at most `limit` columns."""
     return max(text_columns(visible_token(text, limit)) for text in texts)
 
 
 def chosen_label(token: str, theme: Theme, chosen: bool = True) -> str:
-    """A token among others, the chosen one strong (Plotly text)."""
+    """Return a token's label; the chosen token is bold (Plotly text)."""
     style = f"color:{theme.accent_text()};font-weight:700"
     return f'<span style="{style}">{token}</span>' if chosen else token
 
@@ -140,7 +140,9 @@ def chosen_label(token: str, theme: Theme, chosen: bool = True) -> str:
 def ranked_labels(
     step: TokenStep, shown: Sequence[Candidate], theme: Theme, faint: Collection[Candidate]
 ) -> list[str]:
-    """Each candidate's token and, smaller, its rank; the chosen one strong (Plotly text)."""
+    """Return each candidate's token and, smaller, its rank; the chosen one is bold (Plotly
+    text).
+    """
     digits = max(len(str(candidate.rank)) for candidate in shown)
     labels = []
     for candidate in shown:
@@ -155,7 +157,7 @@ def ranked_labels(
 
 
 def candidate_record(step: TokenStep, candidate: Candidate) -> tuple[object, ...]:
-    """The values of `CANDIDATE_COLUMNS`; the token's text is raw."""
+    """Return the values of `CANDIDATE_COLUMNS`; the token's text is raw."""
     return (
         nth(step.index),
         candidate.rank,

@@ -1,4 +1,4 @@
-"""The sheet that a figure is drawn on: its declared parts, and its texts laid out around it."""
+"""Sheet of a figure: its declared parts, and the layout of the texts around it."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from core.figures.journal.key_words import told
 from core.figures.journal.style import restyle
 
 Properties: TypeAlias = dict[str, Any]
-# A text, or its sentences; those that are false are left out.
+# A text, or its sentences; false ones are left out.
 Sentences: TypeAlias = str | Iterable[str | bool | None]
-# Plotly text, or the arguments of `key_entry`; those that are false are left out.
+# Plotly text, or the arguments of `key_entry`; false ones are left out.
 KeyEntry: TypeAlias = tuple[str, str] | tuple[str, str, str]
 KeyLine: TypeAlias = str | Iterable[KeyEntry | bool | None]
 
 EDGE = 14
-# Font sizes of the texts and their lines, px.
+# Font sizes and line heights of the texts, px.
 _TITLE_SIZE, _TITLE_LINE = 17, 24
 _SUBTITLE_SIZE, _SUBTITLE_LINE = 12, 16
 _CAPTION_SIZE, _CAPTION_LINE = 11, 15
 _KEY_SIZE, _KEY_LINE = 11, 16
-# Where no title or no caption is drawn, px.
+# Margin without a title or caption, px.
 _BARE = 6
-# A sentence instead of a figure is no wider, px.
+# Maximum width of a sentence that replaces a figure, px.
 _SENTENCE = 290
 
 
 class SheetFigure(go.Figure):  # type: ignore[misc]
-    """A figure of plain values that becomes Plotly's objects when somebody asks for one of them.
+    """A figure of plain values, converted to Plotly's objects only when these are accessed.
 
-    A page sends the values as they are: the objects would take most of a figure's time.
+    A page sends the plain values; creating the objects would take most of a figure's time.
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -55,26 +55,27 @@ class SheetFigure(go.Figure):  # type: ignore[misc]
 
 @dataclass(slots=True)
 class Sheet:
-    """The declared parts of a figure, in Plotly's own properties, and what is drawn on it.
+    """Declared parts of a figure in Plotly's own properties, and its drawing.
 
-    Plotly checks every property that is set on a figure, which takes tens of milliseconds a figure.
-    A sheet hands all over at once, unchecked; the tests check it.
+    Plotly validates every property that is set on a figure, which takes tens of milliseconds per
+    figure. A sheet sets all properties at once without validation; tests validate them.
 
     Args:
-        alt, subtitle: plain text for the meta; Plotly text above, its tokens escaped already.
-        facts: what the texts that the figure declares need beside its arguments.
-        title: Plotly text in place of the figure's own title.
+        alt, subtitle: plain text for the meta, and Plotly text above the figure, with escaped
+            tokens.
+        facts: further values for the texts that the figure declares.
+        title: Plotly text that replaces the figure's title.
         plot_height: height of the plotting area, px; the figure's height follows from it.
         left, right: margins, px.
         above, below: room for ticks, axis titles and legends between the plotting area and the
             texts, px.
-        rows: title of an axis of names, upright at the figure's edge: Plotly would put it beside
-            the names as wide as they were before their font had come.
-        layout: axes, and other properties of Plotly's layout.
+        rows: title of an axis of names, vertical at the figure's edge: Plotly would place it by the
+            names' width before their font was loaded.
+        layout: axes and other properties of Plotly's layout.
         key: lines below the plotting area that explain colours and signs.
         key_offset: px between the plotting area and the key.
-        explained: entries of a journal's caption that no key of the figure has.
-        meta: what the figure says of itself to the page, beside its texts.
+        explained: entries for a journal's caption that the figure's key lacks.
+        meta: data for the page, besides the texts.
     """
 
     theme: Theme
@@ -104,7 +105,7 @@ class Sheet:
         return float(self.paper.width - self.left - self.right)
 
     def figure(self, title: str, caption: str) -> go.Figure:
-        """Return the figure; the sheet is used up."""
+        """Return the figure; afterwards the sheet must not be used."""
         title, journal = self.title or title, self.paper.journal
         subtitle, key = joined(self.subtitle), list(map(key_line, self.key))
         layout, notes = self._furnished(title, subtitle, caption, key)
@@ -121,7 +122,7 @@ class Sheet:
             meta |= {side: margin[end] for side, end in sides.items()}
         layout |= {**self.layout, "meta": meta, "annotations": notes}
         if journal:
-            # As notes, for the colours that they are drawn in.
+            # As notes, so that their colours are known.
             keys: list[Properties] = [
                 {"text": line} for line in (*map(key_line, self.explained), *key)
             ]
@@ -136,7 +137,7 @@ class Sheet:
     def _furnished(
         self, title: str, subtitle: str, caption: str, key: Sequence[str]
     ) -> tuple[Properties, list[Properties]]:
-        """Return the layout with the room that all texts take, and the notes with the texts."""
+        """Return the layout with room for all texts, and the notes that hold the texts."""
         theme, paper, room = self.theme, self.paper, self.paper.width - 2 * EDGE
         heads = wrapped_markup(title, room, _TITLE_SIZE, "sans bold") if paper.title else []
         lead = wrapped_markup(subtitle, room, _SUBTITLE_SIZE) if paper.title else []
@@ -189,7 +190,7 @@ class Sheet:
         yshift: int,
         yanchor: str = "top",
     ) -> Iterator[Properties]:
-        """Lines of Plotly text at the figure's left edge, if there are any."""
+        """Yield lines of Plotly text at the figure's left edge."""
         text = "<br>".join(lines)
         if text:
             yield {
@@ -211,7 +212,7 @@ class Sheet:
             }
 
     def _rows_title(self) -> Properties:
-        """The title of an axis of names, upright at the figure's edge."""
+        """Return the title of an axis of names, vertical at the figure's edge."""
         edge = EDGE - 2 - (JOURNAL_TICK if self.paper.journal else 0)
         return {
             "name": "rows",
@@ -230,7 +231,7 @@ class Sheet:
 
 
 def joined(text: Sentences) -> str:
-    """Return a text of its sentences."""
+    """Return the text that joins its sentences."""
     return text if isinstance(text, str) else " ".join(str(part) for part in text if part)
 
 
@@ -250,7 +251,7 @@ def key_entry(color: str, words: str, sign: str = "■") -> str:
 
 
 def _look(theme: Theme, paper: Paper) -> Properties:
-    """Return what is alike in the layouts of all figures."""
+    """Return the layout that all figures share."""
     ground = "rgba(0,0,0,0)" if paper.transparent else theme.paper
     return {
         **({"width": paper.width, "autosize": False} if paper.printed else {}),
@@ -283,7 +284,9 @@ def _look(theme: Theme, paper: Paper) -> Properties:
 
 
 def _caption_lines(caption: str, room: float) -> list[str]:
-    """Return the caption in lines, broken between settings, and in one that no line holds."""
+    """Return the caption in lines, broken between settings, or inside a setting that fits no
+    line.
+    """
     lines = []
     for run in caption.split("\n"):
         parts = [
@@ -300,10 +303,10 @@ def no_selection(paper: Paper, what: str, where: str) -> str:
 
 
 def sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet:
-    """Return the sheet of a figure that says why there is nothing to draw.
+    """Return the sheet of a figure that has only a sentence why there is nothing to draw.
 
     Args:
-        height: of the plotting area, px.
+        height: height of the plotting area, px.
     """
     hidden = {"visible": False, "fixedrange": True}
     lines = wrapped(words, min(paper.width - 4 * EDGE, _SENTENCE), 13)
@@ -324,11 +327,11 @@ def sentence(theme: Theme, paper: Paper, words: str, height: int = 120) -> Sheet
 
 
 def plain_values(figure: go.Figure) -> dict[str, Any]:
-    """Data and layout in dicts, lists, text and numbers; what is no finite number is None."""
+    """Return data and layout as dicts, lists, text and numbers; non-finite numbers are None."""
     values = vars(figure).get("_values")
     if values is not None:
         return {"data": _plain(values["data"]), "layout": _plain(values["layout"])}
-    # `to_dict` would copy all of it first, which takes as long again.
+    # `to_dict` would copy everything first, which doubles the time.
     return {"data": _plain(figure._data), "layout": _plain(figure._layout)}
 
 
@@ -341,5 +344,5 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
-    # Of numpy or pandas.
+    # An array of numpy or pandas.
     return value.tolist() if hasattr(value, "tolist") else value

@@ -1,4 +1,4 @@
-"""The look of every figure, light and dark, in one place."""
+"""Themes: colours and fonts of all figures, light, dark and grey."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from core.figures.base.color import blend, contrast, even_ramp, on_ramp, readable_on
 
-# Exported files hold the page's own fonts under the first names; the page has the second. Then come
-# the signs that they lack, and what covers CJK.
+# Exported files embed the page's fonts under the first names; on the page they have the second. The
+# next fonts add missing signs and CJK.
 SANS = (
     "'Decoding Sans', 'Source Sans', 'Decoding Signs', 'Noto Sans', 'Noto Sans CJK JP', "
     "'Noto Sans JP', "
@@ -21,7 +21,7 @@ MONO = (
     "ui-monospace, monospace, 'Noto Color Emoji'"
 )
 
-# Okabe and Ito (2008), made for everyone to distinguish.
+# Okabe and Ito (2008): distinguishable with colour-vision deficiencies.
 OKABE_ITO = {
     "orange": "#e69f00",
     "sky": "#56b4e9",
@@ -32,33 +32,34 @@ OKABE_ITO = {
     "purple": "#cc79a7",
     "black": "#000000",
 }
-# A step's likeliest tokens by rank. Blue is for probabilities, vermillion and its neighbour orange
-# for the chosen token and for uncertainty; the last two are darker than all of Okabe and Ito's.
+# Colours of a step's most probable tokens by rank. Blue is reserved for probabilities, vermillion
+# and orange for the chosen token and for uncertainty. The last two colours are darker than all of
+# Okabe and Ito's.
 CATEGORIES = (*(OKABE_ITO[name] for name in ("green", "purple", "yellow")), "#9c3b6e", "#85853a")
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours (`#rrggbb`) and fonts of one look.
+    """Colours (`#rrggbb`) and fonts of one theme.
 
     Args:
-        paper: behind the figure.
-        panel: behind cells, legends and hover labels.
+        paper: background of the figure.
+        panel: background of cells, legends and hover labels.
         ink: text and axes.
-        muted: captions, ticks, whatever is of second rank; readable on paper.
-        grid: hairlines.
-        rest: segments that represent many tokens.
-        unnamed: a token that has no colour of its own.
-        accent: the frame of the chosen token, and nothing else.
-        wrong: an estimate that is wrong.
-        probability: even ramp; its low end fades into the paper.
+        muted: captions, ticks and secondary text; readable on paper.
+        grid: grid lines.
+        rest: segments that stand for many tokens.
+        unnamed: token without a colour of its own.
+        accent: frame of the chosen token; used for nothing else.
+        wrong: wrong estimate.
+        probability: even ramp; its low end is close to the paper.
         uncertainty: even ramp for entropy, surprisal and rank.
         first, second: two lines or two runs in one panel.
-        categories: a step's likeliest tokens by rank.
-        named: categories by the name of the Okabe-Ito colour that they have in light and dark.
-        hue: what texts call a colour of the figure.
-        patterns: of a category's colour, where lightness alone doesn't tell it from others; as
-            Plotly calls them.
+        categories: a step's most probable tokens by rank.
+        named: categories by the name of their Okabe-Ito colour in light and dark.
+        hue: word for a colour of the figure in texts.
+        patterns: pattern of a category's colour that lightness alone doesn't distinguish, by
+            Plotly's name.
     """
 
     name: str
@@ -83,27 +84,29 @@ class Theme:
     mono: str = MONO
 
     def probability_color(self, prob: float) -> str:
-        """The colour of a probability; equal differences look equal."""
+        """Return the colour of a probability; equal differences look equal."""
         return on_ramp(self.probability, prob)
 
     def uncertainty_color(self, share: float) -> str:
-        """The colour of an uncertainty, 0 for none and 1 for the top of its scale."""
+        """Return the colour of an uncertainty; 0 is none, 1 is the top of its scale."""
         return on_ramp(self.uncertainty, share)
 
     def in_words(self, text: str) -> str:
-        """A text of ours, in which `{hue}` and `{Hue}` stand for what a colour is called."""
+        """Replace `{hue}` and `{Hue}` in a trusted text by the theme's word for a colour."""
         return text.format(hue=self.hue, Hue=self.hue.capitalize())
 
     def token_color(self, rank: int) -> str:
-        """The colour of a step's token by its rank before shaping: no setting changes it."""
+        """Return the colour of a step's token by its rank before shaping, which no setting
+        changes.
+        """
         return self.categories[rank - 1] if 0 < rank <= len(self.categories) else self.unnamed
 
     def pattern_ink(self, color: str) -> str:
-        """The lines of the pattern on a colour."""
+        """Return the line colour of the pattern on a colour."""
         return blend(color, readable_on(color), 0.34)
 
     def patterned(self, trace: dict[str, Any]) -> dict[str, Any]:
-        """A trace of bars with the pattern of each of its colours that has one."""
+        """Return a trace of bars with the patterns of its colours."""
         marker = trace.get("marker")
         if trace["type"] != "bar" or not isinstance(marker, dict) or "pattern" in marker:
             return trace
@@ -114,7 +117,7 @@ class Theme:
             return trace
         pattern: dict[str, Any] = {"size": 6, "solidity": 0.2}
         if isinstance(colors, list):
-            # Plotly takes the ground from the bar's own colour in this mode alone.
+            # Only in this mode Plotly uses the bar's own colour as background.
             pattern |= {"shape": shapes, "fillmode": "overlay", "fgopacity": 0.34}
         else:
             pattern |= {
@@ -126,16 +129,16 @@ class Theme:
         return {**trace, "marker": {**marker, "pattern": pattern}}
 
     def text_on(self, background: str) -> str:
-        """Text colour over a cell, contrast 4.5 or more."""
+        """Return a text colour over a cell, with a contrast of 4.5 or more."""
         return readable_on(background, (self.ink, self.paper))
 
     def colorscale(self) -> list[list[float | str]]:
-        """The probability ramp as Plotly wants it."""
+        """The probability ramp in Plotly's form."""
         last = len(self.probability) - 1
         return [[at / last, color] for at, color in enumerate(self.probability)]
 
     def accent_text(self) -> str:
-        """The accent where it colours text: readable on paper."""
+        """The accent colour for text, readable on paper."""
         return self.accent if contrast(self.accent, self.paper) >= 4.5 else "#b34700"
 
 
@@ -192,10 +195,10 @@ _GREY_SHAPES = {
     "purple": "-",
 }
 _GREY_CATEGORIES = ("#4b4b4c", "#adadae", "#6e6e6f", "#c7c7c8", "#8d8d8e")
-# The sign of a pattern in a key.
+# Sign of each pattern in a key.
 HATCH_SIGNS = {"▨": "/", "▧": "\\", "▩": "x", "▦": ".", "▤": "-", "▥": "|"}
-# Lightness tells neighbours apart, the pattern tells those apart that stand alone. The lightest is
-# dark enough to be seen on white without its pattern.
+# Lightness distinguishes neighbours, patterns distinguish separate marks. The lightest grey is
+# visible on white even without its pattern.
 GREY = Theme(
     name="grey",
     paper="#ffffff",

@@ -1,4 +1,4 @@
-"""Totals as stacked level bars, over a panel with every step on its own."""
+"""Stacked horizontal bars of totals, above a panel of the single steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAR = 0.42
 def add_part(
     sheet: Sheet, name: str, rows: Sequence[int], values: Sequence[float], color: str
 ) -> Properties:
-    """Add a part of the totals, stacked on those before it; returns its trace."""
+    """Add a part of the totals, stacked on the earlier parts, and return its trace."""
     part: Properties = {
         "type": "bar",
         "name": name,
@@ -32,20 +32,20 @@ def add_part(
 
 
 def name_total(sheet: Sheet, row: int, name: str, total: str) -> None:
-    """The name of a bar and what it sums up to, over its ends (Plotly text)."""
+    """Write the name of a bar and its total over its ends (Plotly text)."""
     label_pair(sheet, row - BAR / 2, f"<b>{name}</b>", total, size=11, yshift=1)
 
 
 def of_runs(times: Sequence[float]) -> str:
-    """Words behind a total that is the median of several runs."""
+    """Return the words after a total that is the median of several runs."""
     return f", median of {len(times)}{NBSP}runs" if len(times) > 1 else ""
 
 
 def add_whiskers(sheet: Sheet, runs: Sequence[Sequence[float]]) -> None:
-    """Over each total the fastest and the slowest of its runs; nothing for a single run.
+    """Draw the fastest and the slowest run over each total; nothing for a single run.
 
     Args:
-        runs: by row, the times of its runs in the unit of the totals.
+        runs: for each row, the times of its runs in the unit of the totals.
     """
     spreads = [(row, sorted(times)) for row, times in enumerate(runs) if len(times) > 1]
     if not spreads:
@@ -83,11 +83,11 @@ def total_axes(
     rows: int | None = None,
     **across: object,
 ) -> Properties:
-    """The axes of the totals, which take the `upper` share of the plotting area's height.
+    """Return the axes of the totals in the `upper` share of the plotting area's height.
 
     Args:
-        totals: all that must fit.
-        rows: how many bars there are; as many as totals by default.
+        totals: all values that must fit.
+        rows: number of bars; by default the number of totals.
     """
     return {
         "xaxis": axis(
@@ -100,7 +100,7 @@ def total_axes(
 def step_axes(
     theme: Theme, titles: tuple[str, str], steps: int, lower: float, ticks: int, **upright: object
 ) -> Properties:
-    """The axes of so many steps, which take the `lower` share of the plotting area's height."""
+    """Return the axes of the steps in the `lower` share of the plotting area's height."""
     return {
         "xaxis2": axis(
             theme,

@@ -1,4 +1,4 @@
-"""The window of a long run that a figure shows: its place, its words, what a paper holds of it."""
+"""Window of a long run that a figure shows: its position, its text, and the columns that fit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """The columns `first` up to and without `last` of `total` that a figure shows.
+    """The columns `first` to `last` (exclusive) of `total` that a figure shows.
 
     Args:
-        unit: what a column is, as "step".
-        before: so many are counted before the first of them.
+        unit: name of a column's item, such as "step".
+        before: number of items that are counted before the first column.
     """
 
     unit: str
@@ -30,25 +30,27 @@ class ShownPart:
 
     @property
     def whole(self) -> bool:
-        """Return whether all columns are shown."""
+        """Whether all columns are shown."""
         return self.last - self.first >= self.total
 
     @property
     def words(self) -> str:
-        """The part in words, such as "Steps 1 to 40 of 163"."""
+        """The window as text, such as "Steps 1 to 40 of 163"."""
         ends = self.first + self.before, self.last + self.before
         return span_of(f"{self.unit.capitalize()}s", *ends, self.total + self.before)
 
     def sentence(self, paper: Paper) -> str:
-        """The words as a sentence; empty for all columns, and beside a page's pager."""
+        """Return the text as a sentence; empty if all columns are shown, or beside a page's
+        pager.
+        """
         return f"{self.words}." if paper.printed and not self.whole else ""
 
     def tell(self, sheet: Sheet, holds: Callable[[float], int] | None = None) -> None:
-        """Write into the figure's meta which columns it shows: its table holds the same.
+        """Write the shown columns into the figure's meta, so that its table holds the same.
 
         Args:
-            holds: number of columns that a figure of some width holds; a live figure that its frame
-                can't hold says how wide it is at least.
+            holds: returns the number of columns in a figure of some width; a live figure wider than
+                its frame then states its minimum width.
         """
         sheet.meta["window"] = [self.first, self.last]
         if not self.whole:
@@ -59,14 +61,14 @@ class ShownPart:
 
 
 def cut_window(first: int, columns: int, held: int, selected: int | None) -> tuple[int, int]:
-    """Cut a window to the columns that a paper holds.
+    """Cut a window to the number of columns that fit.
 
     Args:
-        held: how many columns that is.
-        selected: the part of the window that is kept has this column, if the window has it.
+        held: number of columns that fit.
+        selected: a column that stays in the window if it was in it.
 
     Returns:
-        The first column and how many there are.
+        The first column and the number of columns.
     """
     span = max(min(columns, held), 1)
     if selected is not None and first <= selected < first + columns:
@@ -75,12 +77,14 @@ def cut_window(first: int, columns: int, held: int, selected: int | None) -> tup
 
 
 def window_of(items: Sequence[T], first: int, columns: int) -> Sequence[T]:
-    """Items from the place `first` on, at most `columns`, at least one where there is any."""
+    """Return the items from index `first` on: at most `columns`, at least one if there are any."""
     start = min(max(first, 0), max(len(items) - 1, 0))
     return items[start : start + max(columns, 1)]
 
 
 def numbered(items: Iterable[T], first: int, columns: int | None) -> list[tuple[int, T]]:
-    """The items of a table's window with their places; without `columns` all from `first` on."""
+    """Return the items of a table's window with their indices; without `columns`, all from `first`
+    on.
+    """
     last = None if columns is None else first + columns
     return list(enumerate(items))[first:last]

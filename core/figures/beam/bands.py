@@ -12,12 +12,12 @@ from core.figures.beam.columns import Columns, column_width, columns_of, node_wi
 from core.figures.beam.graph import BeamLayout, best_path, lay_out_beams, node_of, path_to
 from core.figures.beam.window import Node
 
-# Between two rows of steps, lanes: the numbers of the steps stand there.
+# Distance of two rows of steps, in lanes; it has room for the steps' numbers.
 _APART = 1.7
 
 
 class Band(NamedTuple):
-    """A row of steps: where its nodes are, its columns, and the lanes above it."""
+    """A row of steps: its nodes' positions, its columns, and the number of lanes above it."""
 
     layout: BeamLayout
     columns: Columns
@@ -25,7 +25,7 @@ class Band(NamedTuple):
 
 
 def part_of(tree: nx.DiGraph, trace: Trace, paths: int | None, beams: int | None) -> nx.DiGraph:
-    """The tree with the best paths alone, or without the rows of the beam after the first ones."""
+    """Return the tree with the best paths only, or with the first rows of the beam only."""
     if paths is None and beams is None:
         return tree
     ends: list[Node] = []
@@ -44,7 +44,7 @@ def part_of(tree: nx.DiGraph, trace: Trace, paths: int | None, beams: int | None
 
 
 def stem_of(tree: nx.DiGraph, first: int, last: int) -> tuple[Node, ...]:
-    """The nodes from the prompt on that all paths share, up to the step before `last`."""
+    """Return the nodes that all paths share, from the prompt up to the step before `last`."""
     beam = tree.graph["beams"][0]
     stem: list[Node] = []
     at = beam[0] if len(beam) == 1 else None
@@ -66,10 +66,10 @@ def bands_of(
     selected: Node | None,
     stem: Collection[str] = (),
 ) -> list[Band]:
-    """A window of steps in as many rows as a plotting area `total` px wide needs.
+    """Return a window of steps in as many rows as a plotting area `total` px wide needs.
 
     Args:
-        text: of a node.
+        text: returns the text of a node.
         stem: lines of the box that stands for all steps before the window.
     """
     look = {"pruned": pruned, "best": best, "selected": selected}
@@ -90,7 +90,7 @@ def bands_of(
 
 
 def _last_beam(tree: nx.DiGraph, layout: BeamLayout) -> list[Node]:
-    """The beam after a row of steps, in the order of its nodes there."""
+    """Return the beam after a row of steps, in the order of its nodes there."""
     going_on = set(tree.graph["beams"][layout.last])
     return [position.node for position in layout.positions if position.node in going_on]
 

@@ -1,4 +1,4 @@
-"""Widths of the tree's columns, and tokens cut to fit into one."""
+"""Widths of the tree's columns, and tokens cut to a column's width."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ TEXT_SIZE = 11
 PADDING = 6
 _GAP, _WIDEST_GAP = 8.0, 46.0
 _SHORTEST = 12.0
-# A longer token may be cut to this before its column goes into another row of steps, px.
+# Width to which a longer token may be cut before its column moves to another row of steps, px.
 _CUT = 44.0
-# What keeps the borders of the outermost nodes inside.
+# Margin for the borders of the outermost nodes.
 _EDGE = 2.0
 
 
 def node_width(plain: str) -> float:
-    """Width that a node needs for its text, px."""
+    """Return the width that a node needs for its text, px."""
     return max(text_width(plain, TEXT_SIZE) + PADDING, _SHORTEST)
 
 
 def fitted(text: str, room: float) -> str:
-    """A token as visible plain text, cut to so many px with an ellipsis.
+    """Return a token as visible plain text, cut to a width in px with an ellipsis.
 
-    What is cut loses the sign of its leading space first.
+    A cut token first loses the sign of its leading space.
     """
     shown = visible_token(text, 24)
     if text_width(shown, TEXT_SIZE) <= room + 0.1:
@@ -39,9 +39,9 @@ class Columns(NamedTuple):
     """Columns in px, for a plotting area `total` px wide.
 
     Args:
-        starts: the left edge of each column's nodes.
-        rooms: how wide the nodes of a column may be.
-        gap: between the columns.
+        starts: left edge of each column's nodes.
+        rooms: maximum width of each column's nodes.
+        gap: gap between the columns.
     """
 
     starts: tuple[float, ...]
@@ -51,13 +51,14 @@ class Columns(NamedTuple):
 
 
 def column_width(texts: Sequence[str]) -> float:
-    """Width of a column's longest token, px."""
+    """Return the width of a column's longest token, px."""
     return max((node_width(visible_token(text, 24)) for text in texts), default=_SHORTEST)
 
 
 def columns_of(wanted: Sequence[float], total: float, kept: int = 0) -> Columns:
-    """The columns of these widths, px; the widest ones, but for the first `kept`, narrower where
-    not all fit."""
+    """Return columns of these widths, px; if not all fit, the widest ones except the first `kept`
+    get narrower.
+    """
     room = total - 2 * _EDGE - _GAP * (len(wanted) - 1)
     cap = _cap(wanted[kept:], room - sum(wanted[:kept]))
     rooms = [*wanted[:kept], *(min(width, cap) for width in wanted[kept:])]
@@ -70,7 +71,9 @@ def columns_of(wanted: Sequence[float], total: float, kept: int = 0) -> Columns:
 
 
 def _cap(wanted: Sequence[float], room: float) -> float:
-    """The width that the wide columns may have so that all fit (the narrow ones keep theirs)."""
+    """Return the maximum width of the wide columns such that all fit; narrow ones keep their
+    width.
+    """
     left, many = room, len(wanted)
     for width in sorted(wanted):
         if width * many >= left:
@@ -81,11 +84,12 @@ def _cap(wanted: Sequence[float], room: float) -> float:
 
 
 def rows_of(wanted: Sequence[float], total: float, kept: int = 0) -> list[int]:
-    """Number of columns in each row of steps; the last one of a row begins the next row too.
+    """Return the number of columns in each row of steps; a row's last column also begins the next
+    row.
 
     Args:
-        wanted: the width of every column, what is before the first step included.
-        kept: so many of the first must not be cut.
+        wanted: width of every column, including the one before the first step.
+        kept: number of first columns that must not be cut.
     """
     least = [*wanted[:kept], *(min(width, _CUT) for width in wanted[kept:])]
     counts = _greedy(least, total, len(wanted))
@@ -94,7 +98,7 @@ def rows_of(wanted: Sequence[float], total: float, kept: int = 0) -> list[int]:
 
 
 def _greedy(least: Sequence[float], total: float, most: int) -> list[int]:
-    """Number of columns that fit into each row, at most `most`."""
+    """Return the number of columns that fit into each row, at most `most`."""
     counts, used = [0], least[0] + 2 * _EDGE
     for at, width in enumerate(least[1:], start=1):
         full = used + _GAP + width > total or counts[-1] == most

@@ -19,7 +19,7 @@ from core.figures.beam.words import beam_caption, nats
 
 @table(Rival._fields)
 def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
-    """One row for each; forwards and rows count the prompt's too."""
+    """Return one row for each method; forwards and rows include the prompt's."""
     return [rival._replace(text=table_text(rival.text)) for rival in rivals]
 
 
@@ -46,7 +46,9 @@ def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
 def beam_rivals(
     rivals: Sequence[Rival], trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Total log-probability under the model itself, with length, score and forwards spent."""
+    """Draw the total log-probability under the unshaped model, with length, score and number of
+    forwards.
+    """
     if not rivals:
         return "Nothing was compared yet."
     best = max(rival.score for rival in rivals)
@@ -100,7 +102,7 @@ def _forwards_rows(forwards: int, rows: int) -> str:
 
 
 def _really_took(rivals: Sequence[Rival]) -> str:
-    """Cost of the search that was ranked anew; empty where the bars' labels say it."""
+    """Return the cost of the re-ranked search; empty if the bars' labels state it."""
     search = next((r for r in rivals if r.ran_forwards is not None), None)
     if search is None:
         return ""

@@ -1,4 +1,4 @@
-"""The tree's nodes and edges as Plotly's traces."""
+"""Nodes and edges of the tree as Plotly's traces."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from core.figures.beam.graph import parent_of
 from core.figures.beam.window import Node
 from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
 
-# Heights of a node, lanes.
+# Heights of thin and thick nodes, in lanes.
 _THIN, _THICK = 0.6, 0.72
 _HOVER = (
     "<b>%{customdata[2]}</b><br>%{customdata[9]} · %{customdata[3]}"
     "<br>log-prob %{customdata[4]} · sum %{customdata[5]}<br>score if it ended here "
     "%{customdata[6]}<br>after %{customdata[7]}<br>%{customdata[8]}<extra></extra>"
 )
-# Points of an edge's bend: half a wave from the parent's height to the child's.
+# Points of an edge's curve: half a cosine wave from the parent's height to the child's.
 _BEND = ((0.0, 0.0), (0.25, 0.104), (0.5, 0.5), (0.75, 0.896), (1.0, 1.0))
 
 
 def lane_height(lanes: float) -> int:
-    """Px for a lane: less where there are many."""
+    """Return the height of a lane in px: less if there are many lanes."""
     return 27 if lanes <= 16 else 21 if lanes <= 34 else 18
 
 
 def node_text(trace: Trace, tree: nx.DiGraph, node: Node) -> str:
-    """The raw text of a node; of a prompt's node its group, where there are several."""
+    """Return the raw text of a node; for a prompt's node its group, if there are several."""
     candidate = tree.nodes[node]["candidate"]
     if candidate is not None:
         return str(candidate.text)
@@ -47,15 +47,15 @@ def node_text(trace: Trace, tree: nx.DiGraph, node: Node) -> str:
 
 
 class Spot(NamedTuple):
-    """A node where it is drawn.
+    """A node at its drawn position.
 
     Args:
-        look: `best`, `kept` or `pruned`, of the node and of the edge to it.
-        start, end: its edges, px.
-        lane: distance from the top, lanes.
-        height: the least, lanes.
-        gap: between the columns of its row of steps, px.
-        lines: that it bears.
+        look: `best`, `kept` or `pruned`, for the node and the edge to it.
+        start, end: left and right edge, px.
+        lane: distance from the top, in lanes.
+        height: minimum height, in lanes.
+        gap: gap between the columns of its row of steps, px.
+        lines: lines of text in the node.
         parent: the node before it in the same row of steps.
     """
 
@@ -73,11 +73,11 @@ class Spot(NamedTuple):
 def place_nodes(
     trace: Trace, tree: nx.DiGraph, bands: Sequence[Band], strong: Collection[Node], stem: list[str]
 ) -> list[dict[Node, Spot]]:
-    """The nodes of each row of steps.
+    """Return the positioned nodes of each row of steps.
 
     Args:
-        strong: the best path.
-        stem: lines of the box for what all paths share.
+        strong: nodes of the best path.
+        stem: lines of the box for the steps that all paths share.
     """
     height = (14 * len(stem) + 4) / lane_height(max(band.layout.lanes for band in bands))
     rows = []
@@ -107,7 +107,7 @@ def place_nodes(
 
 
 def add_edges(sheet: Sheet, rows: Sequence[dict[Node, Spot]], path: Sequence[Node]) -> None:
-    """Add the stored backpointers: the faint ones first, the strong ones over them."""
+    """Add the stored backpointers: the faint edges first, the strong ones over them."""
     theme, chosen = sheet.theme, {*pairwise(path)}
     edges = [(spots[s.parent], s) for spots in rows for s in spots.values() if s.parent]
     marked: list[tuple[Spot, Spot]] = []
@@ -126,7 +126,7 @@ def add_edges(sheet: Sheet, rows: Sequence[dict[Node, Spot]], path: Sequence[Nod
 def add_guesses(
     sheet: Sheet, rows: Sequence[dict[Node, Spot]], tree: nx.DiGraph, guesses: ParentGuesses | None
 ) -> None:
-    """Add the estimate's wrong edges, dashed, where there is an estimate."""
+    """Add the wrong edges of the estimate, dashed, if there is an estimate."""
     if guesses is None:
         return
     beams = tree.graph["beams"]
@@ -169,11 +169,12 @@ def add_nodes(
     selected: Node | None,
     lanes: float,
 ) -> None:
-    """Add tokens as bars, which send clicks and hold their text; an end mark where one finished.
+    """Add the tokens as bars, which send clicks and hold the text, and an end mark for finished
+    paths.
 
     Args:
-        told: values for a click and for the hover text.
-        lanes: of the fullest row of steps.
+        told: returns the values for a click and for the hover text.
+        lanes: number of lanes of the fullest row of steps.
     """
     theme, spots = sheet.theme, [spot for spots in rows for spot in spots.values()]
     soft = blend(theme.first, theme.paper, 0.84 if theme is LIGHT else 0.74)
@@ -230,8 +231,8 @@ def _node_bars(
         "text": ["<br>".join(map(escaped, spot.lines)) for spot in spots],
         **INSIDE,
         "textangle": 0,
-        # Else Plotly shrinks the text of flat bars until nobody can read it, as it does in
-        # corners of more than 3 px whatever position asks for.
+        # Otherwise Plotly shrinks the text of flat bars until it is unreadable; corners of more
+        # than 3 px cause that whatever the position.
         "constraintext": "none",
         "cliponaxis": False,
         "textfont": {"family": theme.sans, "size": TEXT_SIZE, "color": ink},
@@ -242,7 +243,7 @@ def _node_bars(
 
 
 def node_values(trace: Trace, tree: nx.DiGraph, node: Node) -> list[object]:
-    """Values for the hover text; the first two find the node again."""
+    """Return the values for the hover text; the first two identify the node."""
     step, candidate = node[0], tree.nodes[node]["candidate"]
     if candidate is None:
         name = f"prompt, group {node[1] + 1}" if is_grouped(trace) else "prompt"

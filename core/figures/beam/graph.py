@@ -1,4 +1,4 @@
-"""The tree of a beam search from its stored backpointers, and the places of its nodes."""
+"""Tree of a beam search from its stored backpointers, and the layout of its nodes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from core.decoding.beam.types import BeamStep, Hypothesis
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import MOST_NODES, Node
 
-# How strongly a node pulls itself to the height of its parent.
+# Height of a node, and how strongly it is pulled to its parent's height.
 _SIZES = {"pruned": 0.72}
 _PULL = {"best": 8.0, "kept": 1.0, "finished": 0.6, "pruned": 0.12, "prompt": 1.0}
 
 
 def beam_graph(steps: Sequence[BeamStep]) -> nx.DiGraph:
-    """Every candidate as a node, every stored backpointer as an edge from parent to child.
+    """Return a graph with every candidate as a node and every stored backpointer as an edge from
+    parent to child.
 
     A node holds `candidate` (None for the prompt) and `kind`: `prompt` or the candidate's fate.
-    `graph["beams"]` holds the nodes of each step's beam by row, the one after the last included.
+    `graph["beams"]` holds the nodes of each step's beam by row, including the beam after the last
+    step.
     """
     tree = nx.DiGraph()
     beam: list[Node] = [(-1, group) for group in range(len(steps[0].groups) if steps else 1)]
@@ -42,12 +44,12 @@ def beam_graph(steps: Sequence[BeamStep]) -> nx.DiGraph:
 
 
 def parent_of(tree: nx.DiGraph, node: Node) -> Node | None:
-    """The node that a node's backpointer names; None for the prompt."""
+    """Return the parent of a node; None for the prompt."""
     return next(iter(tree.predecessors(node)), None)
 
 
 def path_to(tree: nx.DiGraph, node: Node) -> tuple[Node, ...]:
-    """From the prompt to a node, both included."""
+    """Return the path from the prompt to a node, both included."""
     path = [node]
     while (parent := parent_of(tree, path[-1])) is not None:
         path.append(parent)
@@ -55,7 +57,7 @@ def path_to(tree: nx.DiGraph, node: Node) -> tuple[Node, ...]:
 
 
 def node_of(steps: Sequence[BeamStep], hypothesis: Hypothesis) -> Node:
-    """The node at which a hypothesis ends."""
+    """Return the node at which a hypothesis ends."""
     at = len(hypothesis.token_ids) - 1
     last = (hypothesis.parents[-1], hypothesis.token_ids[-1])
     places = ((c.parent, c.token_id) for c in steps[at].candidates)
@@ -63,7 +65,9 @@ def node_of(steps: Sequence[BeamStep], hypothesis: Hypothesis) -> Node:
 
 
 def best_path(tree: nx.DiGraph, trace: Trace) -> tuple[Node, ...]:
-    """From the prompt to the best hypothesis, or to the likeliest row of a search under way."""
+    """Return the path from the prompt to the best hypothesis, or to the most probable row of an
+    unfinished search.
+    """
     steps = trace.beam_steps
     if trace.hypotheses:
         return path_to(tree, node_of(steps, trace.hypotheses[0]))
@@ -74,7 +78,9 @@ def best_path(tree: nx.DiGraph, trace: Trace) -> tuple[Node, ...]:
 
 
 class NodePosition(NamedTuple):
-    """A node's place: column 0 is what comes before the window, the window's steps follow."""
+    """Position of a node; column 0 is the beam before the window, followed by the window's
+    steps.
+    """
 
     node: Node
     column: int
@@ -83,13 +89,13 @@ class NodePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BeamLayout:
-    """The nodes of a window of steps.
+    """Positions of the nodes in a window of steps.
 
     Args:
-        positions: column by column, from top to bottom.
-        lanes: how many lanes the fullest column takes; a pruned node takes less than one.
-        first, last: the first step of the window and the one after its last.
-        left_out: so many pruned ones found no room.
+        positions: positions column by column, from top to bottom.
+        lanes: number of lanes of the fullest column; a pruned node takes less than one.
+        first, last: first step of the window, and the step after its last.
+        left_out: number of pruned nodes without room.
     """
 
     positions: tuple[NodePosition, ...]
@@ -100,7 +106,7 @@ class BeamLayout:
 
     @property
     def columns(self) -> int:
-        """Drawn columns, the one before the window included."""
+        """Number of drawn columns, including the one before the window."""
         return self.last - self.first + 1
 
 
@@ -113,13 +119,14 @@ def lay_out_beams(
     selected: Node | None = None,
     start: Sequence[Node] = (),
 ) -> BeamLayout:
-    """Rows in the order of their parents, so that no two edges cross, each near its parent.
+    """Lay out rows in the order of their parents, so that no two edges cross, each node near its
+    parent.
 
     Args:
-        window: the first step and the one after the last.
-        pruned: place what was pruned as well; without it, `selected` alone.
-        best: these nodes stay level where they can.
-        start: the beam before the window in the order in which it is drawn; its own by default.
+        window: first step, and the step after the last.
+        pruned: whether to place pruned nodes too; otherwise only `selected`.
+        best: nodes that stay at one height if possible.
+        start: drawn order of the beam before the window; by default its own order.
     """
     first, last = window
     columns = [list(start) or tree.graph["beams"][first]]
@@ -147,7 +154,7 @@ def lay_out_beams(
 def _next_column(
     tree: nx.DiGraph, before: Sequence[Node], pruned: bool, selected: Node | None
 ) -> list[Node]:
-    """The children of a column: by their parent's place, then by rank."""
+    """Return the children of a column, ordered by their parent's place, then by rank."""
     children = []
     for at, parent in enumerate(before):
         for child in tree.successors(parent):
@@ -159,7 +166,9 @@ def _next_column(
 def _thinned(
     tree: nx.DiGraph, column: list[Node], room: int, selected: Node | None
 ) -> tuple[list[Node], int]:
-    """The column of a step that alone is too much, without its last pruned ones; how many."""
+    """Return a column without its last pruned nodes if it alone is too large, and the number
+    removed.
+    """
     pruned = [n for n in column if tree.nodes[n]["kind"] == "pruned" and n != selected]
     pruned.sort(key=lambda node: tree.nodes[node]["candidate"].rank)
     out = set(pruned[max(room - (len(column) - len(pruned)), 0) :])
@@ -169,9 +178,10 @@ def _thinned(
 def _spread(
     wanted: Sequence[float], pulls: Sequence[float], sizes: Sequence[float], lanes: float
 ) -> list[float]:
-    """Heights in the given order without overlap, as near to the wanted ones as possible.
+    """Return heights in the given order without overlap, as near to the wanted ones as possible.
 
-    Weighted least squares by pooling neighbours that would overlap (isotonic regression).
+    The method is weighted least squares: neighbours that would overlap are pooled (isotonic
+    regression).
     """
     offsets = [sum(sizes[:at]) + size / 2 - 0.5 for at, size in enumerate(sizes)]
     pools: list[tuple[float, float, int]] = []

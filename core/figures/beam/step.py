@@ -1,4 +1,4 @@
-"""One step of a beam search: its candidates by rank, and how far each is from surviving."""
+"""One step of a beam search: its candidates by rank, and their distances from the cut."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
 
 _LIMIT = 10
-# A number behind a bar takes so many px.
+# Width of a number after a bar, px.
 _NUMBER = 40
 _MOST_ROWS, _LEAST_PRUNED = 20, 4
-# Outcomes of a candidate, in the order of the key, and as their bars lie on each other.
+# Outcomes of a candidate, in the order of the key and of the overlaid bars.
 _KINDS = {"best": "best path", "kept": "kept", "finished": "finished", "pruned": "pruned"}
 _LAYERS = ("pruned", "kept", "finished", "best")
 _HOVER = (
@@ -35,7 +35,7 @@ _HOVER = (
 
 
 def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
-    """The candidates of one step, as in `beam_tree_data`."""
+    """Return the candidates of one step, as in `beam_tree_data`."""
     return beam_tree_data(trace, first=index, columns=1)
 
 
@@ -74,10 +74,10 @@ def beam_step(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """A step's candidates, of the selected one's group only: nats before or behind the cut.
+    """Draw a step's candidates of the selected one's group: nats above or below the cut.
 
     Args:
-        selected: the place of the one that is looked at.
+        selected: place of the selected candidate.
 
     A click on a bar hands over `customdata`, which begins with `[step, place]`.
     """
@@ -119,14 +119,14 @@ def beam_step(
 
 
 def _ends(margins: Sequence[float], width: float) -> tuple[float, float]:
-    """The ends of the axis, with room for the numbers behind the bars."""
+    """Return the ends of the axis, with room for the numbers after the bars."""
     low, high = min(*margins, 0.0), max(*margins, 0.0)
     room = max(high - low, 0.1) * max(_NUMBER / max(width - 2 * _NUMBER, _NUMBER), 0.2)
     return low - room, high + room
 
 
 def _shown(step: BeamStep, selected: int | None) -> list[int]:
-    """Places of the candidates of one group, in order of rank; of many pruned ones the first."""
+    """Return the places of one group's candidates by rank; only the first of many pruned ones."""
     at = selected if selected is not None and selected < len(step.candidates) else 0
     group = _own(step, at)
     going = sum(step.candidates[place].fate != "pruned" for place in group)
@@ -137,13 +137,15 @@ def _shown(step: BeamStep, selected: int | None) -> list[int]:
 
 
 def _own(step: BeamStep, at: int) -> list[int]:
-    """Places of the candidates of the group that a place belongs to."""
+    """Return the places of the candidates in the same group as a place."""
     group = step.group_of(step.candidates[at])
     return [place for place, c in enumerate(step.candidates) if step.group_of(c) == group]
 
 
 def _labels(trace: Trace, index: int, shown: Sequence[int], theme: Theme) -> list[tuple[str, str]]:
-    """Rank, parent's row and token, and token, as plain text and as Plotly's, in columns."""
+    """Return rank, parent's row and token, and token, aligned in columns, as plain text and as
+    Plotly text.
+    """
     step, labels = trace.beam_steps[index], []
     # The prompt has no text.
     before = [row.text for row in trace.beam_steps[index - 1].kept] if index else []
@@ -158,7 +160,7 @@ def _labels(trace: Trace, index: int, shown: Sequence[int], theme: Theme) -> lis
         labels.append(
             (f"{candidate.rank:>2}", plain + token, f"{quiet}<b>{escaped(token)}</b>{NBSP}")
         )
-    # Of a character that the font lacks the width is no whole number of columns.
+    # A character that the font lacks may have a fractional width in columns.
     widths = [text_width(plain, face="mono") for _, plain, _ in labels]
     column = text_width(NBSP, face="mono")
     gaps = [NBSP * round(2 + (max(widths) - width) / column) for width in widths]
@@ -169,7 +171,7 @@ def _labels(trace: Trace, index: int, shown: Sequence[int], theme: Theme) -> lis
 
 
 def _colors(theme: Theme) -> dict[str, str]:
-    """The colours of `_KINDS`."""
+    """Return the colours of `_KINDS`."""
     kept = blend(theme.first, theme.paper, 0.6)
     return {"best": theme.first, "kept": kept, "finished": theme.ink, "pruned": theme.rest}
 
@@ -182,7 +184,7 @@ def _bars(
     ends: tuple[float, float],
     theme: Theme,
 ) -> list[Properties]:
-    """Bars by outcome, over transparent ones: a bar of hardly any width can't be hit."""
+    """Return the bars by outcome over transparent full bars: a very short bar can't be clicked."""
     step, winner = trace.beam_steps[index], next(iter(trace.hypotheses), None)
     candidates = [step.candidates[place] for place in shown]
     best = None
@@ -215,7 +217,7 @@ def _bars(
                 "textposition": "outside",
                 "textfont": {"size": 11, "color": theme.muted},
                 "cliponaxis": False,
-                # A margin of 0 still shows as a stroke.
+                # A margin of 0 is visible as a stroke.
                 "marker": {"color": colors[name], "line": {"color": colors[name], "width": 2}},
                 "customdata": [told[at] for at in rows],
             }
@@ -224,7 +226,7 @@ def _bars(
 
 
 def _told(step: BeamStep, index: int, place: int) -> list[object]:
-    """Values for a click and for `_HOVER`."""
+    """Return the values for a click and for `_HOVER`."""
     candidate = step.candidates[place]
     return [
         index,
@@ -237,7 +239,7 @@ def _told(step: BeamStep, index: int, place: int) -> list[object]:
 
 
 def _margins(step: BeamStep, shown: Sequence[int]) -> list[float]:
-    """Distance to the worst survivor; where none survived, to the best candidate."""
+    """Return the distances to the worst survivor, or to the best candidate if none survived."""
     candidates = [step.candidates[place] for place in shown]
     margins = [step.margin(candidate) for candidate in candidates]
     top = max(candidate.cum_logprob for candidate in candidates)

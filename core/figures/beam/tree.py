@@ -1,4 +1,4 @@
-"""Beam search as the tree that its stored backpointers make: steps across, a token a node."""
+"""Tree of a beam search by its stored backpointers: steps across, one token per node."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.window import Node, window
 from core.figures.beam.words import beam_caption, beam_tree_data
 
-# The box of what all paths share: so many px and lines at most.
+# Maximum width in px and number of lines of the box for steps that all paths share.
 _STEM, _STEM_LINES = 150.0, 6
 _BOX = "<b>□</b>"
 
@@ -91,14 +91,16 @@ def beam_tree(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """The tree over a window of steps, at most `MOST_NODES` nodes, in as many rows as they need.
+    """Draw the tree over a window of steps, at most `MOST_NODES` nodes, in as many rows as needed.
 
     Args:
-        first, span: the window's first step and how many steps it may hold.
-        pruned: draw what was pruned as well.
-        guesses, selected: an estimate whose wrong edges are red; the node whose path is marked.
-        paths, beams: only so many of the best paths, or of the first rows with what led to them.
-        collapse: one box for what all paths share at the beginning.
+        first, span: first step of the window and maximum number of steps.
+        pruned: whether to draw pruned candidates too.
+        guesses, selected: an estimate whose wrong edges are drawn in red; the node whose path is
+            marked.
+        paths, beams: number of best paths, or of first rows with their ancestors, to draw; None for
+            all.
+        collapse: whether the beginning that all paths share is one box.
 
     A click on a node hands over `customdata = [step, place, ...]`.
     """
@@ -134,7 +136,7 @@ def _fullest(bands: Sequence[Band]) -> float:
 
 
 def _sheet(bands: Sequence[Band], facts: Properties, theme: Theme, paper: Paper) -> Sheet:
-    """The sheet with its axes."""
+    """Return the sheet with its axes."""
     lanes = bands[-1].top + bands[-1].layout.lanes
     height = round(lane_height(_fullest(bands)) * lanes) + 8
     return Sheet(
@@ -155,7 +157,7 @@ def _sheet(bands: Sequence[Band], facts: Properties, theme: Theme, paper: Paper)
 
 
 def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[str]:
-    """Text that all paths share, in lines; its beginning is left out where it is long."""
+    """Return the text that all paths share, in lines; the beginning of a long text is left out."""
     if not shared:
         return []
     text = "".join(tree.nodes[node]["candidate"].text for node in shared)
@@ -167,7 +169,7 @@ def _stem_lines(tree: nx.DiGraph, shared: Sequence[Node], room: float) -> list[s
 
 
 def _step_numbers(band: Band, theme: Theme) -> Properties:
-    """The steps' numbers over a further row of steps."""
+    """Return the steps' numbers over a further row of steps."""
     axis_of = _step_axis(band, theme, continued=True)
     return {
         "type": "scatter",
@@ -182,8 +184,9 @@ def _step_numbers(band: Band, theme: Theme) -> Properties:
 
 
 def _step_axis(band: Band, theme: Theme, *, continued: bool = False) -> Properties:
-    """The axis of a row's steps; one that is `continued` begins with the last step of the row
-    before."""
+    """Return the axis of a row's steps; a `continued` row begins with the last step of the row
+    before.
+    """
     layout, columns = band.layout, band.columns
     numbered = range(0 if continued else 1, layout.columns)
     middles = [columns.starts[at] + columns.rooms[at] / 2 for at in numbered]
@@ -194,16 +197,18 @@ def _step_axis(band: Band, theme: Theme, *, continued: bool = False) -> Properti
 
 
 def _plot_area(bands: Sequence[Band], scale: float) -> Properties:
-    """Places of the columns, for elements that move over the figure; a lane is `scale` px high."""
+    """Return the positions of the columns, for elements that move over the figure; a lane is
+    `scale` px high.
+    """
     return {
         "first": bands[0].layout.first,
-        # Where each step ends, as shares of the plotting area.
+        # End of each step, as a share of the plotting area.
         "ends": [
             round((x + room + columns.gap / 3) / columns.total, 4)
             for columns in (band.columns for band in bands)
             for x, room in zip(columns.starts[1:], columns.rooms[1:], strict=True)
         ],
-        # And the upper and lower edge of its row, px below the upper edge of the plotting area.
+        # Upper and lower edge of its row, in px below the upper edge of the plotting area.
         "rows": [
             [
                 round(scale * max(band.top - 0.9, 0.0)),

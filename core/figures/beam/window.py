@@ -1,6 +1,6 @@
-"""Steps of a search that are drawn at once; no networkx, which the first paint can do without.
+"""Windows of a search's steps; without networkx, which the first paint doesn't need.
 
-A node of the tree is `(step, place)`: a candidate by its place among the step's candidates; the
+A node of the tree is `(step, place)`: a candidate by its place among the step's candidates. The
 prompt's nodes, one for each group, are `(-1, group)`.
 """
 
@@ -17,7 +17,7 @@ MOST_NODES = 500
 
 
 def window(steps: Sequence[BeamStep], first: int, span: int, *, pruned: bool) -> tuple[int, int]:
-    """The steps that are drawn: `span` of them, or as many as `MOST_NODES` allow, but one."""
+    """Return the drawn steps: `span` of them, or as many as `MOST_NODES` allows, at least one."""
     first = max(0, min(first, len(steps) - 1))
     last, nodes = first, len(steps[first].groups)
     while last < min(first + span, len(steps)):
@@ -29,7 +29,7 @@ def window(steps: Sequence[BeamStep], first: int, span: int, *, pruned: bool) ->
 
 
 def windows(steps: Sequence[BeamStep], span: int, *, pruned: bool) -> Iterator[tuple[int, int]]:
-    """The windows that hold all steps, one after the other."""
+    """Yield consecutive windows that hold all steps."""
     last = 0
     while last < len(steps):
         first, last = window(steps, last, span, pruned=pruned)

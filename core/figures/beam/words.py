@@ -1,4 +1,4 @@
-"""A beam's candidate in words and as a row of a table."""
+"""Texts about a beam's candidates, and their table rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.figures.base.window import numbered
 from core.figures.beam.graph import beam_graph, best_path
 
 MINUS = "\u2212"
-# Of a log-probability, nats.
+# Rounding error of a log-probability, nats.
 _ROUNDING = 1e-4
 ENDS = {
     "eos": "the model ended it",
@@ -29,28 +29,28 @@ ENDS = {
 
 
 def nats(value: float, digits: int = 3) -> str:
-    """A log-probability with a real minus sign."""
+    """Return a log-probability with a real minus sign."""
     return f"{value:.{digits}f}".replace("-", MINUS)
 
 
 def plain_number(value: float) -> str:
-    """A setting with all its digits and a real minus sign."""
+    """Return a setting with all its digits and a real minus sign."""
     return f"{value:g}".replace("-", MINUS)
 
 
 def beam_caption(trace: Trace, paper: Paper = SCREEN) -> str:
-    """Model, method and settings; and those of the search itself, where it was ranked anew."""
+    """Return model, method and settings; for a re-ranked search also its original settings."""
     notes = [plain_name(words, 120) for key, words in trace.notes if key == RANKED_ANEW]
     return " · ".join([settings_caption(trace, paper), *notes])
 
 
 def place_words(step: BeamStep, candidate: BeamCandidate) -> str:
-    """Rank of a candidate in its step; drawn ones stand in the order of drawing."""
+    """Return the rank of a candidate in its step; drawn candidates are in the order of drawing."""
     return f"{'rank' if step.origin == 'argmax' else 'draw'} {candidate.rank}"
 
 
 def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
-    """Outcome of a candidate, and its distance to the last survivor."""
+    """Return the outcome of a candidate, and its distance to the last survivor."""
     if candidate.fate == "kept":
         return f"kept as row {nth(candidate.row or 0)}"
     if candidate.fate == "finished":
@@ -64,7 +64,9 @@ def fate_words(step: BeamStep, candidate: BeamCandidate) -> str:
 
 
 def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> str:
-    """Say how far a kept candidate of step `at` is above the last one kept; empty for itself."""
+    """Return the distance of a kept candidate of step `at` to the last kept one; empty for the last
+    one itself.
+    """
     margin = steps[at].margin(chosen)
     if not margin:
         return ""
@@ -74,7 +76,7 @@ def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> s
         *lineage(steps, at, chosen),
         *lineage(steps, at, min(rivals, key=lambda c: c.cum_logprob)),
     )
-    # Penalties and a draw make scores that are no probabilities.
+    # Scores after penalties or a draw are no probabilities.
     if any(abs(c.logprob - c.raw_logprob) > _ROUNDING for c in paths):
         return f"{nats(margin)}{NBSP}nats above the last one kept."
     if margin > log(1e6):
@@ -83,7 +85,9 @@ def margin_words(steps: Sequence[BeamStep], at: int, chosen: BeamCandidate) -> s
 
 
 def winner_words(trace: Trace) -> str:
-    """Say where the winner came nearest to being dropped, and whether greedy would have lost it."""
+    """Return where the winner came closest to being pruned, and whether greedy decoding would have
+    lost it.
+    """
     steps = trace.beam_steps
     path = [
         steps[at].candidates[place] for at, place in best_path(beam_graph(steps), trace) if at >= 0
@@ -111,7 +115,7 @@ def winner_words(trace: Trace) -> str:
 
 
 def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
-    """Score of the path up to a candidate of this step, if it ended there."""
+    """Return the score of the path up to a candidate of this step, if it ended there."""
     return score_of(
         candidate.cum_logprob, step + 1, trace.require(BeamSearch).config.length_penalty
     )
@@ -123,14 +127,14 @@ def score_at(trace: Trace, step: int, candidate: BeamCandidate) -> float:
     whole="row guessed_parent_row",
 )
 def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
-    """Every candidate of a window of steps with its stored parent; the token's text is raw.
+    """Return every candidate of a window of steps with its stored parent; the token's text is raw.
 
     Args:
         first: the first step.
-        columns: so many steps at most; all of them by default.
+        columns: maximum number of steps; by default all.
 
-    `margin` is the distance to the worst survivor, nats; `guessed_parent_row` is the estimate of
-    `guess_parents`, of kept tokens that had several rows to come from.
+    `margin` is the distance to the worst survivor in nats; `guessed_parent_row` is the estimate of
+    `guess_parents` for kept tokens with several possible rows.
     """
     steps = trace.beam_steps
     best = set(best_path(beam_graph(steps), trace))
@@ -154,7 +158,7 @@ def beam_tree_data(trace: Trace, *, first: int = 0, columns: int | None = None) 
 
 
 def _rows(*indices: int | None) -> tuple[int | None, ...]:
-    """Numbers of rows of a beam, from 1; None where there is none."""
+    """Return the numbers of a beam's rows, from 1; None for no row."""
     return tuple(None if index is None else nth(index) for index in indices)
 
 

@@ -1,4 +1,4 @@
-"""From logits to shares for three tokens of a step, each number written out."""
+"""Softmax of one step, written out for three tokens from logit to probability."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _TOKENS, _HEAD, _LABEL_LIMIT = 3, 2, 10
-# e to this power is more than a float holds.
+# exp of a larger number overflows a float.
 _OVERFLOW = 709.0
 
 
 class Worked(NamedTuple):
-    """A token's way from logit to share.
+    """Numbers of a token from logit to probability.
 
     Args:
-        divided: the logit over the temperature.
-        exponential: e to the power of `divided` less the largest of all tokens.
-        share: `exponential` over the sum of all tokens', as the run recorded it.
+        divided: the logit divided by the temperature.
+        exponential: exp(`divided` minus the largest one of all tokens).
+        share: `exponential` divided by the sum over all tokens, as the run recorded it.
     """
 
     candidate: Candidate
@@ -51,7 +51,7 @@ class Worked(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """The worked tokens by rank, the temperature, and the sum over all tokens."""
+    """The computed tokens by rank, the temperature, and the sum over all tokens."""
 
     rows: tuple[Worked, ...]
     temperature: float
@@ -60,9 +60,10 @@ class Arithmetic(NamedTuple):
 
 
 def worked_out(step: TokenStep, trace: Trace) -> Arithmetic:
-    """The softmax of a step: at the run's temperature, or at 1 where none or a penalty acts first.
+    """Return the softmax of a step at the run's temperature, or at 1 if no temperature or first a
+    penalty acts.
 
-    The likeliest tokens and the chosen one are worked out.
+    It covers the most probable tokens and the chosen one.
     """
     names = [stage.name for stage in step.stages]
     tempered = len(names) > 1 and names[1] == "temperature" and not {*PENALTIES} & {*names}
@@ -92,13 +93,13 @@ def worked_out(step: TokenStep, trace: Trace) -> Arithmetic:
 
 
 def _exp(value: float) -> float:
-    """A stranger's file may hold logits that contradict its ranks."""
+    """Return exp(value), bounded: an untrusted file may hold logits that contradict its ranks."""
     return math.exp(value) if value < _OVERFLOW else math.inf
 
 
 @table("step token_id token rank chosen logit divided exponential share final_prob")
 def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
-    """The numbers that `softmax_row` writes, one token a row, with the tokens' raw text."""
+    """Return the numbers of `softmax_row`, one row for each token, with the tokens' raw text."""
     return [
         (
             nth(step.index),
@@ -138,7 +139,7 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
 def softmax_row(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Logit, divided by T, exponential and share of three tokens, and the sum over all."""
+    """Draw logit, logit / T, exponential and share of three tokens, and the sum over all."""
     if step is None or not step.stages or not step.candidates:
         return "No step is selected, or it holds no stages."
     worked = worked_out(step, trace)
@@ -175,9 +176,9 @@ def softmax_row(
 def _table(
     step: TokenStep, trace: Trace, worked: Arithmetic, theme: Theme, *, final: bool
 ) -> list[tuple[float, str, list[str], str]]:
-    """The lines with their heights, names, cells and colours."""
+    """Return the lines with their heights, names, cells and colours."""
     heads = ["logit<br>x", "y is<br>x ÷ T", "exp of<br>y − max", "share:<br>÷ sum"]
-    # Of the tokens that a server doesn't name only a bound is known under a temperature.
+    # With a temperature only a bound is known for tokens that a server doesn't name.
     most = "≤ " if trace.known is not None and worked.temperature != 1 else ""
     everything = f"all {worked.tokens:,} tokens"
     return [
@@ -203,7 +204,7 @@ def _table(
 
 
 def _later(step: TokenStep, trace: Trace, found: Arithmetic) -> str:
-    """Place of the run's temperature among the stages, if it isn't the figure's."""
+    """Return the place of the run's temperature among the stages, if the figure doesn't use it."""
     named = [stage.name for stage in step.stages]
     if "temperature" not in named or found.temperature == trace.config.shaping.temperature:
         return ""
@@ -224,7 +225,7 @@ def _cells(row: Worked, *, final: bool) -> list[str]:
 
 
 def _short(value: float) -> str:
-    """Four digits, or a power of ten."""
+    """Return a number with four digits, or as a power of ten."""
     if not 0 < value < 1e-4:
         return f"{value:.4g}"
     digits, power = f"{value:.2e}".split("e")
@@ -236,7 +237,9 @@ def _number(value: float) -> str:
 
 
 def _right_ends(lines: Sequence[Sequence[str]], room: float) -> list[float]:
-    """Right ends of the columns of numbers, as shares of the room, which their widths divide."""
+    """Return the right ends of the columns of numbers as shares of the room, proportional to their
+    widths.
+    """
     needed = [
         widest([part for cell in c for part in cell.split("<br>")])
         for c in zip(*lines, strict=True)

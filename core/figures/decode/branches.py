@@ -1,4 +1,4 @@
-"""Runs that went on from each other as one tree: what they share is drawn once."""
+"""Tree of runs that branch off each other; common beginnings are drawn once."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ _NAME_LIMIT, _NAME_SIZE = 14, 11
 
 @table("run name parent from_step step token_id token raw_prob sum_ln_p forced", whole="parent")
 def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) -> TableRows:
-    """Every token of every run; runs and steps count from 1, the first run has no parent.
+    """Return every token of every run; runs and steps count from 1, and the first run has no
+    parent.
 
     Args:
         first: the first step.
-        columns: so many steps at most; all of them by default.
+        columns: maximum number of steps; by default all.
     """
     for place, branch in enumerate(tree.branches):
         sums = [*accumulate(-step.surprisal for step in branch.trace.token_steps)]
@@ -66,10 +67,10 @@ def run_tree_data(tree: RunTree, *, first: int = 0, columns: int | None = None) 
 def run_tree(
     tree: RunTree, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Steps across, a lane for each run; colour for the model's own probability.
+    """Draw steps across and a lane for each run; the colour is the raw probability.
 
     Args:
-        selected: place of the run whose name stands out.
+        selected: index of the run whose name is highlighted.
 
     A click on a cell hands over `customdata = [place of a run]`.
     """
@@ -81,7 +82,7 @@ def run_tree(
                 RowToken(step.token_id, step.chosen.text, step.chosen.raw_prob, step.chosen.prob)
                 for step in branch.trace.token_steps
             ),
-            # The tokens before belong to the run that it went on from, under other dice too.
+            # Earlier tokens belong to the run that it branched off, even with another seed.
             {
                 step.index
                 for step in branch.trace.token_steps[branch.at_step :]

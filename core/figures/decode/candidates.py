@@ -1,4 +1,4 @@
-"""One step's candidates: the model's probability beside the one that was drawn from."""
+"""Candidates of one step: raw and final probabilities side by side."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from core.figures.decode.knobs import knobs_of
 
 SHOWN = 8
 """So many candidates has the figure of a step, beside the chosen one; its table has all."""
-# A bar's label is drawn after its end: "12.3 %" needs about 60 px, in a figure 400 px wide too.
+# A bar's label follows its end: "12.3 %" needs about 60 px, even in a figure 400 px wide.
 _LABEL_SHARE = 0.26
 _GROUPED: Properties = {"barmode": "group", "bargap": 0.2, "bargroupgap": 0.14}
 
@@ -50,7 +50,9 @@ def candidate_bars_data(
     *,
     count: int | None = None,
 ) -> TableRows:
-    """One candidate a row, with the tokens' raw text: all that the step holds, or so many."""
+    """Return one row for each candidate, with raw token texts: all recorded ones, or the first
+    `count`.
+    """
     if step is None:
         return []
     candidates = step.candidates if count is None else _shown(step, count)
@@ -58,7 +60,7 @@ def candidate_bars_data(
 
 
 def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picked: str = "") -> str:
-    """Words on the bars of a step."""
+    """Return the words on the bars of a step."""
     if step.origin == "server":
         return "Bars: the model's own. The server drew the chosen one."
     text_of = texts_in(trace)
@@ -108,10 +110,10 @@ def candidate_bars(
     count: int = SHOWN,
     picked: str = "",
 ) -> Sheet | str:
-    """A step's candidates as pairs of bars: raw above, final below, the chosen one framed.
+    """Draw a step's candidates as pairs of bars: raw above, final below; the chosen one is framed.
 
     Args:
-        count: so many candidates by rank; the chosen one is added when it ranks lower.
+        count: number of candidates by rank; the chosen one is added if it ranks lower.
         picked: text of the token that a given one replaced, where the trace names it nowhere.
 
     A click on a bar hands over `customdata = [step index, token id]`.
@@ -152,7 +154,7 @@ def candidate_bars(
 
 
 def _live_words(step: TokenStep, shown: Sequence[Candidate]) -> Properties:
-    """Texts by which a reader's browser tells of a step that it shapes anew."""
+    """Return the texts that a reader's browser uses for a step shaped by its knobs."""
     return {
         "shaped": "Upper bar: the model's own. Lower: under the settings above.",
         "states": [state_line(step, candidate) for candidate in shown],
@@ -162,12 +164,14 @@ def _live_words(step: TokenStep, shown: Sequence[Candidate]) -> Properties:
 
 
 def _quiet(candidate: Candidate) -> bool:
-    """Return whether greedy or a forced token left it out, as all others: nothing to tell of it."""
+    """Return whether greedy decoding or a forced token removed it with all others, which needs no
+    words.
+    """
     return candidate.removed_by in ("argmax", "forced", "server")
 
 
 def _marked(candidate: Candidate) -> bool:
-    """Return whether its row says what removed it."""
+    """Return whether its row names the stage that removed it."""
     return candidate.removed_by is not None and not _quiet(candidate)
 
 
@@ -179,7 +183,9 @@ def _shown(step: TokenStep, count: int) -> list[Candidate]:
 
 
 def _bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> list[Properties]:
-    """The raw bars, and the final ones; what a server drew from is known by its outcome alone."""
+    """Return the raw bars and the final bars; for a server only the raw ones, as its final
+    distribution is unknown.
+    """
     hovers = [candidate_hover(step, candidate) for candidate in shown]
     ids = [[step.index, candidate.token_id] for candidate in shown]
     chosen, by_server = [c.token_id == step.token_id for c in shown], step.origin == "server"

@@ -1,4 +1,4 @@
-"""One step of contrastive search: each compared token's probability against its likeness."""
+"""One step of contrastive search: probability and degeneration penalty of each compared token."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _LABEL_LIMIT = 12
-# A column of scores at the right, px.
+# Width of the column of scores at the right, px.
 _SCORES = 66
-# A bar's label is drawn after its end.
+# Room for a bar's label after its end.
 _LABEL_SHARE, _LABEL = 0.17, 46
 
 
@@ -38,7 +38,9 @@ def contrast_bars_data(
     step: TokenStep | None,
     trace: Trace,
 ) -> TableRows:
-    """The bars that `contrast_bars` draws, one compared token a row, with the tokens' raw text."""
+    """Return the bars of `contrast_bars`, one row for each compared token, with the tokens' raw
+    text.
+    """
     return [
         (
             nth(step.index),
@@ -84,8 +86,9 @@ def contrast_bars_data(
 def contrast_bars(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """The compared tokens as pairs of bars, probability above and largest cosine below, with their
-    scores; the chosen one framed."""
+    """Draw the compared tokens as pairs of bars, probability above and largest cosine below, with
+    their scores; the chosen one is framed.
+    """
     if step is None or not step.compared or not isinstance(trace.config, ContrastiveSearch):
         return "No step is selected, or it is not of a run by contrastive search."
     shown = step.compared

@@ -1,4 +1,4 @@
-"""The draw at the end of a step: where the number fell, or which noisy score won."""
+"""Draw at the end of a step: the position of the uniform number, or the highest noisy score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCORE_ROW = 26
 
 
 class Scored(NamedTuple):
-    """A candidate's place with its log-probability and its score, both in nats."""
+    """Index of a candidate with its log-probability and its score, both in nats."""
 
     candidate: int
     log_prob: float
@@ -26,11 +26,10 @@ class Scored(NamedTuple):
 
 
 def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
-    """The cumulative bar of an inverse_cdf draw.
+    """Return the cumulative bar of an inverse_cdf draw.
 
-    Candidates are ordered by falling probability, ties by id, the chosen one on its recorded
-    interval.
-    What the candidates leave open belongs to other tokens.
+    Candidates are ordered by falling probability, ties by id; the chosen one has its recorded
+    interval. The gaps between them belong to other tokens.
     """
     if step.draw.interval is None:
         return []
@@ -52,10 +51,12 @@ def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
 
 
 def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
-    """A line through the draw's bar where the uniform number fell, bordered against any colour."""
+    """Add a line at the uniform number through the draw's bar, outlined for contrast with any
+    colour.
+    """
     ends = (row - BAR / 2, row + BAR / 2 + 0.06)
     add_line(sheet, "uniform border", number, ends, sheet.theme.paper, 6)
-    # Under the frame of the chosen token, of which it would cut a piece out.
+    # Below the chosen token's frame, which it would interrupt.
     sheet.shapes.insert(0, sheet.shapes.pop())
     add_line(sheet, "uniform", number, ends, sheet.theme.ink, 2.5)
     entry = [(sheet.theme.ink, "the uniform number that was drawn", "┃")]
@@ -64,7 +65,7 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
 
 
 def scored(step: TokenStep) -> list[Scored]:
-    """The candidates with the highest noisy scores, best first; empty without scores."""
+    """Return the candidates with the highest noisy scores, best first; empty without scores."""
     if step.draw.scores is None:
         return []
     known = [
@@ -78,7 +79,7 @@ def scored(step: TokenStep) -> list[Scored]:
 
 
 def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: float) -> None:
-    """The panel of noisy scores: a hollow dot at ln p, a full one at ln p + noise."""
+    """Add the panel of noisy scores: a hollow dot at ln p, a filled dot at ln p + noise."""
     theme = sheet.theme
     noise = (((s.log_prob, row), (s.score, row)) for row, s in enumerate(scores))
     drawn = [
@@ -110,7 +111,7 @@ def add_scores(sheet: Sheet, step: TokenStep, scores: Sequence[Scored], height: 
 def _score_points(
     step: TokenStep, scores: Sequence[Scored], theme: Theme
 ) -> tuple[Properties, Properties]:
-    """The log-probabilities, and the scores."""
+    """Return the traces of the log-probabilities and of the scores."""
     candidates = [step.candidates[item.candidate] for item in scores]
     shared: Properties = {"y": list(range(len(scores))), "mode": "markers"}
     logs = {

@@ -1,4 +1,4 @@
-"""Times of a run: the prompt, the steps, and every step on its own."""
+"""Times of a run: the prompt, the steps in total, and every step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ _PARTS = ("prefill", "forward", "shaping", "draw", "other")
 
 @table("run part step forward_s shaping_s draw_s total_s", whole="step")
 def timing_data(runs: Sequence[tuple[str, Trace]]) -> TableRows:
-    """Seconds: one row for each run's prompt (no step number) and one for each step."""
+    """Return the seconds: one row for each run's prompt (without a step number) and one for each
+    step.
+    """
     for name, trace in runs:
         prefill = trace.timings.prefill
         yield (table_text(name), "prefill", None, prefill, 0.0, 0.0, prefill)
@@ -45,7 +47,9 @@ def timing_data(runs: Sequence[tuple[str, Trace]]) -> TableRows:
 
 
 def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
-    """The settings of each run, and where a step took longer since the cache was computed anew."""
+    """Return the settings of each run, and the steps that took longer as the cache was
+    recomputed.
+    """
     lines = []
     for name, trace in runs:
         anew = [plain_name(words, 200) for key, words in trace.notes if key == RECOMPUTED]
@@ -88,11 +92,11 @@ def timing(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Totals of every run as one bar each, and below them the seconds of every step, in ms.
+    """Draw a bar with the total of every run, and below it the time of every step, in ms.
 
     Args:
-        runs: a name and a trace each, such as cache on and cache off.
-        others: for each of them all runs that it is the median of, whose spread is shown.
+        runs: names and traces, such as cache on and cache off.
+        others: for each trace, all runs that it is the median of, to show their spread.
     """
     if not any(trace.steps for _, trace in runs):
         return "No run to time: nothing was processed."
@@ -129,7 +133,7 @@ def timing(
 
 
 def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
-    """Say how many times as long the slower of two runs takes; empty unless there are two."""
+    """Return how many times longer the slower of two runs takes; empty unless there are two."""
     if len(runs) != 2:
         return ""
     (_, least), (slow, most) = sorted(
@@ -139,7 +143,9 @@ def _ratio(runs: Sequence[tuple[str, Trace]]) -> str:
 
 
 def _parts(trace: Trace) -> dict[str, float]:
-    """Seconds until the first token is out, of the later steps' parts, and of what is `other`."""
+    """Return the seconds until the first token, those of the later steps' parts, and the rest as
+    `other`.
+    """
     seconds = [step.seconds for step in trace.token_steps[1:]]
     parts = {
         "prefill": trace.timings.prefill,
@@ -152,7 +158,7 @@ def _parts(trace: Trace) -> dict[str, float]:
 
 
 def _ink(number: int, theme: Theme) -> str:
-    """Colour of a run's line; dashes and markers tell lines apart without it."""
+    """Return the colour of a run's line; dashes and markers also distinguish the lines."""
     return (theme.ink, theme.second, theme.first, theme.muted)[number % 4]
 
 

@@ -1,4 +1,4 @@
-"""Entropy before each draw and surprisal of the drawn token, along the run."""
+"""Entropy before each draw and surprisal of the drawn token, over the run."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from core.figures.base.theme import LIGHT, Theme
 Unit: TypeAlias = Literal["nats", "bits"]
 
 _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
-# More tokens than this aren't written below the axis of a page, so every n-th is.
+# Maximum number of tokens below a page's axis; of more, every n-th is written.
 _MOST_TICKS = 32
-# What the name of a token below the axis takes, px.
+# Width of a token's name below the axis, px.
 _TICK = 13
 _LEFT = 48
-# Of the ramp of uncertainties, for bars behind marks.
+# Position on the uncertainty ramp for bars behind marks.
 _PALE = 0.3
 
 
@@ -47,7 +47,7 @@ def _steps_data(trace: Trace, scale: float) -> TableRows:
 
 
 def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
-    """Entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
+    """Return entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
     names = {name: f"{name}_{unit}" for name in ("entropy", "surprisal")}
     return _steps_data(trace, _PER_NAT[unit]).rename(columns=names)
 
@@ -59,7 +59,7 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
     subtitle=lambda trace: (
         "Entropy: before the draw. Surprisal: of what was drawn."
         if trace.known is None
-        # Of a server that names only the likeliest tokens.
+        # For a server that names only the likeliest tokens.
         else "Entropy: at least, by known tokens. Surprisal: of the draw."
     ),
     alt=lambda unit, steps, entropy, surprisal, strangest: (
@@ -80,7 +80,8 @@ def uncertainty(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Entropy before and surprisal of every chosen token, both of the raw distribution.
+    """Draw entropy before every step and surprisal of every chosen token, both of the raw
+    distribution.
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
@@ -123,7 +124,9 @@ def _add_marks(
     surprisal: list[float],
     unit: Unit,
 ) -> None:
-    """Bars for the entropy, diamonds for the surprisal, and stems: one upwards is a surprise."""
+    """Add bars for the entropy, diamonds for the surprisal, and stems between them; an upward stem
+    marks a surprise.
+    """
     hovers = [
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
@@ -163,7 +166,7 @@ def _add_marks(
 def _axes(
     steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme, most: int
 ) -> Properties:
-    """The axes, with at most so many tokens named."""
+    """Return the axes, with at most `most` tokens named."""
     across = token_axis(steps, theme, most)
     return {"xaxis": across, "yaxis": axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)}
 

@@ -1,4 +1,4 @@
-"""The most probable tokens at every step, as a grid."""
+"""Probability heatmap: the most probable tokens at every step, as a grid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.figures.base.window import ShownPart, cut_window, window_of
 
 HeatmapValue: TypeAlias = Literal["raw", "final"]
 
-# A run that has just begun doesn't fill the width with three cells.
+# Minimum number of columns, so that a run's first cells aren't too wide.
 _FEWEST_COLUMNS = 6
 _NARROW, _OPEN = "Narrow: steps at which it was surest", "click one to open it"
 _SUBTITLES = {
@@ -40,10 +40,10 @@ _WORDS = {"raw": "the model's own probability", "final": "probability after shap
 def probability_heatmap_data(
     trace: Trace, *, first: int = 0, columns: int | None = None, rows: int = 10
 ) -> TableRows:
-    """The cells that `probability_heatmap` draws, one a row, with the tokens' raw text.
+    """Return the cells of `probability_heatmap`, one per row, with the tokens' raw text.
 
     Args:
-        columns: so many steps at most; all of them by default.
+        columns: maximum number of steps; by default all.
     """
     ranks = _shape(trace, rows)[0] if trace.token_steps else 0
     return [
@@ -91,14 +91,15 @@ def probability_heatmap(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """Steps across, candidates by rank down, colour for probability, a ring for what was chosen.
+    """Draw steps across, candidates by rank down, colours for probabilities, and rings for chosen
+    tokens.
 
     Args:
         first: index of the first step drawn.
-        columns: so many steps are drawn at most. Where they don't all fit as words, the steps of
-            the highest entropy and the selected one do, and the others are narrow.
-        rows: so many ranks are drawn at most; a choice beyond them gets a row of its own.
-        value: `raw` before shaping, `final` after it (removed candidates are faded then).
+        columns: maximum number of steps. If not all fit as text, the steps with the highest entropy
+            and the selected step have text, and the others are narrow.
+        rows: maximum number of ranks; chosen tokens of lower rank get an extra row.
+        value: `raw` before shaping, or `final` after it, with removed candidates faded.
         selected: index of the step to mark.
 
     A click on a cell hands over `customdata = [step index, token id]`.
@@ -129,7 +130,9 @@ def probability_heatmap(
 
 
 def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
-    """Number of ranks to draw, and whether a choice lies beyond them; equal in every window."""
+    """Return the number of ranks to draw, and whether a chosen token ranks lower; equal in every
+    window.
+    """
     steps = trace.token_steps
     known = max(sum(c.rank <= len(step.candidates) for c in step.candidates) for step in steps)
     ranks = max(1, min(rows, known))

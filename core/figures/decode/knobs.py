@@ -1,8 +1,9 @@
-"""Data for shaping a step anew in a reader's browser: the candidates, and bounds of the rest.
+"""Data for shaping a step again in a reader's browser: the candidates, and bounds for all other
+tokens.
 
-Of the tokens that a step doesn't store only their number, their mass, their part of the entropy and
-their mass at the run's own temperature are known. The logarithm of the sum of their p^a is convex
-in a = 1 / temperature, so that these bound it at every temperature.
+For the tokens that a step doesn't record, only their number, mass, part of the entropy, and mass at
+the run's own temperature are known. The logarithm of the sum of their p^a is convex in a = 1 /
+temperature, so these numbers bound it at every temperature.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from core.figures.base.labels import percent_ticks
 
 NAMES = ("temperature", "top_k", "top_p")
 _STAGES = {"raw", "argmax", "final", *NAMES}
-# A stored mass is a difference of sums in float32.
+# Rounding error of a stored mass, a difference of float32 sums.
 _ERROR = 2e-6
 
 
 def knobs_of(step: TokenStep, trace: Trace, room: float) -> dict[str, object] | None:
-    """The data of the knobs; None where the step went through more than temperature, top-k, top-p,
-    or where nothing bounds its tail.
+    """Return the knobs' data; None if a step has stages besides temperature, top-k and top-p, or no
+    bounds for its tail.
 
     Args:
-        room: the share of the axis that a bar's label takes.
+        room: share of the axis that a bar's label takes.
     """
     stages = {stage.name for stage in step.stages}
     if (
@@ -75,7 +76,9 @@ def _axis(top: float, room: float) -> dict[str, object]:
 
 
 def _points(step: TokenStep, count: int) -> list[list[float]]:
-    """Points at which the logarithm of the sum of p^a over the rest is known: a, and its bounds."""
+    """Return points with known bounds of the logarithm of the sum of p^a over the rest: a and both
+    bounds.
+    """
     if not count:
         return []
     mass = step.tail_mass
@@ -88,7 +91,9 @@ def _points(step: TokenStep, count: int) -> list[list[float]]:
 
 
 def _at_own(step: TokenStep, warmed: Stage) -> list[float] | None:
-    """The point at the run's own temperature, which the first and the last candidate tell."""
+    """Return the point at the run's own temperature, derived from the first and the last
+    candidate.
+    """
     pairs = [(c.raw_prob, p) for c, p in zip(step.candidates, warmed.probs, strict=True)]
     high, low = pairs[0], pairs[-1]
     if min(*high, *low) <= 0 or high[0] / low[0] < 2 or warmed.tail_mass >= 1 - _ERROR:
@@ -102,7 +107,7 @@ def _at_own(step: TokenStep, warmed: Stage) -> list[float] | None:
 
 
 def _slope(step: TokenStep, last: Candidate, count: int) -> list[float]:
-    """Between what the mean of ln p over the rest lies, weighted by p: the slope at a = 1."""
+    """Return bounds of the mean of ln p over the rest, weighted by p: the slope at a = 1."""
     if not count:
         return [0.0, 0.0]
     high = math.log(last.raw_prob)

@@ -1,4 +1,4 @@
-"""Predictions of the model inside the prompt, where nobody asks for them."""
+"""Predictions of the model inside the prompt, which a run doesn't use."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ _BARS, _GAP = 100, 26
     whole="guess_id next_id next_rank",
 )
 def prompt_reading_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
-    """One prompt position a row: token, first guess, what follows; probabilities, nats, raw text.
+    """Return one row for each prompt position: token, first guess and following token, with
+    probabilities, nats and raw text.
 
     Args:
-        columns: so many positions at most; all of them by default.
+        columns: maximum number of positions; by default all.
     """
     prompt = trace.prompt_step
     everything = prompt.positions if prompt else ()
@@ -102,14 +103,16 @@ def prompt_reading(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """Every prompt token, the guess for the token after it, what really follows and its surprisal.
+    """Draw every prompt token, the guess for the next token, the token that follows, and its
+    surprisal.
 
-    What follows the last token is the first generated one; that guess alone is used.
+    The last token is followed by the first generated token; only that prediction is used by the
+    run.
 
     Args:
-        first: the first prompt position drawn.
-        columns: so many positions are drawn at most; as many as the width holds by default.
-        selected: the position to mark.
+        first: first prompt position to draw.
+        columns: maximum number of positions; by default as many as fit.
+        selected: position to mark.
 
     A click on a cell hands over `customdata = [position, token id]`.
     """
@@ -146,7 +149,7 @@ def prompt_reading(
 
 
 def _point_at_last(sheet: Sheet, last: int, end: float) -> None:
-    """Write above the last column, on the side that has more room."""
+    """Write above the last column, on the side with more room."""
     words, right = "the only prediction that is used", last >= end / 2
     text = f"<b>{words}{NBSP}▼</b>" if right else f"<b>▼{NBSP}{words}</b>"
     where = {"xanchor": "right" if right else "left", "yanchor": "bottom", "yshift": 18}
@@ -157,10 +160,10 @@ def _point_at_last(sheet: Sheet, last: int, end: float) -> None:
 def _following(
     position: PromptPosition, everything: Sequence[PromptPosition], generated: TokenStep | None
 ) -> Candidate | None:
-    """The token that really follows, with the model's probability and rank for it."""
+    """Return the token that follows, with the model's probability and rank for it."""
     if position.next_token_id is None:
         return generated.chosen if generated else None
-    # Rank 0 of a token that the server doesn't name.
+    # Rank 0 stands for a token that the server doesn't name.
     prob, rank = position.next_prob or 0.0, position.next_rank or 0
     after = everything[position.index + 1 : position.index + 2]
     return Candidate(
@@ -169,7 +172,7 @@ def _following(
 
 
 def _surprisal(following: Candidate | None) -> float | None:
-    """Nats; None where nothing follows or the probability is rounded to 0."""
+    """Return the surprisal in nats; None if nothing follows or the probability rounds to 0."""
     if following is None:
         return None
     return -math.log(following.raw_prob) if following.raw_prob > 0 else None
@@ -226,7 +229,7 @@ def _add_surprisal(
     following: Sequence[Candidate | None],
     height: float,
 ) -> None:
-    """Stems with dots; bars here would keep Plotly from hiding cell text that doesn't fit."""
+    """Add stems with dots; bars would keep Plotly from hiding cell text that doesn't fit."""
     theme = sheet.theme
     values = [_surprisal(candidate) for candidate in following]
     lower: Properties = {"yaxis": "y2"}

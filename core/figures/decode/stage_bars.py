@@ -1,4 +1,4 @@
-"""The stages of one step as segments of bars, as colours and as a table."""
+"""Stages of one step as segments of bars, as colours and as a table."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
 BAR = 0.46
-# Less probability than this is a sum's rounding.
+# Smaller probabilities are rounding errors of sums.
 DUST = 1e-9
 
 
 class Segment(NamedTuple):
-    """A token's part of the bar in a row: where it begins, and its share of the whole.
+    """A token's segment of a row's bar: its start, and its share of the whole.
 
-    `candidate` is its place among the step's candidates, None for the other tokens.
+    `candidate` is its index among the step's candidates; None for the other tokens.
     """
 
     row: int
@@ -34,7 +34,7 @@ class Segment(NamedTuple):
 
 
 def shown_stages(step: TokenStep) -> list[Stage]:
-    """The stages, without a `final` that repeats the one before it."""
+    """Return the stages without a `final` that repeats the previous one."""
     stages = list(step.stages)
     if len(stages) > 1 and stages[-1].name == "final" and stages[-1].probs == stages[-2].probs:
         stages.pop()
@@ -42,8 +42,9 @@ def shown_stages(step: TokenStep) -> list[Stage]:
 
 
 def draw_order(step: TokenStep) -> list[int]:
-    """Places of the candidates in the order of the draw: by falling probability, ties by id; those
-    that were removed follow by rank."""
+    """Return the candidates' indices in the order of the draw: by falling probability, ties by id,
+    then removed ones by rank.
+    """
     places = range(len(step.candidates))
     if step.draw.interval is None:
         return list(places)
@@ -52,9 +53,9 @@ def draw_order(step: TokenStep) -> list[int]:
 
 
 def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
-    """The bar of a stage: the candidates in the order of the draw, then all other tokens.
+    """Return the bar of a stage: the candidates in the order of the draw, then all other tokens.
 
-    Other tokens that the draw has before the chosen one stand before it in each row.
+    Other tokens that precede the chosen one in the draw precede it in every row.
     """
     order = draw_order(step)
     at = [step.candidates[place].token_id for place in order].index(step.token_id)
@@ -62,7 +63,7 @@ def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
     if step.draw.interval is not None:
         named = sum(step.candidates[place].prob for place in order[:at])
         others = max(0.0, step.draw.interval[0] - named)
-    # Cuts keep the ratio of probabilities; a temperature changes it a little.
+    # Filters keep the ratio of probabilities; a temperature changes it slightly.
     others *= stage.probs[order[at]] / chosen.prob if chosen.prob else 0.0
     others = min(others, stage.tail_mass)
     shares: list[tuple[int | None, float]] = [(place, stage.probs[place]) for place in order]
@@ -76,7 +77,7 @@ def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
 
 
 def segment_bars(segments: Sequence[Segment], width: float = BAR) -> Properties:
-    """Level bars of these segments, each in its row."""
+    """Return horizontal bars of these segments, each in its row."""
     return level_bars(
         [segment.row for segment in segments],
         [segment.low for segment in segments],
@@ -93,11 +94,13 @@ def add_segments(
     hover: Callable[[Candidate, Segment], str],
     others: tuple[str, Callable[[Segment], str]],
 ) -> None:
-    """Add tokens' segments in their colours, those of all other tokens, and the chosen one's frame.
+    """Add the candidates' segments in their colours, those of all other tokens, and the chosen
+    token's frame.
 
     Args:
-        text, hover: of a candidate's segment, Plotly text.
-        others: what the other tokens are called, and the hover text of a segment of theirs.
+        text, hover: return the Plotly texts of a candidate's segment.
+        others: name of the other tokens, and a function that returns the hover text of their
+            segment.
     """
     theme, (words, other_hover) = sheet.theme, others
     named = [(step.candidates[s.candidate], s) for s in segments if s.candidate is not None]
@@ -137,14 +140,14 @@ def add_segments(
 
 
 def others_name(step: TokenStep, trace: Trace) -> str:
-    """Name of the tokens that are no candidates."""
+    """Return the name of all tokens outside the candidates."""
     if trace.known is not None and trace.known <= len(step.candidates):
         return "unknown tokens"
     return "other tokens"
 
 
 def across(theme: Theme, title: str) -> Properties:
-    """An axis from 0 to 100 %."""
+    """Return an axis from 0 to 100 %."""
     return axis(theme, title, **{"range": [0, 1], "showgrid": False, **percent_ticks(1.0)})
 
 
@@ -153,7 +156,9 @@ def step_stages_data(
     step: TokenStep | None,
     trace: Trace,
 ) -> TableRows:
-    """Every stage's probability of every candidate, and of all other tokens (no token id)."""
+    """Return every stage's probability of every candidate, and of all other tokens (without a token
+    id).
+    """
     if step is None:
         return
     for stage in step.stages:

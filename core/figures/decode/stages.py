@@ -1,4 +1,4 @@
-"""The stages of one step: from the model's distribution through every stage to the draw."""
+"""Stages of one step, from the model's distribution to the draw."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from core.figures.decode.stage_bars import (
 _ROW = 60
 _SIDE = 16
 _GAP = 66
-# Segments of this share have room for the percentage, in a figure 400 px wide too.
+# Smallest share of a segment that has room for a percentage, even in a figure 400 px wide.
 _WIDE = 0.26
-# What its draw does to probabilities isn't told.
+# A server doesn't report its shaping.
 _SERVER = "by its own settings"
 
 
 def _outcome(step: TokenStep) -> str:
-    """Words of the alt text on the origin of the token."""
+    """Return the words of the alt text on the token's origin."""
     if step.origin in ("forced", "server"):
         forced = step.origin == "forced"
         return "Forced" if forced else "Drawn by the server, with its own dice"
@@ -90,10 +90,11 @@ def _outcome(step: TokenStep) -> str:
 def step_stages(
     step: TokenStep | None, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """One bar of 100 % for each stage, candidates in the order of the draw, and the draw below.
+    """Draw one bar of 100 % for each stage, with candidates in the order of the draw, and the draw
+    below.
 
-    A token keeps its colour from bar to bar; a frame and a ribbon follow the chosen one. A click
-    hands over `customdata = [step index, token id]`.
+    A token has one colour in all bars; a frame and a ribbon mark the chosen token. A click hands
+    over `customdata = [step index, token id]`.
     """
     if step is None or not step.stages:
         return "No step is selected, or it holds no stages."
@@ -138,7 +139,7 @@ def step_stages(
 
 
 def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
-    """Write over the bar of the draw how the token was found, and mark the number."""
+    """Write over the draw's bar how the token was drawn, and mark the number."""
     number = step.draw.uniform
     y, token = row - BAR / 2, mono(show_token(step.chosen.text, 16), sheet.theme)
     if step.draw.interval is not None and step.origin != "forced":
@@ -168,11 +169,11 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
 def _add_bars(
     sheet: Sheet, step: TokenStep, names: Sequence[str], segments: Sequence[Segment], trace: Trace
 ) -> None:
-    """Add the segments; `names` are those of the stages in the rows."""
+    """Add the segments; `names` are the names of the rows' stages."""
     others = others_name(step, trace)
 
     def text(candidate: Candidate, segment: Segment) -> str:
-        # In the draw's row it is named beside the bar; the mark of the draw would cross it.
+        # In the draw's row the name stands beside the bar, as the mark of the draw would cross it.
         if segment.row == len(names) - 1 and candidate.token_id == step.token_id:
             return ""
         if segment.share < _WIDE:
@@ -189,7 +190,7 @@ def _add_bars(
         )
 
     def hover_others(segment: Segment) -> str:
-        # Cut in two by the chosen token, they are told as one.
+        # The chosen token may split them into two segments, which are described as one.
         whole = sum(o.share for o in segments if o.candidate is None and o.row == segment.row)
         name = escaped(stage_name(names[segment.row]))
         return f"<b>{others}</b><br>{name} {percent(whole)}"
@@ -209,7 +210,7 @@ def _removed(step: TokenStep, stage: Stage, row: int) -> str:
 
 
 def _add_ribbon(sheet: Sheet, step: TokenStep, segments: Sequence[Segment]) -> None:
-    """Shapes that join the chosen token's segments from bar to bar."""
+    """Add shapes that join the chosen token's segments from bar to bar."""
     place = [c.token_id for c in step.candidates].index(step.token_id)
     chosen = [segment for segment in segments if segment.candidate == place]
     for upper, lower in pairwise(chosen):

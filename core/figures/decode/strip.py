@@ -11,14 +11,14 @@ from core.figures.base.theme import LIGHT, Theme
 
 By: TypeAlias = Literal["probability", "entropy", "rank", "surprisal"]
 
-# Fixed tops, so that a colour means the same in every run.
+# Fixed upper ends, so that a colour has the same meaning in every run.
 _TOP_ENTROPY = 5.0
 
 
 class Legend(NamedTuple):
-    """Meaning of a strip's colours: names of both ends, and the colours between them.
+    """Legend of a strip's colours: names of both ends, and the colours between them.
 
-    The more colour, the less the token was expected.
+    A stronger colour marks a less expected token.
     """
 
     title: str
@@ -28,10 +28,10 @@ class Legend(NamedTuple):
 
 
 def token_share(step: TokenStep, by: By) -> float:
-    """A step's position on the scale of `by`, in [0, 1]; 1 is the least expected.
+    """Return a step's position on the scale of `by`, in [0, 1]; 1 is the least expected.
 
-    Probability of the chosen token from 1 down to 0, entropy up to 5 nats, surprisal up to 8 nats,
-    rank by its logarithm up to 1,000; all of the raw distribution.
+    The scales are: probability of the chosen token from 1 down to 0, entropy up to 5 nats,
+    surprisal up to 8 nats, logarithm of the rank up to rank 1,000; all from the raw distribution.
     """
     if by == "probability":
         value = 1 - step.chosen.raw_prob
@@ -47,13 +47,13 @@ def token_share(step: TokenStep, by: By) -> float:
 def token_colors(
     trace: Trace, by: By = "probability", theme: Theme = LIGHT
 ) -> list[tuple[str, str]]:
-    """Background and text colour of every generated token; their contrast is 4.5 or more."""
+    """Return background and text colour of every generated token; their contrast is 4.5 or more."""
     grounds = [theme.uncertainty_color(token_share(step, by)) for step in trace.token_steps]
     return [(ground, theme.text_on(ground)) for ground in grounds]
 
 
 def legend(by: By = "probability", theme: Theme = LIGHT) -> Legend:
-    """The meaning of `token_colors`, for a gradient with two labels."""
+    """Return the legend of `token_colors`, for a gradient with two labels."""
     titles = {
         "probability": (
             "probability of the chosen token, before shaping",

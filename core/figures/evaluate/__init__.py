@@ -1,1 +1,1 @@
-"""Figures of evaluations: which ways of decoding answer right, and which agree."""
+"""Figures of evaluations: accuracy of each way of decoding, and agreement between ways."""

@@ -1,4 +1,4 @@
-"""Accuracy of each way with its interval, beside what it costs and how much of a draft it takes."""
+"""Accuracy of each way with its confidence interval, cost and draft acceptance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 from core.figures.reasoning.words import share_bars, share_record, share_words, strong_words
 
 _NAME, _SHARE = 50, 60
-# From the middle of a row, px: the lower edges of its name and costs, the bar and its height.
+# Distances from the middle of a row in px: lower edges of its name and costs, position of the bar;
+# then the bar's height.
 _NAMED, _COSTS, _BAR, _THICK = -9.0, 32.5, 4.5, 19.0
 _ROW, _LINE, _COST_SIZE = 74, 14, 11
 
@@ -26,7 +27,7 @@ _ROW, _LINE, _COST_SIZE = 74, 14, 11
     "seconds acceptance reference_logprob_per_token leaks"
 )
 def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
-    """One row for each way; tokens, forwards and seconds are means a run."""
+    """Return one row for each way; tokens, forwards and seconds are means per run."""
     return [
         (
             table_text(way.way),
@@ -67,7 +68,9 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
 def evaluate_accuracy(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance below."""
+    """Draw the accuracy of each way with Wilson's 95 % interval; forwards, seconds and acceptance
+    below.
+    """
     ways = results(evaluation)
     if not ways:
         return NOTHING_YET
@@ -112,7 +115,7 @@ def evaluate_accuracy(
 
 
 def cost_words(one: WayResult) -> str:
-    """Cost of a run of a way, its acceptance and its leaks."""
+    """Return the cost of a run, its acceptance and its leaks."""
     parts = [f"{one.forwards:.1f}{NBSP}target{NBSP}forwards"]
     if one.draft_forwards:
         parts.append(f"{one.draft_forwards:.1f} of the draft")

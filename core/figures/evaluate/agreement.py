@@ -1,4 +1,4 @@
-"""Agreement: the share of questions to which two ways give the very same reply."""
+"""Agreement: share of questions to which two ways give exactly the same reply."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.evaluate.words import NOTHING_YET, caption, so_far
 
 _NAME, _KEY, _LINE = 56, 18, 16
-# A cell is no wider, px.
+# Maximum width of a cell, px.
 _WIDEST = 90
-# What a number needs with its sign, and without; px.
+# Width of a number with and without its percent sign, px.
 _NUMBER, _BARE_NUMBER = 40, 22
 
 
@@ -62,7 +62,7 @@ def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
 def evaluate_agreement(
     evaluation: Evaluation, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """A matrix: the share of questions that two ways answer with the same text."""
+    """Draw a matrix with the share of questions that two ways answer with the same text."""
     shares = agreement(evaluation)
     ways = [way.name for way in compared_ways(evaluation)]
     if not any(share.total for share in shares.values()):
@@ -88,7 +88,7 @@ def evaluate_agreement(
 def _cells(
     ways: Sequence[str], shares: Mapping[tuple[str, str], Share], theme: Theme, room: float
 ) -> Properties:
-    """The matrix itself; a cell of so many px has its number, or none."""
+    """Return the matrix; a cell without room in px has no number."""
     numbers = [str(at) for at in range(1, len(ways) + 1)]
     rows = [[shares[row_way, way].value for way in ways] for row_way in ways]
     return {

@@ -1,4 +1,4 @@
-"""One answer out of N samples: how often each rule is right, by N."""
+"""Best of N: accuracy of each rule that selects one of N samples, by N."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKS: dict[AnswerRule, tuple[str, str, str]] = {
 
 @table("rule samples right trials accuracy wilson_low wilson_high")
 def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
-    """A row for each rule and number of samples; trials are blocks of so many samples."""
+    """Return a row for each rule and number of samples; a trial is a block of that many samples."""
     return [(p.rule, p.samples, *share_record(p.correct)) for p in by_samples(sampled)]
 
 
@@ -53,7 +53,7 @@ def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
 def best_of(
     sampled: Sequence[Sampled], *, caption: str = "", theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """The share of right answers of each rule by the number of samples, with 95 % intervals."""
+    """Draw the accuracy of each rule by the number of samples, with 95 % intervals."""
     points = by_samples(sampled)
     if not points:
         return "No question has several samples yet."
@@ -84,7 +84,7 @@ def best_of(
 
 
 def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties:
-    """A rule's shares, set a little aside of the others."""
+    """Return a rule's shares, shifted slightly from those of other rules."""
     ink = _ink(points[0].rule, theme)
     shares = [point.correct for point in points]
     texts = [
@@ -106,6 +106,6 @@ def _line(points: Sequence[RulePoint], apart: float, theme: Theme) -> Properties
 
 
 def _ink(rule: AnswerRule, theme: Theme) -> str:
-    """A rule's colour, dark enough for a line."""
+    """Return a rule's colour, dark enough for a line."""
     color = theme.named[_MARKS[rule][0]]
     return blend(color, theme.ink, 0.4) if contrast(color, theme.paper) < 1.9 else color

@@ -1,4 +1,4 @@
-"""Models, questions and metrics of an evaluation, in words."""
+"""Texts about the models, questions and metrics of an evaluation."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from core.evaluation.plan.types import Evaluation
 from core.figures.base.labels import escaped, plain_name
 from core.figures.base.sheet import joined
 
-# So many failed ways have their names in a figure.
+# Number of failed ways that a figure names.
 _NAMED = 3
 NOTHING_YET = "No question has been asked in every way yet."
 
 
 def caption(evaluation: Evaluation) -> str:
-    """Models, questions and metrics; plain text."""
+    """Return models, questions and metrics; plain text."""
     plan = evaluation.plan
     models = ", ".join(plain_name(name, 60) for name in plan.models)
     count = counted(len(plan.questions.questions), "question")
@@ -23,7 +23,7 @@ def caption(evaluation: Evaluation) -> str:
 
 
 def so_far(evaluation: Evaluation) -> str:
-    """Markup on the questions and ways that a figure leaves out; empty where it shows all."""
+    """Return the markup on questions and ways that a figure leaves out; empty if it shows all."""
     done = len({row.question for row in fair_rows(evaluation)})
     whole = len(evaluation.plan.questions.questions)
     lost = [escaped(plain_name(f.way, 60)) for f in failures(evaluation) if f.whole]

@@ -1,4 +1,4 @@
-"""Attention of one token to all before, by layer and head."""
+"""Attention of one token to all tokens before it, by layer and head."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, cut_window, numbered
 
 _ROW, _LEFT, _MOST_ROWS = 15, 66, 64
-# Columns of text that fit a figure's width, px each.
+# Width of a column of text, px.
 _COLUMN = 24
 
 
@@ -35,11 +35,11 @@ class _Line(NamedTuple):
 def attention_map_data(
     attention: Attention, *, first: int = 0, columns: int | None = None
 ) -> TableRows:
-    """Every weight: a row for each layer, head and position; the tokens' text is raw.
+    """Return every weight: a row for each layer, head and position; the tokens' text is raw.
 
     Args:
-        first: the first position that is looked at.
-        columns: so many of them at most; all by default.
+        first: first position to include.
+        columns: maximum number of positions; by default all.
     """
     token = table_text(attention.texts[-1])
     return [
@@ -88,14 +88,15 @@ def attention_map(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """Positions across, a row for each head; of many heads one for each layer, their mean.
+    """Draw positions across and a row for each head; if there are many heads, a row with each
+    layer's mean.
 
     Args:
-        prompt: of the run; in print the caption names it.
-        layer: the heads of this one alone.
-        first: the first position drawn.
-        columns: so many positions are drawn at most; as many as the width holds by default. Where
-            a narrow paper holds fewer, the part with the position that looks is drawn.
+        prompt: prompt of the run; in print the caption names it.
+        layer: layer whose heads are drawn; None for all layers.
+        first: first position to draw.
+        columns: maximum number of positions; by default as many as fit. If a paper holds fewer, the
+            part with the attending position is drawn.
     """
     lines = _lines(attention, layer)
     held = attention_columns(paper.window)
@@ -121,12 +122,12 @@ def attention_map(
 
 
 def attention_columns(width: float) -> int:
-    """Number of positions in a figure `width` px wide."""
+    """Return the number of positions in a figure `width` px wide."""
     return max(int((width - _LEFT - 14) / _COLUMN), 1)
 
 
 def _means(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Means of the columns of some rows."""
+    """Return the means of the columns of some rows."""
     return [sum(column) / len(rows) for column in zip(*rows, strict=True)]
 
 

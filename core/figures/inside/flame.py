@@ -1,4 +1,4 @@
-"""Recorded calls over time: who called whom, and how long each took."""
+"""Flame chart of the recorded calls: the caller and the duration of each."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from core.traces.data_path.types import FunctionCall
 
 _TEXT_SIZE = 11
 _DEEPEST, _MOST_MARKS = 16, 450
-# A call that is narrower, px, is left out.
+# Narrower calls are left out, px.
 _NARROWEST = 0.75
 _LONGEST = 60
-# What a bar keeps free of its text, and the least that a name needs, px.
+# Padding of a bar's text, and minimum width for a name, px.
 _PADDING, _LEAST = 8, 26
 # In the order of a step.
 ACTS = {
@@ -46,7 +46,7 @@ _COLORS = {
 
 
 class _Mark(NamedTuple):
-    """A call with its place; `step` is the run's, -1 outside of any."""
+    """A call with its position; `step` is the run's step, -1 outside of steps."""
 
     call: FunctionCall
     depth: int
@@ -56,7 +56,7 @@ class _Mark(NamedTuple):
 
 @table("step depth act function file line start_ms ms in out", whole="step")
 def flame_chart_data(calls: tuple[FunctionCall, ...], *, first_step: int = -1) -> TableRows:
-    """Every call, one a row, in the order of their beginnings; those left out of the figure too."""
+    """Return every call as a row, by start time, including calls that the figure leaves out."""
     return [
         (
             nth(mark.step) if mark.step >= 0 else None,
@@ -117,12 +117,12 @@ def flame_chart(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """Calls as bars, as long as they took, each below the one that made it.
+    """Draw calls as bars of their duration, each below its caller.
 
     Args:
-        prompt: of the run; in print the caption names it.
-        what: which calls they are, in words.
-        first_step: the step that they begin in; -1 for the prompt's.
+        prompt: prompt of the run; in print the caption names it.
+        what: description of the calls.
+        first_step: step in which the calls begin; -1 for the prompt.
 
     A click on a bar hands over `customdata = [step index]`, -1 for the prompt.
     """
@@ -131,7 +131,7 @@ def flame_chart(
     start = calls[0].start
     total = max(max(call.start + call.seconds for call in calls) - start, 1e-9)
     marks = list(_marks(calls, 0, "other", first_step))
-    # Those that are wide enough to be seen, the longest first.
+    # Calls wide enough to be visible, the longest first.
     least = total * _NARROWEST / paper.width
     seen = [m for m in marks if m.depth < _DEEPEST and (m.call.seconds >= least or m.depth == 0)]
     shown = sorted(seen, key=lambda mark: -mark.call.seconds)[:_MOST_MARKS]
@@ -166,12 +166,12 @@ def _marks(calls: Iterable[FunctionCall], depth: int, around: str, step: int) ->
 
 
 def _bars(marks: list[_Mark], act: str, start: float, scale: float, theme: Theme) -> Properties:
-    """Bars of one act; a second is `scale` px long."""
+    """Return the bars of one stage of a step; a second is `scale` px long."""
     color = _color(act, theme)
     texts, hovers = [], []
     for call, step in ((mark.call, mark.step) for mark in marks):
         module = call.function.partition(" ")[2]
-        # An object that is called has its class's name.
+        # A called object is named by its class.
         attribute = call.function.removesuffix(".__call__").rpartition(".")[2]
         name = ".".join(module.split(".")[-2:]) if module else attribute
         room = scale * call.seconds - _PADDING

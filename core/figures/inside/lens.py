@@ -1,4 +1,4 @@
-"""The logit lens: what the model would say after every layer, position by position."""
+"""Logit lens: the prediction after every layer, by position."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _SUBTITLES = {
     "came_out_rank decided_here"
 )
 def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None) -> TableRows:
-    """A row for each position and layer, with the tokens' raw text.
+    """Return a row for each position and layer, with the tokens' raw text.
 
     Args:
-        first: which of the lens' positions is the first one.
-        columns: so many positions at most; all of them by default.
+        first: index of the first of the lens' positions to include.
+        columns: maximum number of positions; by default all.
     """
     return [
         (
@@ -99,14 +99,15 @@ def lens_heatmap(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """Positions across, layers from the embedding upwards; a ring where a token was decided.
+    """Draw positions across and layers upwards from the embedding; a ring marks the deciding layer.
 
     Args:
-        prompt: of the run; in print the caption names it.
-        first: which of the lens' positions is drawn first.
-        columns: so many positions are drawn at most; as many as the width holds by default.
-        show: what the cells say: the likeliest `token`, or the `rank` of the one that came out.
-        selected: the position to mark, counted in the whole text.
+        prompt: prompt of the run; in print the caption names it.
+        first: index of the first of the lens' positions to draw.
+        columns: maximum number of positions; by default as many as fit.
+        show: content of the cells: the most probable `token`, or the `rank` of the token that
+            follows.
+        selected: position to mark, counted in the whole text.
 
     A click on a cell hands over `customdata = [position, token id]`.
     """

@@ -1,4 +1,4 @@
-"""A forward module by module: the whole prompt beside one token."""
+"""Forward by modules: the whole prompt and a single token compared."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.figures.base.paper import SMALL, WIDE, Paper
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
-# More layers than this are drawn as their mean.
+# Maximum number of separate layers; of more, the mean is drawn.
 _MOST_LAYERS = 12
 _PARTS = {"norm": "norms", "attention": "attention", "mlp": "MLP", "other": "other"}
 
 
 class _ModuleRow(NamedTuple):
-    """Modules that are one bar: of a layer, or of all layers where there are many."""
+    """Modules of one bar: those of one layer, or of all layers if there are many."""
 
     name: str
     modules: tuple[ModuleRun, ...]
@@ -41,7 +41,7 @@ class _ModuleRow(NamedTuple):
 
 @table("forward module class layer shape_in shape_out ms parameters", whole="layer")
 def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> TableRows:
-    """Every module, one a row: shapes, milliseconds, parameters."""
+    """Return a row for each module: shapes, milliseconds, parameters."""
     return [
         (
             name,
@@ -90,11 +90,11 @@ def module_times(
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
-    """Milliseconds of every module, a bar for each forward.
+    """Draw the milliseconds of every module, one bar for each forward.
 
     Args:
-        prompt: of the run; in print the caption names it.
-        forwards: a name and a forward each: the prompt's, and one token's.
+        prompt: prompt of the run; in print the caption names it.
+        forwards: pairs of a name and a forward: the prompt's and a single token's.
     """
     tables = [(name, _rows(forward)) for name, forward in forwards]
     names = list(dict.fromkeys(row.name for _, rows in tables for row in rows))
@@ -127,7 +127,7 @@ def module_times(
 
 
 def _rows(forward: Forward) -> list[_ModuleRow]:
-    """Embedding, each layer's parts, the last norm, the head, in the order of the forward."""
+    """Return embedding, each layer's parts, final norm and head, in the order of the forward."""
     layers = sorted({run.layer for run in forward.modules if run.layer is not None})
     outside = [run for run in forward.modules if run.layer is None and run.part != "other"]
     first = [_ModuleRow("embedding", (run,)) for run in outside if run.part == "embedding"]
@@ -178,12 +178,12 @@ def _bars(
 
 
 def shape(sizes: Sequence[int]) -> str:
-    """Sizes in words, such as "[1, 4, 256]"."""
+    """Return sizes as text, such as "[1, 4, 256]"."""
     return f"[{', '.join(map(str, sizes))}]"
 
 
 def kept(forward: Forward) -> str:
-    """Content of the key-value cache before and after; plain text."""
+    """Return the size of the KV cache before and after; plain text."""
     if not forward.after.bytes:
         return "no KV cache"
     before, after = forward.before, forward.after

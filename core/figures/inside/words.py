@@ -1,4 +1,4 @@
-"""Captions of figures that look inside a run."""
+"""Captions of the figures on the inside of a run."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from core.figures.base.labels import settings_caption
 
 
 def step_caption(trace: Trace, index: int) -> str:
-    """The run's settings, and which of its steps; plain text."""
+    """Return the run's settings and the number of the step; plain text."""
     return f"{settings_caption(trace)} · step {nth(index)}"

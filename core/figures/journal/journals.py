@@ -1,4 +1,4 @@
-"""Rules of journals and conferences for figures: one row each."""
+"""Rules of journals and conferences for figures, one row each."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The widths and the type of one journal's figures.
+    """Widths and type sizes of one journal's figures.
 
-    All of them are drawn alike: no gridlines, no hatching, black text, axis lines with ticks; title
-    and settings go to the caption.
+    All journals share one style: no gridlines, no hatching, black text, axis lines with ticks; the
+    caption contains title and settings.
 
     Args:
-        column, page: width of a column and of a page, as `printed` reads them.
-        type_pt: body text, points.
-        sizes: the smallest and the largest text, points.
-        letter: how a panel is named; `{}` stands for a letter from a to z.
+        column, page: width of a column and of a page, in the form of `printed`.
+        type_pt: size of body text, points.
+        sizes: smallest and largest text size, points.
+        letter: label of a panel; `{}` stands for a letter from a to z.
     """
 
     name: str
@@ -38,8 +38,8 @@ JOURNALS = {
         Journal("acl", "ACL", "3.3in", "6.8in", 7.0, (6.0, 9.0)),
     )
 }
-# The widths by these names without a journal.
+# Widths by these names without a journal.
 COLUMN, PAGE = "85mm", "174mm"
 NAMES = ("column", "page")
-# px: a tick of an axis; what stands beside it moves as far.
+# px: length of an axis tick; labels move by the same distance.
 JOURNAL_TICK = 3

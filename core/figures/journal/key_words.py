@@ -1,4 +1,4 @@
-"""A journal's caption: what a figure shows, its symbols in words, and its settings."""
+"""Caption for a journal: the content of a figure, its symbols in words, and its settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHAPES = {
     "┃": "upright line",
     "│": "upright line",
 }
-# Upper ends in degrees of OKLab's hue; what lies beyond is purple.
+# Upper ends of OKLab's hue in degrees; larger hues are purple.
 _HUES = (
     (18, "purple"),
     (42, "red"),
@@ -49,13 +49,13 @@ _SHADES = (
     *((0.25, "black"), (0.41, "very dark"), (0.51, "dark"), (0.6, "medium dark"), (0.67, "medium")),
     *((0.78, "light"), (0.87, "very light"), (0.97, "pale"), (2, "white")),
 )
-# Hues that are dark below, or light above, another lightness than most.
+# Hues with other lightness limits for "dark" and "light".
 _EDGES = {"yellow": (0.75, 0.92), "blue": (0.5, 0.68), "orange": (0.62, 0.8), "purple": (0.55, 0.8)}
 _COLORLESS = 0.03
 
 
 def color_name(color: str, theme: Theme) -> str:
-    """Return the name of an `#rrggbb` colour in a caption; in the grey theme its lightness."""
+    """Return the name of an `#rrggbb` colour for a caption; in the grey theme its lightness."""
     lightness, a, b = to_oklab(color)
     if theme is GREY or math.hypot(a, b) < _COLORLESS:
         scale = _SHADES if theme is GREY else _GREYS
@@ -67,12 +67,11 @@ def color_name(color: str, theme: Theme) -> str:
 
 
 def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str, str]:
-    """The caption of a figure for a journal, and its parts: what it shows with its symbols, and
-    the settings.
+    """Return a figure's caption for a journal, and its parts: content with symbols, and settings.
 
     Args:
-        meta: its subtitle, and the settings as its caption.
-        keys: the lines of its key (Plotly text).
+        meta: the figure's subtitle and, as its caption, the settings.
+        keys: lines of its key (Plotly text).
     """
     symbols = "; ".join(part for line in keys for part in _entries(line, theme))
     symbols = symbols[:1].upper() + symbols[1:]
@@ -86,14 +85,14 @@ def told(meta: Mapping[str, Any], keys: Sequence[str], theme: Theme) -> dict[str
 
 
 def _entries(line: str, theme: Theme) -> Iterator[str]:
-    """A key's entries: the colour and the shape of each sign, and what it stands for."""
+    """Yield the entries of a key: colour and shape of each sign, and its meaning."""
     before = _text(line.split("<span", 1)[0])
     if before:
         yield before
     for color, sign, words in _ENTRY.findall(line):
         shape, label = plain_of(sign), _text(words)
         name = SHAPES.get(shape, shape)
-        # "In the token's colour": the sign's own colour says nothing.
+        # "In the token's colour": the sign's own colour has no meaning.
         drawn = name if f"token's {theme.hue}" in label else f"{color_name(color, theme)} {name}"
         yield f"{drawn}: {label}"
 
@@ -103,10 +102,10 @@ def _text(markup: str) -> str:
 
 
 def full_caption(meta: Mapping[str, Any]) -> str:
-    """The caption of a figure whose title isn't drawn: its title first; with the exact marks."""
+    """Return the caption of a figure without a drawn title: the title first, with exact marks."""
     return exact_plain(f"{ended(str(meta['title']))} {meta['caption']}")
 
 
 def ended(text: str) -> str:
-    """Text with a full stop, unless it has an end."""
+    """Return text with a full stop, unless it ends with a mark."""
     return text if text.endswith((".", "!", "?", "”")) else f"{text}."

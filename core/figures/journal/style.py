@@ -1,4 +1,4 @@
-"""A figure as a journal takes it: no gridlines, no hatching, black text, axis lines with ticks."""
+"""Journal style of a figure: no gridlines, no hatching, black text, axis lines with ticks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from core.figures.base.theme import GREY, HATCH_SIGNS, Theme
 from core.figures.journal.journals import JOURNAL_TICK, Journal
 from core.figures.journal.key_words import SHAPES
 
-# Solid fill in place of hatching: so much of its lines' colour.
+# Share of the lines' colour in the solid fill that replaces hatching.
 _FILLED = 0.5
-# Text of less contrast to the paper than this is on a dark ground; a bar of less needs an outline.
+# Text with less contrast to the paper lies on a dark background; a bar with less needs an outline.
 _ON_DARK, _FAINT = 1.3, 1.25
-# Of an axis line, px; at 6 pt for the body half a point.
+# Width of an axis line, px; half a point with body text of 6 pt.
 _LINE = 1
 _SPAN = re.compile(r'<span style="color:(#[0-9a-f]{6})([^"]*)">((?:<b>)?[^<]*)')
 _SIZE = re.compile(r"font-size:([0-9.]+)px")
 
 
 def fill_of(theme: Theme, ink: str, ground: str = "") -> str:
-    """The solid colour that stands for a hatching with lines of a colour."""
+    """Return the solid colour that replaces hatching with lines of a colour."""
     return blend(ground or theme.paper, ink, _FILLED)
 
 
@@ -34,7 +34,7 @@ def restyle(
     annotations: Sequence[dict[str, Any]],
     layout: dict[str, Any],
 ) -> None:
-    """Make a finished figure keep to the rules of a journal."""
+    """Change a finished figure to a journal's style."""
     style = _Style(journal, theme)
     for trace in traces:
         style.solid(trace)
@@ -57,7 +57,7 @@ class _Style:
         self.bright = min(ends, key=lambda end: contrast(end, self.theme.paper))
 
     def axis(self, axis: Any) -> None:
-        """No gridlines; a line and ticks where the axis has labels."""
+        """Remove gridlines; add a line and ticks if the axis has labels."""
         axis["showgrid"] = False
         if axis.get("visible", True) and axis.get("showticklabels", True):
             axis |= {"showline": True, "linecolor": self.ink, "linewidth": _LINE}
@@ -65,7 +65,7 @@ class _Style:
             axis["tickcolor"] = self.ink
 
     def solid(self, trace: dict[str, Any]) -> None:
-        """Fill what is hatched."""
+        """Replace hatching by a solid fill."""
         marker: Any = trace.get("marker")
         pattern = marker.get("pattern") if isinstance(marker, dict) else None
         if pattern is None:
@@ -113,7 +113,7 @@ class _Style:
         return solid and contrast(str(color), self.theme.paper) < _FAINT
 
     def text(self, own: Any) -> None:
-        """Make all text below black, white on a dark ground, and of the journal's sizes."""
+        """Make all text below black (white on a dark background) and of the journal's sizes."""
         for name, value in own.items():
             if name in ("hoverlabel", "hovertext", "meta", "customdata"):
                 continue
@@ -148,8 +148,8 @@ class _Style:
         return self.bright if contrast(color, self.theme.paper) < _ON_DARK else self.ink
 
     def markup(self, text: Any) -> Any:
-        """A sign keeps its colour, as the mark that it stands for; words don't."""
-        if isinstance(text, dict):  # Of an axis title.
+        """Keep the colours of signs, which stand for marks, and remove those of words."""
+        if isinstance(text, dict):  # An axis title.
             self.text(text)
         if not isinstance(text, str):
             return text

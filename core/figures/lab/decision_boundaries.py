@@ -1,4 +1,4 @@
-"""Every knob's range, coloured by the token that the same noise draws there."""
+"""Decision boundaries: every knob's range, coloured by the token that the same noise draws."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.lab.words import lab_caption, number, number_within
 
 _BAR = 0.4
-# Narrower intervals have no line around them, which would hide them.
+# Narrower intervals have no outline, which would cover them.
 _SLIVER = 0.008
-# Of a track 360 px long: what keeps a word from the mark, and a character of it.
+# Distance of a word from the mark, and width of a character, as shares of a track 360 px long.
 _MARK, _CHARACTER = 0.02, 0.0185
-# Of a token in a narrow interval.
+# Columns of a token in a narrow interval.
 _COLUMNS = 10
 _LOW, _HIGH = attrgetter("low"), attrgetter("high")
-# The token of an interval that represents many.
+# Token id and label of an interval that stands for many tokens.
 MANY, _MANY_SHORT = -1, "many"
 
 
 @table("knob value from to token_id token drawn_now")
 def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) -> TableRows:
-    """Every interval of every knob's range, its ends as they were tried."""
+    """Return every interval of every knob's range, with the tried values at its ends."""
     for knob in knobs:
         for piece in knob.pieces:
             who = (piece.token_id, table_text(piece.text), piece.token_id == lab.step.token_id)
@@ -69,7 +69,7 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
 def lab_decision_boundaries(
     lab: LabStep, knobs: Sequence[KnobBoundaries], *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """One track a knob over its whole range; the mark is the knob's value."""
+    """Draw one track per knob over its whole range; a mark shows the knob's value."""
     if not knobs:
         return "Looking for the values at which the token flips."
     colors = {
@@ -97,7 +97,9 @@ def lab_decision_boundaries(
 
 
 def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
-    """The intervals from 0 to 1 along the track, without gaps; slivers side by side are one."""
+    """Return the intervals from 0 to 1 along the track, without gaps; neighbouring slivers are
+    merged.
+    """
     pieces = knob.pieces
     first = pieces[0].low
     span = max(pieces[-1].high - first, 1e-12)
@@ -118,7 +120,9 @@ def _placed(knob: KnobBoundaries) -> list[tuple[float, float, TokenInterval]]:
 def _add_track(
     sheet: Sheet, row: int, knob: KnobBoundaries, colors: dict[int, str], drawn: int
 ) -> None:
-    """A knob's intervals in the colours of their tokens, its value and the ends of its range."""
+    """Add a knob's intervals in the colours of their tokens, its value, and the ends of its
+    range.
+    """
     theme, placed = sheet.theme, _placed(knob)
     first, last = knob.pieces[0].low, knob.pieces[-1].high
     at = min(max((knob.value - first) / max(last - first, 1e-12), 0.0), 1.0)
@@ -163,9 +167,9 @@ def _add_track(
 
 
 def _mark_value(sheet: Sheet, row: int, knob: KnobBoundaries, at: float) -> None:
-    """Draw the knob's value at its place, 0 to 1, and write the ends of the range."""
+    """Draw the knob's value at its position, 0 to 1, and write the ends of the range."""
     theme = sheet.theme
-    # Below the track stand the ends of the range.
+    # The ends of the range are written below the track.
     below = 0.1 if _MARK < at < 1 - _MARK else 0.02
     ends = (row - _BAR / 2 - 0.04, row + _BAR / 2 + below)
     add_line(sheet, "value border", at, ends, theme.paper, 6)
@@ -208,7 +212,9 @@ def _nearest(knob: KnobBoundaries, theme: Theme) -> str:
 
 
 def nearest_boundaries(knobs: Sequence[KnobBoundaries]) -> list[str]:
-    """One plain sentence for each knob that would flip the token, both sides."""
+    """Return one sentence for each knob that can change the token, for both directions; plain
+    text.
+    """
     texts = []
     for knob in knobs:
         sides = [

@@ -1,4 +1,4 @@
-"""The draw of one step: where the number fell on the cumulative bar, or which score won."""
+"""Draw of one step: the uniform number on the cumulative bar, or the highest noisy score."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from core.figures.decode.stage_bars import (
 from core.figures.lab.scores import noisy_scores
 from core.figures.lab.words import lab_caption
 
-# The lower bar stands so far above the axis that the number fits between them.
+# Row height, and distance of the lower bar from the axis, with room for the number, px.
 _ROW, _BELOW = 64, 34
-# Segments of this share have room for a percentage too.
+# Smallest share of a segment that also has room for a percentage.
 _WIDE = 0.24
 
 
 @table("rank token_id token drawn raw_prob final_prob cumulative_from score uniform")
 def lab_draw_data(lab: LabStep) -> TableRows:
-    """Every candidate with its probabilities and what the noise gave it."""
+    """Return every candidate with its probabilities and its noise."""
     step = lab.step
     lows = {segment.candidate: segment.low for segment in drawn_segments(step)}
     for place, (candidate, score) in enumerate(
@@ -52,7 +52,7 @@ def lab_draw_data(lab: LabStep) -> TableRows:
 
 
 def _picks(lab: LabStep) -> str:
-    """Alt text of both figures of a draw."""
+    """Return the alt text of both figures of a draw."""
     chosen, raw, number = lab.step.chosen, lab.raw_pick, lab.step.draw.uniform
     how = f"Throw {nth(lab.throw)} by {lab.draw}"
     if number is not None:
@@ -66,7 +66,9 @@ def _picks(lab: LabStep) -> str:
 
 @figure("No dice", lab_caption, lab_draw_data, alt=_picks)
 def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
-    """Draw of the token: by a number on the cumulative bar, or by a noisy score for each."""
+    """Draw how the token was chosen: by a number on the cumulative bar, or by each token's noisy
+    score.
+    """
     if lab.step.draw.method == "argmax":
         return (
             "Temperature 0 draws nothing: the most probable token is taken, "
@@ -98,7 +100,7 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     )
 
     def text(candidate: Candidate, segment: Segment) -> str:
-        # The mark of the number would cross it: that token is named beside.
+        # The mark would cross its name, which therefore stands beside the bar.
         if number is not None and segment.low <= number < segment.low + segment.share:
             return ""
         if segment.share < _WIDE:
@@ -144,7 +146,7 @@ def _add_number(sheet: Sheet, number: float) -> None:
 
 
 def _raw_segments(lab: LabStep) -> list[Segment]:
-    """The cumulative bar of the model's own distribution, by rank."""
+    """Return the cumulative bar of the model's own distribution, by rank."""
     known = [(p, c.raw_prob) for p, c in enumerate(lab.step.candidates) if c.rank == p + 1]
     lows = list(accumulate((prob for _, prob in known), initial=0.0))
     segments = [Segment(0, p, low, prob) for (p, prob), low in zip(known, lows, strict=False)]

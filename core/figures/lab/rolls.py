@@ -1,4 +1,4 @@
-"""Many draws of one step, counted against the exact distribution."""
+"""Counts of many draws of one step, compared with the exact distribution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LABEL_LIMIT = 14
 
 @table("token_id token tokens_in_bin probability expected rolled", whole="token_id")
 def lab_rolls_data(rolls: Rolls) -> TableRows:
-    """Every bin of the test."""
+    """Return every bin of the test."""
     for drawn in rolls.bins:
         yield (
             drawn.token_id,
@@ -35,7 +35,7 @@ def lab_rolls_data(rolls: Rolls) -> TableRows:
 
 
 def _test(rolls: Rolls) -> str:
-    """Result of the test of the rolls."""
+    """Return the result of the test of the draws."""
     if rolls.p_value is None:
         return f"All of {rolls.total:,} rolls fall into one bin: there is nothing to test."
     return (
@@ -76,10 +76,10 @@ def _test(rolls: Rolls) -> str:
 def lab_rolls(
     lab: LabStep, rolls: Rolls, *, rows: int = 14, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Draw counts of the tokens beside the expected counts.
+    """Draw the counts of the tokens beside the expected counts.
 
     Args:
-        rows: so many tokens; the others are one bar.
+        rows: number of tokens; all others share one bar.
     """
     if not rolls.total or not rolls.bins:
         return "No roll was counted."
@@ -136,7 +136,7 @@ def _bars(lab: LabStep, rolls: Rolls, shown: Sequence[RollBin], theme: Theme) ->
 
 
 def _marks(expected: Sequence[float], spreads: Sequence[float], theme: Theme) -> Properties:
-    """Expected counts, and their standard deviations."""
+    """Return the expected counts and their standard deviations."""
     return {
         "type": "scatter",
         "name": "expected",
@@ -151,7 +151,7 @@ def _marks(expected: Sequence[float], spreads: Sequence[float], theme: Theme) ->
 
 
 def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
-    """The first bins, and one for all the others."""
+    """Return the first bins, and one for all others."""
     if len(rolls.bins) <= rows + 1:
         return list(rolls.bins)
     others_bins = rolls.bins[rows:]
@@ -166,7 +166,7 @@ def _shown(rolls: Rolls, rows: int) -> list[RollBin]:
 
 
 def _name(own: RollBin, limit: int) -> str:
-    """Its token, or what stands for several (Plotly text)."""
+    """Return the bin's token, or the name of several tokens (Plotly text)."""
     return (
         escaped(own.text).replace(" ", NBSP)
         if (own.token_id is None)

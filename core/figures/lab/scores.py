@@ -1,4 +1,4 @@
-"""The draw of one step by noise: the score of each token, and which is the highest."""
+"""Draw of one step by noise: the score of each token, and the highest one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FRAME = "<b>□</b>"
 
 
 def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
-    """The tokens with the highest scores: what each had, and what the noise made of it."""
+    """Draw the tokens with the highest scores, before and after the noise."""
     step, items, gumbel = lab.step, scored(lab.step), lab.draw == "gumbel"
     candidates = [step.candidates[item.candidate] for item in items]
     won = [candidate.token_id == step.token_id for candidate in candidates]
@@ -60,7 +60,7 @@ def _add_sums(
     colors: Sequence[str],
     won: Sequence[bool],
 ) -> None:
-    """From the axis' low end to ln p in grey, from there to the score in colour."""
+    """Add grey bars from the axis' low end to ln p, and coloured bars from there to the score."""
     logs, sums = [item.log_prob for item in items], [item.score for item in items]
     noise = [total - value for total, value in zip(sums, logs, strict=True)]
     low, high = min([*logs, *sums], default=0.0), max([*logs, *sums], default=1.0)
@@ -90,7 +90,7 @@ def _add_quotients(
     colors: Sequence[str],
     won: Sequence[bool],
 ) -> None:
-    """p in grey, and p divided by its exponential number in colour."""
+    """Add p in grey, and p divided by its exponential number in colour."""
     probs = [math.exp(item.log_prob) for item in items]
     quotients = [math.exp(item.score) for item in items]
     hovers = [f"{p:.4f} ÷ {p / q:.4f} = {q:.4f}" for p, q in zip(probs, quotients, strict=True)]
@@ -109,6 +109,6 @@ def _add_quotients(
 def _numbers(
     sheet: Sheet, before: Sequence[float], after: Sequence[float], texts: Sequence[str]
 ) -> Properties:
-    """The scores, right of whatever reaches farther."""
+    """Return the scores, to the right of the longer bar."""
     font = {"size": 11, "color": sheet.theme.ink, "family": sheet.theme.mono}
     return numbers_behind("scores", list(map(max, before, after)), texts, font)

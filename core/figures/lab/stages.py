@@ -1,4 +1,4 @@
-"""The stages of one step as small multiples: one panel a stage, one axis of tokens for all."""
+"""Stages of one step as small multiples: one panel per stage, with a common axis of tokens."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from core.figures.decode.stage_bars import shown_stages
 from core.figures.lab.panels import FEW_PANELS, GAP, HEADS, Places, is_narrow, places_for
 from core.figures.lab.words import lab_caption, setting, short_name
 
-# Of a panel's width what a bar's percentage needs.
+# Width of a bar's percentage, px.
 _PERCENT_WIDTH = 44
-# The narrowest that the page shows the panels at, px: few, and many.
+# Minimum width on the page for few and for many panels, px.
 _WIDTH_OF_FEW, _WIDTH_OF_MANY = 440, 740
-# A printed panel of so many px has room for words beside the numbers.
+# Minimum width of a printed panel with words beside the numbers, px.
 _WIDE_PANEL = 120
 
 
@@ -50,7 +50,7 @@ class StageRow(NamedTuple):
 
     @property
     def removed_at(self) -> int | None:
-        """The stage that took the token out."""
+        """Index of the stage that removed the token."""
         return next((at for at, prob in enumerate(self.probs) if at and prob == 0), None)
 
 
@@ -59,7 +59,9 @@ class StageRow(NamedTuple):
     whole="token_id rank",
 )
 def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
-    """Every stage's probability of every shown token; a row without token id for all others."""
+    """Return every stage's probability of every shown token, and a row without a token id for all
+    others.
+    """
     shown = shown_rows(lab, rows)
     last = lab.crossing.candidate.token_id if lab.crossing else None
     for place, stage in enumerate(shown_stages(lab.step)):
@@ -114,14 +116,14 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
 def lab_stages(
     lab: LabStep, *, rows: int = 12, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Panels from the model's own distribution to the one drawn from, over the same tokens.
+    """Draw panels from the model's own to the final distribution, over the same tokens.
 
-    A removed token keeps its row, greyed; a hatched bar shows what it had when it was removed.
-    A line under a bar of top-p's panel marks the token that carried the sum to p. On a phone many
-    panels stand in rows, each with the tokens beside it.
+    A removed token keeps its row, greyed; a hatched bar shows its probability before the removal. A
+    line in top-p's panel marks the token at which the cumulative mass reaches p. On a phone many
+    panels are arranged in rows, each with the tokens beside it.
 
     Args:
-        rows: so many tokens by rank; the chosen one and top-p's last one are added.
+        rows: number of tokens by rank; the chosen one and top-p's last one are added.
     """
     stages, shown = shown_stages(lab.step), shown_rows(lab, rows)
     places = places_for(len(stages), 25 * (len(shown) + 1), paper)
@@ -160,7 +162,7 @@ def lab_stages(
 
 
 def shown_rows(lab: LabStep, rows: int) -> list[StageRow]:
-    """The likeliest tokens by rank, the chosen one and top-p's last one among them."""
+    """Return the most probable tokens by rank, including the chosen one and top-p's last one."""
     step, count = lab.step, len(shown_stages(lab.step))
     rows_by_id = {
         candidate.token_id: StageRow(candidate, tuple(s.probs[place] for s in step.stages[:count]))
@@ -174,7 +176,7 @@ def shown_rows(lab: LabStep, rows: int) -> list[StageRow]:
 
 
 def _others(place: int, stage: Stage, shown: Sequence[StageRow]) -> float:
-    """The mass of the tokens without a row."""
+    """Return the mass of the tokens without a row."""
     alive = sum(row.probs[place] > 0 for row in shown)
     return max(0.0, 1 - sum(row.probs[place] for row in shown)) if stage.kept > alive else 0.0
 
@@ -187,7 +189,9 @@ def _add_panel(
     shown: Sequence[StageRow],
     places: Places,
 ) -> None:
-    """A stage's bars: what every token has there, and what those had that it removed."""
+    """Add a stage's bars: each token's probability, and that of removed tokens before the
+    removal.
+    """
     theme, chosen = sheet.theme, lab.step.token_id
     probs = [row.probs[place] for row in shown]
     mass, others = _others(place, stage, shown), stage.kept - sum(prob > 0 for prob in probs)
@@ -234,7 +238,9 @@ def _add_panel(
 def _frame_panel(
     sheet: Sheet, lab: LabStep, place: int, stage: Stage, places: Places, top: float
 ) -> None:
-    """A panel's axis up to `top`; above it name, value, removed mass and what is left."""
+    """Add a panel's axis up to `top`, and above it name, value, removed mass and number of
+    remaining tokens.
+    """
     theme, count = sheet.theme, places.across
     domain, (bottom, upper) = places.x(place), places.y(place // count)
     whole = sheet.paper.printed or (is_narrow(sheet.paper) and count <= FEW_PANELS)
@@ -269,7 +275,7 @@ def _mark_crossing(
     shown: Sequence[StageRow],
     places: Places,
 ) -> None:
-    """A line below the last token that top-p kept, across its panel."""
+    """Add a line below the last token that top-p kept, across its panel."""
     at = next((place for place, stage in enumerate(stages) if stage.name == "top_p"), None)
     if at is None or lab.crossing is None:
         return
@@ -277,10 +283,10 @@ def _mark_crossing(
     ends, ink = places.x(at), sheet.theme.ink
     y = ids.index(lab.crossing.candidate.token_id) + 0.5
     add_line(sheet, "crossing", ends, y, ink, 1.5, dash="dot", xref="paper", yref=places.axis(at))
-    # Below is the bar of all others where the crossing is the last row: room is above.
+    # If the crossing is the last row, the bar of all others is below it, and the room is above.
     side = "bottom" if ids[-1] == lab.crossing.candidate.token_id else "top"
     where = {"xref": "paper", "xanchor": "right", "yanchor": side, "borderpad": 0}
     paper = sheet.paper
-    # In a narrow panel the subtitle alone says where it is.
+    # In a narrow panel only the subtitle names it.
     if not (paper.width / len(stages) < _WIDE_PANEL if paper.printed else is_narrow(paper)):
         add_note(sheet, "crossing", f"p{NBSP}reached", ends[1], y, size=SMALL, color=ink, **where)

@@ -1,4 +1,4 @@
-"""The final distribution at every temperature, with its entropy below."""
+"""Temperature sweep: the final distribution at every temperature, with its entropy below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENTROPY, _GAP = 96, 26
 
 @table("temperature entropy tokens_left rank token_id token prob")
 def lab_sweep_data(sweep: Sweep) -> TableRows:
-    """A row for each temperature and token."""
+    """Return a row for each temperature and token."""
     for at, value in enumerate(sweep.temperatures):
         for candidate, probs in zip(sweep.candidates, sweep.probs, strict=True):
             yield (
@@ -57,7 +57,9 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
 def lab_sweep(
     lab: LabStep, sweep: Sweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Tokens down, temperature across, colour for the probability drawn from; entropy below."""
+    """Draw tokens down, temperatures across, colours for final probabilities, and the entropy
+    below.
+    """
     if not sweep.temperatures:
         return "No temperature was tried."
     columns = widest((c.text for c in sweep.candidates), _LABEL_LIMIT)
@@ -121,7 +123,9 @@ def _heat(sheet: Sheet, sweep: Sweep) -> Properties:
 
 
 def _axes(lab: LabStep, sweep: Sweep, height: int, theme: Theme) -> Properties:
-    """Tokens over temperatures above, entropy below, in a plotting area so many px high."""
+    """Return the axes of tokens over temperatures above and of the entropy below, for a height in
+    px.
+    """
     temperatures = sweep.temperatures
     step = temperatures[1] - temperatures[0] if len(temperatures) > 1 else 1.0
     across = [temperatures[0] - step / 2, temperatures[-1] + step / 2]

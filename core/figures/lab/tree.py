@@ -1,4 +1,4 @@
-"""Several continuations of one text as one tree: what they share is drawn once."""
+"""Tree of several continuations of one text; common beginnings are drawn once."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from core.figures.lanes.token_tree import Lane, lay_out_tree
 
 @table("row seed step token_id token raw_prob prob", whole="seed")
 def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None = None) -> TableRows:
-    """Every token of every continuation; the greedy row has no seed.
+    """Return every token of every continuation; the greedy row has no seed.
 
     Args:
         first: the first step.
-        columns: so many steps at most; all of them by default.
+        columns: maximum number of steps; by default all.
     """
     return [
         (
@@ -54,10 +54,11 @@ def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None =
 def lab_tree(
     grown: Continuations, *, fold: bool = True, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Steps across, a lane for each continuation; colour for the model's own probability.
+    """Draw steps across and a lane for each continuation; the colour is the raw probability.
 
     Args:
-        fold: a run of tokens that no row leaves is one cell, coloured by the geometric mean.
+        fold: whether a sequence of tokens without a branch is one cell, coloured by the geometric
+            mean.
     """
     lanes = [
         Lane(_name(row), row.tokens, frozenset(range(len(row.tokens) if greedy else 0)), greedy)
@@ -81,7 +82,7 @@ def _name(row: Continuation) -> str:
 
 @table(["row", "text", "tokens", "mean ln p", "distinct-1", "distinct-2", "ended"])
 def rows_data(rows: Sequence[Continuation]) -> TableRows:
-    """A row for each continuation: its text, and how varied and how probable it is."""
+    """Return a row for each continuation: its text, diversity and mean log-probability."""
     for row in rows:
         yield (
             _name(row),

@@ -1,4 +1,4 @@
-"""Words of the lab's figures: stages in few letters, captions, values of knobs."""
+"""Texts of the lab's figures: short stage names, captions, values of knobs."""
 
 from __future__ import annotations
 
@@ -21,23 +21,27 @@ from core.figures.base.paper import SCREEN, Paper
 
 
 def short_name(stage: str) -> str:
-    """A stage's name in at most eleven letters; plain text."""
+    """Return a stage's name in at most eleven letters; plain text."""
     name = SETTINGS[stage].label.lower() if stage in SETTINGS else stage_name(stage)
     return name[:11]
 
 
 def number(value: float) -> str:
-    """A knob's value: whole as it is, else with at most four significant digits."""
+    """Return a knob's value: a whole number in full, others with at most four significant
+    digits.
+    """
     return f"{value:.0f}" if value == int(value) else _plain(f"{value:.4g}")
 
 
 def _plain(text: str) -> str:
-    """A number without an exponent, where it isn't zeros alone that one would read."""
+    """Return a number without an exponent, unless only zeros would remain."""
     return f"{Decimal(text):f}" if abs(float(text)) >= 1e-7 else text
 
 
 def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
-    """An end of an interval as `number`, rounded to its inside, with more digits if needed."""
+    """Return an interval's end as `number`, rounded towards the inside, with more digits if
+    needed.
+    """
     if edge == int(edge):
         return number(edge)
     for more in range(digits, 17):
@@ -50,15 +54,15 @@ def number_within(edge: float, low: float, high: float, digits: int = 4) -> str:
 
 
 def setting(stage: str, lab: LabStep) -> str:
-    """The value that a stage was set to; empty where there is none."""
+    """Return a stage's value; empty without one."""
     value = getattr(lab.config.shaping, stage, None)
     return "" if value is None else number(value)
 
 
 def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
-    """Origin of a step of the lab: model, settings, order, seed and draw number; plain text.
+    """Return the origin of a lab step: model, settings, order, seed and draw number; plain text.
 
-    A setting that the order's library doesn't have is left out.
+    Settings that the order's library lacks are left out.
     """
     off = {name: SETTINGS[name].off for name in lab.skipped}
     made = replace(
@@ -68,7 +72,7 @@ def lab_caption(lab: LabStep, paper: Paper = SCREEN) -> str:
 
 
 def continuations_caption(grown: Continuations, paper: Paper = SCREEN) -> str:
-    """The settings of several continuations; plain text."""
+    """Return the settings of several continuations; plain text."""
     config = grown.config
     seeds = [row.seed for row in grown.sampled if row.seed is not None]
     span = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {config.seed}"

@@ -1,4 +1,4 @@
-"""A tree of tokens as cells: steps across, a lane for each run, shared cells drawn once."""
+"""Tree of tokens as cells: steps across, a lane for each run; shared cells are drawn once."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from core.figures.lanes.token_tree import TreeCell, TreeLayout
 
 _LEFT = 64
 _PADDING = 15
-# A step's number takes so much room, px.
+# Width of a step's number, px.
 _TICK = 18
-# In print a step has so much room at least, px; further steps stand in a row of steps of their own.
+# Minimum width of a step in print, px; further steps go into another row.
 _STEP = 46
-# Between two rows of steps, lanes.
+# Distance of two rows of steps, in lanes.
 _APART = 0.8
 
 
@@ -37,11 +37,11 @@ def lane_tree(
     edged: bool = False,
     left: int = _LEFT,
 ) -> Sheet:
-    """Return the sheet of a tree; colour for the model's own probability.
+    """Return the sheet of a tree; the colour is the raw probability.
 
     Args:
         frame: name and colour of the frames around the lanes' framed steps.
-        edged: draw only their first edge, and their tokens in bold.
+        edged: whether to draw only the frames' first edge, and their tokens in bold.
         left: room for the lanes' names, px.
 
     A click on a cell hands over `customdata = [place]` of its first lane.
@@ -64,7 +64,7 @@ def lane_tree(
         layout=overlaid(SMALL),
     )
     room = sheet.room / across
-    # Out of sight, for the colour bar alone.
+    # Outside the visible area; only its colour bar is shown.
     scale = probability_cells(sheet, [-9], [[0]], left=60, y=[-9], hoverinfo="skip")
     sheet.traces = [scale, _cells(pieces, layout, theme, across, room, bold=edged)]
     for cell in pieces:
@@ -82,14 +82,16 @@ def lane_tree(
 
 
 def _is_framed(cell: TreeCell, layout: TreeLayout) -> list[bool]:
-    """For each token of a cell whether it is framed."""
+    """Return, for each token of a cell, whether it is framed."""
     lanes = layout.lanes[cell.lane : cell.lane + cell.lanes]
     steps = range(cell.depth, cell.depth + len(cell.tokens))
     return [any(step in lane.framed for lane in lanes) for step in steps]
 
 
 def _framed(cell: TreeCell, layout: TreeLayout) -> Iterator[tuple[int, int]]:
-    """First and last edge of each run of framed tokens in a cell, counted from its first one."""
+    """Yield first and last edge of each sequence of framed tokens in a cell, relative to the
+    cell.
+    """
     at = 0
     for marked, group in groupby(_is_framed(cell, layout)):
         count = len(list(group))
@@ -99,7 +101,7 @@ def _framed(cell: TreeCell, layout: TreeLayout) -> Iterator[tuple[int, int]]:
 
 
 def _steps_across(steps: int, paper: Paper, left: int) -> int:
-    """Number of steps in a row of them: all of them on a page."""
+    """Return the number of steps in a row; on a page all steps."""
     if not paper.printed:
         return steps
     most = max(int((paper.width - left - EDGE) / _STEP), 3)
@@ -107,7 +109,7 @@ def _steps_across(steps: int, paper: Paper, left: int) -> int:
 
 
 def _pieces(cell: TreeCell, across: int) -> Iterator[TreeCell]:
-    """A cell in its rows of steps."""
+    """Yield the pieces of a cell in each row of steps."""
     start = cell.depth
     while start < cell.depth + len(cell.tokens):
         end = min(cell.depth + len(cell.tokens), (start // across + 1) * across)
@@ -116,12 +118,12 @@ def _pieces(cell: TreeCell, across: int) -> Iterator[TreeCell]:
 
 
 def _place(cell: TreeCell, across: int, lanes: float) -> tuple[float, float]:
-    """A cell's left upper corner: steps and lanes."""
+    """Return the upper left corner of a cell, in steps and lanes."""
     return cell.depth % across, cell.lane + cell.depth // across * lanes
 
 
 def _add_axes(sheet: Sheet, layout: TreeLayout, across: int, height: float, room: float) -> None:
-    """Steps over each row of them, and the names of the lanes before it."""
+    """Add the steps' numbers over each row, and the lanes' names before it."""
     theme, lanes = sheet.theme, len(layout.lanes) + _APART
     every = 1 if room >= _TICK else 5
     rows = [
@@ -165,7 +167,9 @@ def _cells(
     *,
     bold: bool,
 ) -> Properties:
-    """The cells of all rows of steps; `room` is that of a step, px; framed tokens may be bold."""
+    """Return the cells of all rows; `room` is the width of a step in px; framed tokens may be
+    bold.
+    """
     colors = [theme.probability_color(cell.prob) for cell in cells]
     corners = [_place(cell, across, len(layout.lanes) + _APART) for cell in cells]
     texts, hovers = [], []
@@ -203,7 +207,7 @@ def _cells(
 
 
 def _text(cell: TreeCell, room: float, strong: Sequence[bool]) -> str:
-    """Part of a cell's text that fits in so many px; strong tokens are bold."""
+    """Return the part of a cell's text that fits into a width in px; strong tokens are bold."""
     whole = visible_token(cell.text)
     shown = fitted(whole, room, 12, "mono")
     if shown != whole and len(shown) <= 2:

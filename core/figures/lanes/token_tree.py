@@ -1,4 +1,4 @@
-"""Several runs of one text merged into one tree of tokens, laid out in lanes."""
+"""Tree of tokens that merges several runs of one text, laid out in lanes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.decoding.lab.types import RowToken
 
-# All that the lab grows at once: 12 continuations and the greedy one, of 40 tokens each.
+# Maximum that the lab grows at once: 12 continuations and the greedy one, with 40 tokens each.
 MOST_NODES = 13 * 40
 
 
@@ -16,9 +16,9 @@ class Lane(NamedTuple):
     """A run in the tree.
 
     Args:
-        framed: its steps that are framed.
-        strong: its name stands out.
-        place: that a click on its cells hands over.
+        framed: its framed steps.
+        strong: whether its name is highlighted.
+        place: value that a click on its cells hands over.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Lane(NamedTuple):
 
 
 class TreeCell(NamedTuple):
-    """A node of the tree as a cell: tokens that some rows share, from one step to another.
+    """A node of the tree as a cell: tokens that some rows share, over one or more steps.
 
     Args:
         depth: step of its first token, from 0.
-        lane: the first of the `lanes` rows that go through it.
-        tokens: one, or a run of several without a branch.
+        lane: first of the `lanes` rows that pass through it.
+        tokens: its tokens; several if they have no branch between them.
     """
 
     depth: int
@@ -52,7 +52,7 @@ class TreeCell(NamedTuple):
 
     @property
     def prob(self) -> float:
-        """The geometric mean of the model's own probabilities."""
+        """Geometric mean of the raw probabilities."""
         probs = [token.raw_prob for token in self.tokens]
         if min(probs) <= 0:
             return 0.0
@@ -60,7 +60,7 @@ class TreeCell(NamedTuple):
 
 
 class TreeLayout(NamedTuple):
-    """Cells by depth, the rows by lane, and how many steps are drawn of how many."""
+    """Cells by depth, rows by lane, the number of drawn steps and the number of all steps."""
 
     cells: tuple[TreeCell, ...]
     lanes: tuple[Lane, ...]
@@ -69,12 +69,13 @@ class TreeLayout(NamedTuple):
 
 
 def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False) -> TreeLayout:
-    """Lanes for the rows so that those that share a beginning lie together, and a cell a node.
+    """Assign lanes so that rows with a common beginning are adjacent, and make a cell for each
+    node.
 
     Args:
-        fold: draw a run of tokens without a branch as one cell.
-        forks: branches lie in the order of their first rows, else of the number of their rows; and
-            a framed token begins a cell.
+        fold: whether a sequence of tokens without a branch is one cell.
+        forks: whether branches are ordered by their first rows (otherwise by their number of rows)
+            and a framed token begins a new cell.
     """
 
     def begins(place: int, depth: int) -> bool:
@@ -83,7 +84,7 @@ def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False
 
     ids = [[token.token_id for token in row.tokens] for row in rows]
     longest = max(map(len, ids), default=0)
-    # Nodes at each depth: the beginnings that differ.
+    # Number of nodes at each depth: the distinct beginnings.
     depths = range(min(longest, MOST_NODES))
     nodes = [len({tuple(row[: at + 1]) for row in ids if len(row) > at}) for at in depths]
     fits = [at for at in range(len(nodes) + 1) if sum(nodes[:at]) <= MOST_NODES]
@@ -100,7 +101,7 @@ def lay_out_tree(rows: Sequence[Lane], *, fold: bool = True, forks: bool = False
 
 
 def _branches(ids: Sequence[Sequence[int]], places: Sequence[int], depth: int) -> list[list[int]]:
-    """The rows that go on at a depth, by their token there."""
+    """Return the rows that continue at a depth, grouped by their token there."""
     groups: dict[int, list[int]] = {}
     for place in places:
         if depth < len(ids[place]):
@@ -111,8 +112,8 @@ def _branches(ids: Sequence[Sequence[int]], places: Sequence[int], depth: int) -
 def _order(
     ids: Sequence[Sequence[int]], places: list[int], depth: int, *, forks: bool
 ) -> list[int]:
-    """Rows that share a beginning, in lanes: ended ones before the others."""
-    # A level each would exceed Python's stack for a long run.
+    """Return rows with a common beginning in the order of lanes; ended rows come first."""
+    # One level of recursion per step would exceed Python's stack for a long run.
     while (branches := _branches(ids, places, depth)) == [places]:
         depth += 1
     ended = [place for place in places if depth >= len(ids[place])]
@@ -128,10 +129,10 @@ def _runs(
     steps: int,
     begins: Callable[[int, int], bool],
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Each cell's first depth, the one behind its last, and its rows, parents first.
+    """Yield each cell's first depth, the depth after its last, and its rows, parents first.
 
     Args:
-        begins: whether a row's token at a depth begins a cell.
+        begins: returns whether a row's token at a depth begins a cell.
     """
     for group in _branches(ids, places, depth) if depth < steps else ():
         end = depth + 1

@@ -1,4 +1,4 @@
-"""Accuracy against the budget, over all problems."""
+"""Accuracy by thinking budget, over all problems."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ from core.figures.reasoning.words import (
 )
 
 LEFT, _HEIGHT = 62, 260
-# The ends of an axis of shares, with room for the marks at both.
+# Ends of a percentage axis, with room for the marks at both ends.
 SHARES = [-0.02, 1.04]
 
 
 @table("budget steps correct runs accuracy wilson_low wilson_high", whole="steps")
 def frame(panels: Sequence[tuple[int | None, Sequence[BudgetPoint]]]) -> TableRows:
-    """Curves as a table; the number of steps is empty where all are counted together."""
+    """Return curves as a table; the number of steps is empty if all difficulties are counted
+    together.
+    """
     return [
         (point.budget, steps, *share_record(point.correct))
         for steps, points in panels
@@ -43,7 +45,9 @@ def frame(panels: Sequence[tuple[int | None, Sequence[BudgetPoint]]]) -> TableRo
 
 
 def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
-    """A row for each budget, of what is drawn; `steps` is empty: all difficulties are together."""
+    """Return a row for each drawn budget; `steps` is empty, as all difficulties are counted
+    together.
+    """
     return frame([(None, curve(fair_rows(sweep)))])
 
 
@@ -83,12 +87,12 @@ def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
 def reason_accuracy(
     sweep: BudgetSweep, *, marked: int | None = None, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """The share of right answers at each budget, with Wilson's 95 % interval as a band.
+    """Draw the accuracy at each budget, with Wilson's 95 % interval as a band.
 
     A click on a point hands over `customdata = [budget]`.
 
     Args:
-        marked: the budget that the page is set to; drawn where the axis holds it, else said.
+        marked: the page's budget; drawn if it lies on the axis, otherwise named in a sentence.
     """
     marked = marked if paper.selection else None
     points = curve(fair_rows(sweep))
@@ -125,13 +129,13 @@ def reason_accuracy(
 
 
 def reach(budgets: Sequence[int]) -> list[float]:
-    """The ends of an axis that holds these budgets."""
+    """Return the ends of an axis that holds these budgets."""
     room = max(1.0, 0.04 * (budgets[-1] - budgets[0]))
     return [budgets[0] - room, budgets[-1] + room]
 
 
 def band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") -> Properties:
-    """The interval as a filled outline."""
+    """Return the interval as a filled outline."""
     there, back = list(points), list(reversed(points))
     return {
         "type": "scatter",
@@ -150,7 +154,7 @@ def band(points: Sequence[BudgetPoint], theme: Theme, name: str = "interval") ->
 
 
 def line(points: Sequence[BudgetPoint], theme: Theme, name: str = "accuracy") -> Properties:
-    """The shares as points on a line; each hands its budget over when it is clicked."""
+    """Return the accuracies as points on a line; a clicked point hands over its budget."""
     texts = [f"<b>budget {point.budget}</b><br>{share_words(point.correct)}" for point in points]
     return {
         "type": "scatter",

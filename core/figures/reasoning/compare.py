@@ -1,4 +1,4 @@
-"""One bound on tokens, several strategies: one long attempt, a vote of many, the best of many."""
+"""Strategies with the same token limit: one long attempt, a majority vote, best of N."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RULE_WORDS: dict[AnswerRule, str] = {
 
 @table("rule samples budget correct problems accuracy wilson_low wilson_high tokens seconds")
 def reason_rivals_data(rivalry: Rivalry) -> TableRows:
-    """One row for each strategy; tokens and seconds are means for each problem."""
+    """Return one row for each strategy; tokens and seconds are means per problem."""
     return [
         (r.rule, r.samples, r.budget, *share_record(r.correct), r.tokens, r.seconds)
         for r in rivalry.rivals
@@ -71,7 +71,7 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
     ),
 )
 def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
-    """Accuracy of each strategy with Wilson's 95 % interval, and what it really spent."""
+    """Draw the accuracy of each strategy with Wilson's 95 % interval, and its actual cost."""
     rivals = rivalry.rivals
     if not rivals:
         return "Nothing was compared yet."
@@ -104,7 +104,7 @@ def reason_rivals(rivalry: Rivalry, *, theme: Theme = LIGHT, paper: Paper = SCRE
 
 
 def vote_caption(vote: Vote) -> str:
-    """Settings of the samples of a vote; plain text, empty where nobody knows."""
+    """Return the settings of a vote's samples; plain text, empty if unknown."""
     if vote.config is None:
         return ""
     return f"{config_caption(vote.model_id, vote.config)} · {len(vote.attempts)} samples"
@@ -120,7 +120,7 @@ def _spent(rival: StrategyResult) -> str:
     whole="steps",
 )
 def reason_votes_data(votes: Sequence[Vote]) -> TableRows:
-    """One row for each problem: its ballots, and what each rule answers."""
+    """Return one row for each problem: its ballots, and each rule's answer."""
     for vote in votes:
         known = bool(vote.problem.answer)
         yield (
@@ -136,5 +136,5 @@ def reason_votes_data(votes: Sequence[Vote]) -> TableRows:
 
 
 def ballot_words(vote: Vote) -> str:
-    """The answers and how many samples gave each; plain text."""
+    """Return the answers and the number of samples for each; plain text."""
     return ", ".join(f"{answer} ×{votes}" for answer, votes in vote.ballots) or "no answer"

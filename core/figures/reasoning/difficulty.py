@@ -1,4 +1,4 @@
-"""Accuracy against the budget by difficulty: small multiples on one scale."""
+"""Accuracy by thinking budget for each difficulty: small multiples on one scale."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from core.figures.reasoning.words import (
     sweep_caption,
 )
 
-# In px, but for the gap beside a panel, which is a share of its width.
+# In px, except the gap beside a panel, which is a share of its width.
 _COLUMNS, _PANEL, _PANEL_GAP, _SIDE_GAP = 4, 116, 42, 0.04
 
 
 def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
-    """A row for each number of steps and budget."""
+    """Return a row for each number of steps and budget."""
     return frame(list(_panels(sweep).items()))
 
 
@@ -54,7 +54,9 @@ def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
 def reason_difficulty(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """The same by the number of a problem's steps: one panel a difficulty, one scale for all."""
+    """Draw the accuracy by the number of a problem's steps: one panel per difficulty, one scale for
+    all.
+    """
     panels = _panels(sweep)
     if not panels:
         unsaid = "These problems don't say how many steps they take."
@@ -72,7 +74,7 @@ def reason_difficulty(
         right=EDGE + 4,
         above=22,
         below=50,
-        # One title for the axes of all panels, beside them; another below them.
+        # One title beside the panels for all of their axes, and another below them.
         rows="right answers",
     )
     for at, (steps, points) in enumerate(panels.items()):
@@ -97,7 +99,7 @@ def _add_panel(
     sweep: BudgetSweep,
     height: int,
 ) -> None:
-    """A panel in its place: axes, band, line and its number of steps as a heading."""
+    """Add a panel: axes, band, line, and its number of steps as a heading."""
     theme = sheet.theme
     row, column = divmod(at, _COLUMNS)
     end = "" if at == 0 else str(at + 1)

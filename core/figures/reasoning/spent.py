@@ -1,4 +1,4 @@
-"""Outcomes of the runs and their costs: tokens and seconds by budget."""
+"""Outcomes and costs of the runs by budget: tokens and seconds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HEIGHT = 2 * _PANEL + _GAP
 
 @table(f"budget runs {' '.join(OUTCOMES)} mean_tokens mean_thinking_tokens mean_seconds")
 def reason_spent_data(sweep: BudgetSweep) -> TableRows:
-    """A row for each budget, of what is drawn: outcomes, and means of what was spent."""
+    """Return a row for each drawn budget: outcomes and mean costs."""
     for point in curve(fair_rows(sweep)):
         yield (
             point.budget,
@@ -69,7 +69,7 @@ def reason_spent_data(sweep: BudgetSweep) -> TableRows:
 def reason_outcomes(
     sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """The four outcomes as shares of the runs at each budget, stacked to 100 %."""
+    """Draw the four outcomes as shares of the runs at each budget, stacked to 100 %."""
     points = curve(fair_rows(sweep))
     if not points:
         return NOTHING_YET
@@ -92,7 +92,7 @@ def reason_outcomes(
         facts={"points": points},
         plot_height=_HEIGHT,
         left=_LEFT,
-        above=8,  # Half of the highest tick's label.
+        above=8,  # Room for half of the highest tick's label.
         below=82,
         traces=bars,
         rows="share of the runs",
@@ -109,7 +109,7 @@ def reason_outcomes(
 def _budgets(
     points: Sequence[BudgetPoint], sweep: BudgetSweep, theme: Theme, **properties: object
 ) -> Properties:
-    """An axis with a place for each budget."""
+    """Return an axis with a position for each budget."""
     named = range(0, len(points), -(-len(points) // 9))
     return axis(
         theme,
@@ -151,7 +151,7 @@ def _budgets(
     blank=_HEIGHT + 98,
 )
 def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
-    """Mean tokens (thinking, and all else) and mean seconds of a run at each budget."""
+    """Draw mean tokens (thinking and others) and mean seconds of a run at each budget."""
     points = curve(fair_rows(sweep))
     if not points:
         return NOTHING_YET
@@ -178,7 +178,7 @@ def reason_spent(sweep: BudgetSweep, *, theme: Theme = LIGHT, paper: Paper = SCR
 
 
 def _spent_traces(points: Sequence[BudgetPoint], theme: Theme) -> list[Properties]:
-    """Thinking and all other tokens on each other, seconds in a panel of their own."""
+    """Return stacked bars of thinking and other tokens, and the seconds in a separate panel."""
     thinking = [point.thinking_tokens for point in points]
     answering = [point.tokens - thought for point, thought in zip(points, thinking, strict=True)]
     seconds = [point.seconds for point in points]
@@ -206,7 +206,7 @@ def _budget_bars(name: str, values: list[float], color: str, hovers: list[str]) 
 
 
 def reason_rows_data(sweep: BudgetSweep) -> pd.DataFrame:
-    """One row a run, as the sweep recorded it."""
+    """Return one row per run, as the sweep recorded it."""
     return (
         frame_of(sweep.rows)
         .astype({"steps": "Int64"})

@@ -28,7 +28,7 @@ _MOST_ROWS = 16
 
 @table("stop thinking_tokens step answer_text answer outcome knew_from_here")
 def reason_stops_data(strip: StopStrip) -> TableRows:
-    """A row for each stop; texts are raw."""
+    """Return a row for each stop; texts are raw."""
     for at, point in enumerate(strip.points):
         outcome = point.outcome if strip.problem.answer else None
         yield (
@@ -43,7 +43,7 @@ def reason_stops_data(strip: StopStrip) -> TableRows:
 
 
 def _knowledge(strip: StopStrip) -> str:
-    """Sentence on the tokens from which on the right answer is given."""
+    """Return a sentence on the number of tokens from which on the right answer is given."""
     if not strip.problem.answer:
         return "The right answer is not known here."
     if strip.knew_at is None:
@@ -90,12 +90,13 @@ def _knowledge(strip: StopStrip) -> str:
 def reason_stops(
     strip: StopStrip, *, caption: str, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """A row for each place where the thinking was stopped: its length and the answer given there.
+    """Draw a row for each place where the thinking was stopped: its length and the answer given
+    there.
 
     A click on a bar hands over `customdata = [thinking tokens]`.
 
     Args:
-        caption: of the run whose thinking it is; plain text.
+        caption: caption of the run whose thinking it is; plain text.
     """
     if not strip.points:
         return "The thinking was not stopped anywhere yet."
@@ -120,7 +121,7 @@ def reason_stops(
             add_line(sheet, "gap", (0, 1), row + 0.45, theme.muted, 1, **gap)
     sheet.traces = _bars(strip, shown, theme)
     longest = max(strip.points[at].tokens for at in shown)
-    # Half a token is no token.
+    # No ticks at half tokens.
     ticks: Properties = {"dtick": 1} if longest < 7 else {"nticks": 7}
     sheet.layout |= {
         "xaxis": axis(theme, "thinking tokens so far", 6, range=[0, max(longest, 1)], **ticks),
@@ -130,7 +131,7 @@ def reason_stops(
 
 
 def _shown(strip: StopStrip) -> list[int]:
-    """The rows that are drawn: all, or the two ends and a window that holds the first right one."""
+    """Return the drawn rows: all, or both ends and a window around the first right one."""
     count = len(strip.points)
     if count <= _MOST_ROWS:
         return list(range(count))
@@ -140,13 +141,13 @@ def _shown(strip: StopStrip) -> list[int]:
 
 
 def _said(strip: StopStrip, at: int, theme: Theme) -> str:
-    """The answer at a stop, with a mark that isn't colour alone; Plotly text."""
+    """Return the answer at a stop, with a mark besides its colour; Plotly text."""
     point = strip.points[at]
     answer = show_token(point.answer, 16) if point.answer is not None else "no answer"
     if not strip.problem.answer:
         return f"<b>{answer}</b>"
     if point.outcome == "correct":
-        # Right at a later stop too only from there on: before it was no knowledge.
+        # Only from there on all later stops are right too; earlier right answers were chance.
         known = strip.knew_at is not None and at >= strip.knew_at
         words = "" if known else f"{NBSP}but wrong again later"
         mark = f"{NBSP}✓{NBSP}knew it from here" if at == strip.knew_at else f"{NBSP}✓{words}"
@@ -156,7 +157,7 @@ def _said(strip: StopStrip, at: int, theme: Theme) -> str:
 
 
 def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> list[Properties]:
-    """A bar for each stop, and a stroke at 0 where it would have no length."""
+    """Return a bar for each stop, and a stroke at 0 for a stop of length 0."""
     points, judged = [strip.points[at] for at in shown], bool(strip.problem.answer)
     bars = {
         **_marks(list(enumerate(points)), judged),
@@ -184,7 +185,7 @@ def _bars(strip: StopStrip, shown: Sequence[int], theme: Theme) -> list[Properti
 
 
 def _marks(points: Sequence[tuple[int, StopPoint]], judged: bool) -> Properties:
-    """Properties that all marks of stops in their rows share."""
+    """Return the properties that all marks of stops share."""
     return {
         "x": [point.tokens for _, point in points],
         "y": [row + 0.17 for row, _ in points],

@@ -1,4 +1,4 @@
-"""Budgets, outcomes and settings of reasoning runs in words, colours and shares."""
+"""Texts, colours and shares for budgets, outcomes and settings of reasoning runs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ BUDGET_WORDS: dict[BudgetField, str] = {
 
 
 def quiet_color(theme: Theme) -> str:
-    """A grey for bars of second rank, which stands out from the paper in both themes."""
+    """Return a grey for secondary bars that is visible on the paper in both themes."""
     return blend(theme.muted, theme.paper, 0.35)
 
 
 def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
-    """Fixed colours that everyone can distinguish, in print too."""
+    """Return the fixed colour of an outcome; the colours are distinguishable for everyone, in print
+    too.
+    """
     if outcome == "truncated":
         return quiet_color(theme)
     names = {"correct": "green", "wrong": "vermillion", "unparsable": "purple"}
@@ -41,7 +43,7 @@ def outcome_color(outcome: AttemptOutcome, theme: Theme) -> str:
 
 
 def sweep_caption(sweep: BudgetSweep) -> str:
-    """Model, settings, problems and seeds of a sweep; plain text."""
+    """Return model, settings, problems and seeds of a sweep; plain text."""
     plan = sweep.plan
     config = config_caption(plan.model_id, plan.config, ("max_thinking_tokens", "max_new_tokens"))
     samples = f" · {plan.samples} samples each" if plan.samples > 1 else ""
@@ -49,20 +51,20 @@ def sweep_caption(sweep: BudgetSweep) -> str:
 
 
 def problems_words(problems: ProblemSet) -> str:
-    """Number of problems and their source; plain text."""
+    """Return the number of problems and their source; plain text."""
     count = len(problems.problems)
     noun = "problem" if count == 1 else "problems"
     return f"{count} {noun}: {plain_name(problems.name, 80)}"
 
 
 def band_words(plan: SweepPlan) -> str:
-    """Meaning of a curve's band."""
+    """Return the meaning of a curve's band."""
     over = " over problems" if plan.samples > 1 else ""
     return f"the band is the 95{NBSP}% interval{over}."
 
 
 def so_far(sweep: BudgetSweep) -> str:
-    """Progress of an unfinished sweep; empty for a complete one."""
+    """Return the progress of an unfinished sweep; empty for a complete one."""
     if sweep.complete:
         return ""
     done, all_of_them = len(whole_problems(sweep)), len(sweep.plan.problems.problems)
@@ -71,7 +73,7 @@ def so_far(sweep: BudgetSweep) -> str:
 
 
 def share_words(share: Share) -> str:
-    """A share with its interval; escaped Plotly text."""
+    """Return a share with its interval; escaped Plotly text."""
     return (
         f"{share.percent:g}{NBSP}% ({share.hits} of {share.total}), "
         f"95{NBSP}% interval {100 * share.low:.1f} to {100 * share.high:.1f}{NBSP}%"
@@ -79,7 +81,7 @@ def share_words(share: Share) -> str:
 
 
 def strong_words(shares: Sequence[Share]) -> str:
-    """Explain the strength of `share_bars`; empty where all shares are equal."""
+    """Explain the strong colour of `share_bars`; empty if all shares are equal."""
     if len({share.value for share in shares}) < 2:
         return ""
     return "The strongest bar is the highest share."
@@ -94,13 +96,13 @@ def share_bars(
     below: float,
     width: float,
 ) -> Properties:
-    """Horizontal bars with their intervals, the best ones in colour.
+    """Return horizontal bars with their intervals; the best ones have a colour.
 
-    Half as strong, so that the interval over a bar can be seen to its ends.
+    The colours are pale, so that the interval over a bar is visible up to its ends.
 
     Args:
-        texts: of the hover, escaped.
-        below: how far each bar stands below its row's middle, in rows; `width` in rows too.
+        texts: hover texts, escaped.
+        below: distance of each bar below its row's middle, in rows; `width` is in rows too.
     """
     best = max(share.value for share in shares)
     colors = [
@@ -123,7 +125,7 @@ def share_bars(
 
 
 def share_errors(shares: Sequence[Share], color: str) -> Properties:
-    """The intervals as Plotly's error bars."""
+    """Return the intervals as Plotly's error bars."""
     return {
         "type": "data",
         "symmetric": False,
@@ -136,7 +138,9 @@ def share_errors(shares: Sequence[Share], color: str) -> Properties:
 
 
 def share_record(share: Share) -> tuple[float, ...]:
-    """A share as five columns of a table: hits, total, value and the ends of its interval."""
+    """Return a share as five columns of a table: hits, total, value, and both ends of its
+    interval.
+    """
     return (share.hits, share.total, share.value, share.low, share.high)
 
 

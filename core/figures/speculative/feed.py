@@ -31,15 +31,15 @@ from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 _LEFT, _RIGHT, _HEAD = 80, 70, 1.0
-# px of a row, and columns of a token, where the tokens stand upright in narrow cells.
+# Height of a row in px and columns of a token, for vertical tokens in narrow cells.
 _UPRIGHT_ROW, _UPRIGHT_LIMIT = 54, 6
-# The cached part is one block, as wide as so many tokens.
+# Width of the block of cached tokens, in tokens.
 _BLOCK = 2
 _NAMES = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
 
 
 class _FedLine(NamedTuple):
-    """A sequence and the row that it is drawn in."""
+    """A sequence and its row."""
 
     y: float
     number: int
@@ -47,18 +47,19 @@ class _FedLine(NamedTuple):
 
 
 def fed_rows(trace: Trace, at: int, scoring: Scoring) -> tuple[FedRow, ...]:
-    """The rows of a round's one forward under either scoring method, over a paged cache."""
+    """Return the rows of a round's forward with either scoring method, with a paged cache."""
     return feed_paged(scoring, *_scored(trace, at)[:3])
 
 
 def feed_words(trace: Trace, at: int) -> str:
-    """Tokens that this engine feeds in the round beyond those in the figure; plain text."""
+    """Return the number of tokens that this engine feeds beyond those in the figure; plain text."""
     return fed_again(*_scored(trace, at)[:3]) if 0 <= at < len(trace.rounds) else ""
 
 
 def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
-    """Tokens that a round scores: number in the cache, the one not read yet, ids of the drafted
-    ones, and texts of all but the cached ones."""
+    """Return the tokens that a round scores: number in the cache, the unread token, ids of the
+    drafted tokens, and texts of all but the cached ones.
+    """
     step = trace.rounds[at]
     before = next((step for step in reversed(trace.rounds[:at]) if step.token_ids), None)
     positions = trace.prompt_step.positions if trace.prompt_step else ()
@@ -76,7 +77,9 @@ def _scored(trace: Trace, at: int) -> tuple[int, int, list[int], list[str]]:
 
 @table("scoring sequence length cached shared position token_id token read")
 def spec_feed_data(trace: Trace, at: int) -> TableRows:
-    """Every token that either method feeds in the round, one a row; positions count from 0."""
+    """Return every token that either method feeds in the round, one per row; positions count from
+    0.
+    """
     for scoring in SCORINGS if 0 <= at < len(trace.rounds) else ():
         texts = _scored(trace, at)[3]
         for number, row in enumerate(fed_rows(trace, at, scoring)):
@@ -114,7 +117,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
     ],
 )
 def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
-    """Both scoring methods on the round `at`, one under the other; positions across."""
+    """Draw both scoring methods for the round `at`, one below the other; positions across."""
     if not 0 <= at < len(trace.rounds):
         end = "." if paper.printed else ": click a token in the timeline."
         return f"There is no such round{end}"
@@ -151,7 +154,7 @@ def spec_feed(trace: Trace, at: int, *, theme: Theme = LIGHT, paper: Paper = SCR
 
 
 def _new_color(theme: Theme) -> str:
-    # In grey it must differ from the solid fill that a journal has in place of hatching.
+    # In grey it must differ from a journal's solid fill, which replaces hatching.
     return theme.probability_color(0.6 if theme.patterns else 0.35)
 
 
@@ -249,11 +252,11 @@ def _axes(
 ) -> Properties:
     theme, lines = sheet.theme, [line for _, group in groups for line in group]
     row = lines[0].row
-    # With narrow cells the ids are in the hover and in the table only.
+    # In narrow cells only hover text and table show the ids.
     pitch = sheet.room / (width + _BLOCK)
     longest = max(text_width(f"id {token_id}", SMALL) for token_id in row.token_ids)
     ids = width <= 11 and longest + 4 < pitch
-    # A position beside the word that names them all has no number where the two would overlap.
+    # A position beside the axis' name has no number if both would overlap.
     free = (text_width("position", SMALL) + text_width("999", SMALL)) / 2 + 4
     first = 0 if ids else max(math.ceil(free / pitch - _BLOCK / 2 - 0.5), 0)
     widest = max(text_width(str(position), SMALL) for position in row.positions)

@@ -1,4 +1,4 @@
-"""Test of losslessness: counted over many runs, and enumerated on three tokens."""
+"""Test of losslessness: counts over many runs, and an enumeration on three tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable, TableRow
 from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.report import Losslessness, TextCount
+from core.decoding.speculative.measurement.report import Losslessness, TextCount
 from core.figures.base.axes import axis, named_axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
@@ -28,21 +28,21 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_words
 
 _MOST = 12
-# What a p-value has to fall below before chance is no explanation any more.
+# Significance level: chance no longer explains a smaller p-value.
 DOUBT = 0.01
 
 
 def p_words(p_value: float) -> str:
-    """`0.43`, `0.0021`; tiny ones as a bound."""
+    """Return a p-value such as `0.43` or `0.0021`; a tiny one as a bound."""
     return f"{p_value:.2g}" if p_value >= 1e-4 else "below 0.0001"
 
 
 def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> str:
-    """Result of the test in a sentence or two; plain text.
+    """Return the result of the test in one or two sentences; plain text.
 
     Args:
-        rule: of the runs.
-        claims: whether it keeps the target's distribution.
+        rule: acceptance rule of the runs.
+        claims: whether the rule keeps the target's distribution.
     """
     runs = f"Acceptance rule {rule_words(rule)}, {found.runs} runs each of {found.tokens} tokens"
     if not found.outcomes:
@@ -66,7 +66,7 @@ def lossless_words(found: Losslessness, rule: Acceptance, *, claims: bool) -> st
 
 @table("token_ids text speculative target_only")
 def spec_outcomes_data(found: Losslessness) -> TableRows:
-    """A row for each outcome; those too rare for the test are the last one together."""
+    """Return a row for each outcome; those too rare for the test are pooled in the last row."""
     for outcome in found.outcomes:
         text = table_text(outcome.text) if outcome.token_ids else "all others"
         yield (
@@ -99,7 +99,7 @@ def spec_outcomes_data(found: Losslessness) -> TableRows:
 def spec_outcomes(
     found: Losslessness, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Counts of each short text in speculative and in target-only decoding."""
+    """Draw the counts of each short text in speculative and in target-only decoding."""
     shown = list(found.outcomes[:_MOST])
     if not shown:
         return "No run was finished, so there is nothing to compare."
@@ -155,14 +155,14 @@ def _outcome_bars(
 
 
 def normalised(weights: Sequence[float]) -> list[float]:
-    """Weights as a distribution; even where all of them are 0."""
+    """Return weights as a distribution; uniform if all are 0."""
     total = sum(weights)
     return [w / total if total > 0 else 1 / len(weights) for w in weights]
 
 
 @table(f"token {' '.join(TableRow._fields)} emitted")
 def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> TableRows:
-    """A row for each token: how its emitted probability comes about."""
+    """Return a row for each token with the parts of its emitted probability."""
     return [(name, *row, row.emitted) for name, row in zip(names, table.rows, strict=True)]
 
 
@@ -199,7 +199,7 @@ def spec_enumeration(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Emitted probability of every token in one verification, against the target's."""
+    """Draw the emitted probability of every token in one verification, beside the target's."""
     rows = table.rows
     top = 1.08 * max(max(row.emitted, row.target_prob, row.draft_prob) for row in rows)
     ticks = percent_ticks(max(top, 0.01))
@@ -241,7 +241,7 @@ def spec_enumeration(
 
 
 def enumeration_words(table: AcceptanceTable) -> str:
-    """Comparison of the emitted distribution with the target's; plain text."""
+    """Return the comparison of the emitted distribution with the target's; plain text."""
     lost = table.total_variation
     rejected = f"A drafted token is rejected with {percent(table.rejected)}."
     if lost < 1e-9:

@@ -1,4 +1,4 @@
-"""The figures that a run is judged by, each with its definition and source, as tables."""
+"""Metrics of a run with definitions and sources, as tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Speculative
-from core.decoding.speculative.metrics import (
+from core.decoding.speculative.measurement.metrics import (
     acceptance_rate,
     alpha,
     counts,
@@ -22,7 +22,7 @@ from core.decoding.speculative.metrics import (
     vllm_stage_times,
     vllm_system_efficiency,
 )
-from core.decoding.speculative.report import Comparison, LengthSweep
+from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import milliseconds
 from core.figures.speculative.same import same_rounds_words
@@ -30,8 +30,8 @@ from core.figures.speculative.words import rule_of
 
 _LEVIATHAN, _HERE = "Leviathan et al. 2023", "medians, measured here"
 MetricRow = tuple[str, str, str, str]
-# The rate that the paper's formulas take: name, definition and source. Of the other rules it is
-# another one, for which the paper claims nothing.
+# Rate in the paper's formulas: name, definition and source. Other rules have another rate, about
+# which the paper makes no claim.
 _RATE_OF = {
     "speculative": (
         "alpha",
@@ -58,7 +58,7 @@ def _number(value: float | None) -> str:
 def spec_metrics_data(
     trace: Trace, comparison: Comparison | None = None, sweep: LengthSweep | None = None
 ) -> TableRows:
-    """A row for each metric; costs only with a comparison, best lengths only with a sweep."""
+    """Return a row for each metric; costs need a comparison, best lengths need a sweep."""
     tally = counts(trace.rounds)
     here = "this trace"
     times = vllm_stage_times(trace.rounds)
@@ -140,7 +140,7 @@ def _rates(trace: Trace) -> list[MetricRow]:
 
 
 def _expected(trace: Trace) -> list[MetricRow]:
-    """Rows of the paper's formula for the rate at which this rule accepts."""
+    """Return the rows of the paper's formula at this rule's acceptance rate."""
     rounds, rate = trace.rounds, alpha(trace.rounds, rule_of(trace))
     name, what, source = _RATE_OF.get(rule_of(trace), _OTHER_RATE)
     rows = [
@@ -204,7 +204,7 @@ def _measured(trace: Trace, found: Comparison) -> list[MetricRow]:
 
 
 def _swept(found: LengthSweep) -> list[MetricRow]:
-    """Rows of the measured lengths alone: beyond them nothing is known."""
+    """Return the rows on measured lengths; nothing is known beyond them."""
     if found.best is None:
         return []
     longest = found.points[-1].draft_length
@@ -227,7 +227,9 @@ def _swept(found: LengthSweep) -> list[MetricRow]:
 
 
 def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
-    """Milliseconds from the prompt to the last token, by each percentile that the runs support."""
+    """Return milliseconds from the prompt to the last token, for each percentile that the runs
+    support.
+    """
     ours = comparison.speculative_latency.percentiles
     alone = dict(comparison.target_latency.percentiles)
     return pd.DataFrame(
@@ -240,7 +242,7 @@ def spec_latency_data(comparison: Comparison) -> pd.DataFrame:
 
 
 def latency_words(comparison: Comparison) -> str:
-    """Definition of the latencies in the table; plain text."""
+    """Return the definition of the latencies in the table; plain text."""
     runs = len(comparison.speculative_latency.seconds)
     return (
         f"Latency from the prompt to the last token, {runs} timed runs of each in turns after a "
@@ -252,9 +254,9 @@ def latency_words(comparison: Comparison) -> str:
 
 @table(["way", "runs", "rounds", "score, ms a round", "fastest run", "slowest run"])
 def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> TableRows:
-    """Both scoring methods: the target's forward in ms a round, the median of each run.
+    """Compare both scoring methods by the target's forward in ms per round, the median of each run.
 
-    Of these the median, the fastest and the slowest.
+    The columns are median, fastest and slowest over the runs.
     """
     names = {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}
     for scoring, traces in found.items():
@@ -265,7 +267,7 @@ def spec_scoring_data(found: Mapping[str, Sequence[Trace]]) -> TableRows:
 
 
 def scoring_words(found: Mapping[str, Sequence[Trace]]) -> str:
-    """Comparison of both scoring methods: times, and whether both emitted the same; plain text."""
+    """Compare the scoring methods' times, and say whether both emitted the same; plain text."""
     frame = spec_scoring_data(found)
     times = {row[0]: row[3] for row in frame.itertuples(index=False)}
     if not all(value and value > 0 for value in times.values()):

@@ -1,4 +1,4 @@
-"""One position of a round, as its figure and its table show it."""
+"""One position of a round, for its figure and its table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.figures.speculative.words import EXTRA, Kind, extra_kind, rule_of, tok
 
 @dataclass(frozen=True)
 class VerifiedPosition:
-    """A position as it is drawn: `place` as it was asked for, `position` where it is."""
+    """A position to draw; `place` is the requested place, `position` the position in the round."""
 
     trace: Trace
     at: int
@@ -24,7 +24,7 @@ class VerifiedPosition:
 
     @property
     def residual_mass(self) -> float:
-        """0 where the rule knows no residual."""
+        """Mass of the residual; 0 if the rule has none."""
         return (
             self.drafted.residual_mass
             if self.drafted and (rule_of(self.trace) == "speculative")
@@ -32,7 +32,7 @@ class VerifiedPosition:
         )
 
     def kind_of(self, candidate: PairCandidate) -> Kind | None:
-        """Kind of the token here: the drafted one, the one that the target added, or neither."""
+        """Return the kind of a token here: the drafted token, the target's token, or None."""
         if self.drafted is not None and candidate.token_id == self.drafted.token_id:
             return self.drafted.outcome
         if self.extra is not None and candidate.token_id == self.extra.token_id:
@@ -41,7 +41,7 @@ class VerifiedPosition:
 
 
 def position_at(trace: Trace, at: int, place: int) -> VerifiedPosition | None:
-    """A round's token by its place; None where there is none."""
+    """Return a round's token by its place; None if there is none."""
     if token_at(trace, at, place) is None:
         return None
     step = trace.rounds[at]
@@ -55,13 +55,13 @@ def position_at(trace: Trace, at: int, place: int) -> VerifiedPosition | None:
 
 
 def shown_candidates(found: VerifiedPosition, count: int) -> list[PairCandidate]:
-    """The likeliest in either model, by falling target_prob."""
+    """Return the most probable tokens of either model, by falling target_prob."""
     named = {token.token_id for token in (found.drafted, found.extra) if token is not None}
     others = sorted(
         (c for c in found.candidates if c.token_id not in named),
         key=lambda c: -max(c.target_prob, c.draft_prob or 0.0),
     )
-    # A probability of 0 in both has nothing to show.
+    # Nothing is shown for a probability of 0 in both.
     others = [c for c in others if max(c.target_prob, c.draft_prob or 0.0) > 0]
     keep = named | {c.token_id for c in others[: max(0, count - len(named))]}
     chosen = [c for c in found.candidates if c.token_id in keep]

@@ -8,8 +8,8 @@ import pandas as pd
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.metrics import PositionRate, acceptance_by_position
-from core.decoding.speculative.report import LengthSweep, SweepPoint
+from core.decoding.speculative.measurement.metrics import PositionRate, acceptance_by_position
+from core.decoding.speculative.measurement.report import LengthSweep, SweepPoint
 from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import NBSP, percent, percent_ticks, settings_caption
@@ -25,7 +25,7 @@ _LEFT = 56
 
 @table("position drafted reached accepted rate rate_when_reached")
 def spec_positions_data(trace: Trace) -> TableRows:
-    """Counts and rates, a row for each position."""
+    """Return counts and rates, one row for each position."""
     return [
         (nth(rate.position), *rate[1:], rate.rate, rate.rate_when_reached)
         for rate in acceptance_by_position(trace.rounds)
@@ -51,7 +51,9 @@ def spec_positions_data(trace: Trace) -> TableRows:
     ],
 )
 def spec_positions(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
-    """For each draft position: accepted of all drafted there, and of those that were reached."""
+    """Draw, for each draft position, the share accepted of all drafted tokens and of the reached
+    ones.
+    """
     rates = acceptance_by_position(trace.rounds)
     if not rates:
         return "Nothing was drafted in this run."
@@ -115,7 +117,7 @@ def _bars(
 
 
 def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
-    """A row for each draft length, with the spread of its runs' measured speed-ups."""
+    """Return a row for each draft length, with the spread of its runs' measured speed-ups."""
     names = [name for name in SweepPoint._fields if name != "spread"]
     frame = pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))[names]
     spans = [point.spread or (None, None) for point in sweep.points]
@@ -152,7 +154,7 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
 def spec_sweep(
     sweep: LengthSweep, trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Measured and predicted speed-up over target-only decoding, by draft length."""
+    """Draw measured and predicted speed-up over target-only decoding, by draft length."""
     if not sweep.points:
         return "No draft length was measured."
     points = sweep.points
@@ -218,7 +220,7 @@ def _line(
 
 
 def _whiskers(points: Sequence[SweepPoint], color: str) -> Properties:
-    """From the slowest to the fastest run of each length."""
+    """Return lines from the slowest to the fastest run of each length."""
     ends = [(p.measured, *(p.spread or (p.measured, p.measured))) for p in points]
     return {
         "error_y": {
@@ -234,7 +236,7 @@ def _whiskers(points: Sequence[SweepPoint], color: str) -> Properties:
 
 
 def _verdict(sweep: LengthSweep, trace: Trace) -> Sequence[str | bool]:
-    """Sentences on what was measured, what was predicted, and how far both lie apart."""
+    """Return sentences on the measurement, the prediction, and their difference."""
     if sweep.alpha is None:
         return ["Nothing was drafted, so there is nothing to predict."]
     rate = "alpha" if rule_of(trace) == "speculative" else "the mean accept_prob"

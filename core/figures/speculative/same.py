@@ -1,4 +1,4 @@
-"""Comparison of two runs that must emit the same: rounding may explain a difference."""
+"""Comparison of two runs that must emit the same tokens, up to rounding."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from core.decoding.record.trace import Trace
 from core.decoding.speculative.types import DraftRound
 from core.figures.base.labels import visible_token
 
-# Two forwards of different shape differ by so many nats: 1e-5 of a largest logit of about 50 in
-# float32, and 0.05 in the half-wide types; a gap of two tokens may close by twice as much.
+# Difference of two forwards of different shape, nats: 1e-5 of a largest logit of about 50 in
+# float32, and 0.05 in 16-bit types. The distance of two tokens may shrink by twice as much.
 _FLOAT32, _NARROW = 1e-3, 0.1
-# Below this a probability has lost its digits.
+# Smaller probabilities have lost their digits.
 _TINY = 1e-9
 
 
 def identity_words(own: Trace, alone: Trace) -> str:
-    """Greedy decoding with and without a draft, token by token; plain text.
+    """Compare greedy decoding with and without a draft, token by token; plain text.
 
-    Where they part, the two tokens and how far apart the target alone has them.
+    If they part, the text names both tokens and their distance in the target-only run.
     """
     length = min(len(own.token_ids), len(alone.token_ids))
     at = next(
@@ -31,7 +31,7 @@ def identity_words(own: Trace, alone: Trace) -> str:
         None,
     )
     if at is None:
-        # A run that was stopped has a beginning alone.
+        # A stopped run has only a beginning.
         if len(own.token_ids) != len(alone.token_ids) and own.finish_reason != "cancelled":
             return (
                 f"The first {length} tokens are identical, then one of both goes on: this should "
@@ -46,7 +46,7 @@ def identity_words(own: Trace, alone: Trace) -> str:
             f"Token {nth(at)} differs, and to the target alone, which wrote “{theirs}”, the other "
             "is not among the likely ones. This should not happen."
         )
-    # Behind the penalties, before the one-hot stage and the final one.
+    # The stage after the penalties, before the one-hot stage and the final one.
     probs = step.stages[-3].probs
     own_at, theirs_at = ids.index(own.token_ids[at]), ids.index(alone.token_ids[at])
     gap = _gap(probs[own_at], probs[theirs_at])
@@ -72,7 +72,7 @@ def _excuse(difference: float, tolerance: float) -> str:
 
 
 def same_rounds_words(a: Trace, b: Trace) -> str:
-    """Comparison of two runs of the same noise, scored by both methods; plain text."""
+    """Compare two runs with the same noise, one for each scoring method; plain text."""
     if a.token_ids == b.token_ids:
         return "Both emitted the same tokens."
     for at, (first, second) in enumerate(zip(a.rounds, b.rounds, strict=False)):
@@ -95,7 +95,7 @@ def _fates(step: DraftRound) -> tuple[object, ...]:
 
 
 def _choices(one: DraftRound, other: DraftRound) -> str:
-    """The first emitted token that differs."""
+    """Return the first emitted token that differs."""
     names = [
         [*(t.text for t in step.accepted), *([step.extra.text] if step.extra else [])]
         for step in (one, other)
@@ -108,9 +108,10 @@ def _choices(one: DraftRound, other: DraftRound) -> str:
 
 
 def _apart(one: DraftRound, other: DraftRound) -> float:
-    """The largest difference in nats of what both say of one token, while the drafts are one.
+    """Return the largest difference of a token's log-probability between both rounds, in nats,
+    while the drafts agree.
 
-    Infinite where another token was drafted: the draft reads the same either way.
+    It is infinite if another token was drafted, as the draft has the same input in both.
     """
     positions = []
     for mine, theirs in zip(one.drafted, other.drafted, strict=False):

@@ -1,4 +1,4 @@
-"""The server's own speculation in one run: its rounds, or its counters by position."""
+"""The server's own speculative decoding in one run: its rounds, or its counters by position."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from core.figures.speculative.words import kind_color
 
 
 @table("of number drafted accepted")
-def server_speculation_data(found: ServerSpeculation) -> TableRows:
-    """Drafted and accepted tokens, a row for each draft position and each round that is known."""
-    parts = (("position", found.positions), ("round", found.rounds))
+def server_speculation_data(speculation: ServerSpeculation) -> TableRows:
+    """Return drafted and accepted tokens, a row for each draft position and each known round."""
+    parts = (("position", speculation.positions), ("round", speculation.rounds))
     return [(of, nth(at), *bar) for of, rows in parts for at, bar in enumerate(rows)]
 
 
@@ -26,12 +26,13 @@ def server_speculation_data(found: ServerSpeculation) -> TableRows:
     "The server's speculation",
     given,
     server_speculation_data,
-    subtitle=lambda found: (
-        f"{found.accepted:,} of {found.drafted:,} drafted tokens accepted in "
-        f"{found.drafts:,} rounds, by the server's own count; {found.tokens:,} tokens emitted."
+    subtitle=lambda speculation: (
+        f"{speculation.accepted:,} of {speculation.drafted:,} drafted tokens accepted in "
+        f"{speculation.drafts:,} rounds, by the server's own count; "
+        f"{speculation.tokens:,} tokens emitted."
     ),
-    alt=lambda found, bars, of: (
-        f"Accepted of {found.drafted} drafted tokens of the server's own speculation.",
+    alt=lambda speculation, bars, of: (
+        f"Accepted of {speculation.drafted} drafted tokens of the server's own speculation.",
         "; ".join(
             f"{of} {nth(at)}: {bar.accepted} of {bar.drafted}" for at, bar in enumerate(bars[:12])
         )
@@ -45,14 +46,19 @@ def server_speculation_data(found: ServerSpeculation) -> TableRows:
     ],
 )
 def server_speculation(
-    found: ServerSpeculation, caption: str, *, theme: Theme = LIGHT, paper: Paper = SCREEN
+    speculation: ServerSpeculation, caption: str, *, theme: Theme = LIGHT, paper: Paper = SCREEN
 ) -> Sheet | str:
-    """Drafted tokens, accepted and rejected: a bar a round where these are known, else a position.
+    """Draw drafted tokens, accepted and rejected: one bar per round if rounds are known, otherwise
+    per position.
 
     Args:
-        caption: what the run was made with.
+        caption: caption of the run's settings.
     """
-    bars, of = (found.rounds, "round") if found.rounds else (found.positions, "draft position")
+    bars, of = (
+        (speculation.rounds, "round")
+        if speculation.rounds
+        else (speculation.positions, "draft position")
+    )
     if not bars:
         return "The server counted its drafts, and not where they were accepted."
     accepted, rejected = kind_color("accepted", theme), kind_color("rejected", theme)
@@ -74,7 +80,7 @@ def server_speculation(
             "xaxis": axis(
                 theme,
                 of,
-                range=[0.5, max(len(bars), 8 if found.rounds else 1) + 0.5],
+                range=[0.5, max(len(bars), 8 if speculation.rounds else 1) + 0.5],
                 showgrid=False,
                 tick0=1,
                 dtick=-(-len(bars) // 12) or 1,

@@ -1,4 +1,4 @@
-"""Times of speculative decoding by stage, beside those of target-only decoding."""
+"""Times of speculative decoding by stage, compared with target-only decoding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import median
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.report import (
+from core.decoding.speculative.measurement.report import (
     Comparison,
     speculative_token_seconds,
     stage_shares,
@@ -34,11 +34,11 @@ _ROUNDS, _GAP = 190, 70
 
 @table("run part index drafted emitted propose_s score_s verify_s total_s record_s")
 def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableRows:
-    """Seconds: a row for each round, and for each token of target-only decoding.
+    """Return the seconds: a row for each round, and for each token of target-only decoding.
 
-    Of the target alone the forward stands under `score_s`, shaping and draw under `verify_s`; the
-    first token's forward was the prompt's. `total_s` is of decoding: `record_s`, which no run
-    without a trace spends, stands behind it and is no part of it.
+    For target-only decoding, `score_s` is the forward and `verify_s` shaping and draw; the first
+    token's forward was the prompt's. `total_s` is decoding without `record_s`, the time for
+    recording the trace.
     """
     shown = trace if comparison is None else comparison.speculative
     for at, step in enumerate(shown.rounds):
@@ -86,11 +86,11 @@ def spec_time(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Milliseconds a token by stage, beside target-only decoding where it was measured, and below
-    the stages of every round, in ms.
+    """Draw milliseconds per token by stage, beside target-only decoding if measured, and below them
+    the stages of every round in ms.
 
     Args:
-        comparison: its last speculative run is drawn instead of `trace`.
+        comparison: if given, its last speculative run is drawn instead of `trace`.
     """
     shown = trace if comparison is None else comparison.speculative
     if not shown.rounds:
@@ -138,9 +138,9 @@ def _colors(theme: Theme) -> dict[str, str]:
 
 
 def _totals(trace: Trace, comparison: Comparison | None) -> list[tuple[str, dict[str, float]]]:
-    """Seconds a token, by stage, of each method.
+    """Return the seconds per token by stage, for each method.
 
-    Of measured runs the medians are drawn; the stages share them by their own medians.
+    For measured runs these are medians, divided among the stages by the stages' own medians.
     """
     per_token, shares = speculative_token_seconds(trace), stage_shares(trace)
     if comparison is not None:

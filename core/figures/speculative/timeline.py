@@ -1,4 +1,4 @@
-"""The rounds of speculative decoding: what was drafted, and what became of it."""
+"""Rounds of speculative decoding: the drafted tokens and their outcomes."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from core.figures.speculative.words import (
 
 COLUMNS = 40
 _LEFT = 92
-# A phone's page shows so many.
+# Number of rounds on a phone's page.
 PHONE_COLUMNS = 5
-# On a page the rounds share so many px; a narrower column has no number of its own.
+# Width of all rounds on a page, and minimum width of a column with a number, px.
 _WIDTH, _NUMBER = 830.0, 26
-# The narrowest columns whose tokens can be read, upright and in a flat row, px.
+# Minimum width of columns with readable tokens, vertical and in a flat row, px.
 _UPRIGHT, _LEVEL = 19.5, 60.0
-# More rows than this are flat, or the figure would fill two screens.
+# Maximum number of tall rows; more are flat, as the figure would fill two screens.
 _TALL_ROWS = 10
-# Upright tokens of up to so many rows have room for longer words.
+# Maximum number of rows with room for long vertical words.
 _HIGH_ROWS = 6
 
 
@@ -53,11 +53,11 @@ _HIGH_ROWS = 6
     "uniform residual_mass prob"
 )
 def spec_timeline_data(trace: Trace, *, first: int = 0, columns: int | None = None) -> TableRows:
-    """Every drafted token and every token that the target added, one a row; text is raw.
+    """Return every drafted token and every token that the target added, one per row; text is raw.
 
     Args:
         first: the first round.
-        columns: so many rounds at most; all of them by default.
+        columns: maximum number of rounds; by default all.
     """
     out = {(token_out.round, token_out.place) for token_out in emitted(trace)}
     for at, step in numbered(trace.rounds, first, columns):
@@ -121,12 +121,12 @@ def spec_timeline(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Rounds across, draft positions down, the target's own token in the last row.
+    """Draw rounds across and draft positions down; the target's own tokens are in the last row.
 
     Args:
-        columns: so many rounds from the `first` on at most; above 40 their tokens are too small to
-            read. Of more than a paper holds the part with the selected token is drawn.
-        selected: round and place of the token to mark; -1 for the target's own.
+        columns: maximum number of rounds from `first` on; above 40 the tokens are too small to
+            read. If a paper holds fewer, the part with the selected token is drawn.
+        selected: round and place of the token to mark; place -1 is the target's own token.
 
     A click hands over `customdata = [round, place]`; `meta["ends"]` has the ends of the rounds.
     """
@@ -165,8 +165,8 @@ def spec_timeline(
 
 
 def _axes(shown: ShownPart, drawn: int, width: float, depth: int, theme: Theme) -> Properties:
-    """Numbers of the rounds, each `width` px wide, and the positions."""
-    # A narrow column has no number.
+    """Return the axes of the rounds' numbers, each `width` px wide, and of the positions."""
+    # Narrow columns have no number.
     every, first = 1 if width >= _NUMBER else 5, shown.first
     ticks = [at for at in range(first, shown.last) if at == first or nth(at) % every == 0]
     places = [at - first for at in ticks]
@@ -186,18 +186,18 @@ def _axes(shown: ShownPart, drawn: int, width: float, depth: int, theme: Theme) 
 
 
 def rounds_for(width: float, trace: Trace) -> int:
-    """Return how many rounds with readable tokens a figure `width` px wide holds."""
+    """Return the number of rounds with readable tokens in a figure `width` px wide."""
     least = _LEVEL if _depth(trace) > _TALL_ROWS else _UPRIGHT
     return max(int((width - _LEFT - EDGE) / least), 1)
 
 
 def _depth(trace: Trace) -> int:
-    """The most tokens that a round drafted."""
+    """Return the largest number of tokens that a round drafted."""
     return max([1, *(len(step.drafted) for step in trace.rounds)])
 
 
 def key_words(theme: Theme) -> list[tuple[str, str, str]]:
-    """Colour, kind and words of what is in the text, for a key beside it."""
+    """Return colour, kind and words of each mark in the text, for a key beside it."""
     words: dict[Kind, str] = {
         "accepted": "drafted and accepted",
         "recovered": "recovered after a rejection",

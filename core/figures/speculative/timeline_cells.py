@@ -1,4 +1,4 @@
-"""The cells of the timeline: a drafted token, or the target's own, with its mark."""
+"""Cells of the timeline: drafted tokens and the target's own tokens, with their marks."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ from core.figures.speculative.words import (
     soft_color,
 )
 
-# A narrower column has no room for level text, px.
+# Minimum width of a column with horizontal text, px.
 LEVEL = 46
-# Between the draft positions and the target's own row.
+# Gap between the draft positions and the target's own row.
 GAP = 0.22
-# What a mark takes of an upright cell, the size of its text (1 px less in print), and the
-# longest text; px.
+# Room for a mark in a vertical cell, font size (1 px less in print), and longest text; px.
 _MARK_ROOM, _TEXT, _LONGEST = 24, 12, 116
-# What keeps a level text from the edges of its cell, px.
+# Padding of horizontal text in its cell, px.
 _PADDING = 6
 
 
 class TokenCell(NamedTuple):
-    """A cell; `place` is that of the token in its round."""
+    """A cell; `place` is its token's place in the round."""
 
     column: int
     row: float
@@ -46,7 +45,7 @@ class TokenCell(NamedTuple):
 
 
 def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> list[TokenCell]:
-    """The cells of these rounds; `first` is the number of the first one."""
+    """Return the cells of these rounds; `first` is the number of the first one."""
     cells = []
     for column, step in enumerate(rounds):
         at = first + column
@@ -75,17 +74,17 @@ def cells_of_rounds(rounds: Sequence[DraftRound], first: int, depth: int) -> lis
 def add_cells(
     sheet: Sheet, cells: Sequence[TokenCell], width: float, height: int, *, flat: bool
 ) -> None:
-    """A bar for each cell, in the colour of its kind, with its token.
+    """Add a bar for each cell, in the colour of its kind, with its token.
 
     Args:
-        width, height: of a cell, px.
+        width, height: size of a cell, px.
     """
     theme, narrow = sheet.theme, width < LEVEL
-    # A small cell holds the mark alone.
+    # A small cell shows only the mark.
     bare = flat and narrow
     room = height - _MARK_ROOM if narrow else width - _PADDING - 20 * flat
     longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed
-    # On a page Plotly turns level texts where a phone has no room for them.
+    # On a phone's page Plotly rotates horizontal texts that don't fit.
     turned: Properties = (
         {"textangle": -90 if narrow else 0} if narrow or sheet.paper.printed else {}
     )
@@ -119,7 +118,7 @@ def add_cells(
 def add_marks(
     sheet: Sheet, cells: Sequence[TokenCell], width: float, height: int, *, flat: bool
 ) -> None:
-    """Over the token; in flat rows beside it, or in its place."""
+    """Add the marks over the tokens; in flat rows beside the token, or instead of it."""
     narrow = width < LEVEL
     aside = 0.4 if flat and not narrow else 0.0
     up = 0.0 if flat else 0.5 - 11 / height if narrow else 0.25
@@ -143,7 +142,7 @@ def add_marks(
 
 
 def add_ring(sheet: Sheet, cells: Sequence[TokenCell], selected: tuple[int, int] | None) -> None:
-    """A ring around the selected token, if it is drawn."""
+    """Add a ring around the selected token if it is drawn."""
     for cell in cells:
         if cell.key == selected and sheet.paper.selection:
             add_frame(

@@ -1,23 +1,23 @@
-"""Verdict on speculation on this machine, in sentences with their numbers."""
+"""Verdict on speculative decoding on this machine, in sentences with numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
 
-from core.decoding.speculative.metrics import counts, tokens_per_round
-from core.decoding.speculative.report import Comparison
+from core.decoding.speculative.measurement.metrics import counts, tokens_per_round
+from core.decoding.speculative.measurement.report import Comparison
 from core.figures.base.labels import milliseconds
 
-# Within this share of 1, runs of a few milliseconds can't be distinguished.
+# Speed-ups closer to 1 can't be distinguished for runs of a few milliseconds.
 EVEN = 0.05
 
 
 def verdict(found: Comparison) -> str:
-    """`1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
+    """Return `1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
 
-    What a round costs on average follows from the speed-up; the stages share it by their means of
-    each run. The metrics' costs are medians over rounds: a few slow rounds raise these alone.
+    A round's mean cost follows from the speed-up, and is divided among the stages by their means in
+    each run. The metrics' costs are medians over rounds, which a few slow rounds don't raise.
     """
     times = (
         f"{milliseconds(median(found.speculative_token_seconds))} a token against "
@@ -41,7 +41,7 @@ def verdict(found: Comparison) -> str:
 
 
 def runs_words(own: Sequence[float], alone: Sequence[float]) -> str:
-    """Number of runs behind the medians, and their spread."""
+    """Return the number of runs behind the medians, and their spread."""
     if len(own) == 1:
         return "one run of each, so that its spread is not known"
     spans = [f"{milliseconds(min(times))} to {milliseconds(max(times))}" for times in (own, alone)]

@@ -1,4 +1,4 @@
-"""One position of a round: both distributions, what they share, the residual, and the draw."""
+"""One position of a round: both distributions, their overlap, the residual, and the draw."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from core.figures.speculative.words import (
 )
 
 _ROW, _STRIP, _GAP, _LIMIT, _RIGHT = 24, 20, 48, 11, 18
-# Where the bars end and the residual's begin, as shares of the width.
+# End of the bars and start of the residual's bars, as shares of the width.
 _SPLIT = (0.74, 0.8)
-# The narrowest figure whose numbers must not be cut, and a digit of them, px.
+# Width of the narrowest figure whose numbers must not be cut, and of a digit, px.
 _NARROW, _DIGIT = 366, 5.8
 
 
@@ -48,7 +48,7 @@ _NARROW, _DIGIT = 366, 5.8
     "target_raw_prob draft_raw_prob"
 )
 def spec_verification_data(trace: Trace, at: int, place: int) -> TableRows:
-    """Every recorded candidate of the position, one a row, with the tokens' raw text."""
+    """Return every recorded candidate of the position, one per row, with the tokens' raw text."""
     verified = position_at(trace, at, place)
     if verified is None:
         return
@@ -133,13 +133,14 @@ def spec_verification(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
-    """Both models' probabilities at a position, overlaid; the residual; where the number fell.
+    """Draw both models' probabilities at a position, overlaid, the residual, and the uniform
+    number.
 
     Args:
         at: the round.
-        place: of the drafted token; -1 for the target's own, which shares its position with the
-            rejected one.
-        count: so many tokens are drawn at most, the drafted and the added one always among them.
+        place: place of the drafted token; -1 for the target's own token, which has the position of
+            the rejected one.
+        count: maximum number of tokens; the drafted and the added token are always included.
     """
     verified = position_at(trace, at, place)
     if verified is None:
@@ -174,7 +175,7 @@ def spec_verification(
 
 
 def _pair(found: VerifiedPosition, candidate: PairCandidate) -> list[float]:
-    """The probabilities beside a bar: the target's, and the draft's where it has a say."""
+    """Return the probabilities beside a bar: the target's, and the draft's if it has one."""
     alone = found.drafted is None or candidate.draft_prob is None
     return (
         [candidate.target_prob] if alone else [candidate.target_prob, candidate.draft_prob or 0.0]
@@ -184,7 +185,9 @@ def _pair(found: VerifiedPosition, candidate: PairCandidate) -> list[float]:
 def _names(
     found: VerifiedPosition, shown: Sequence[PairCandidate], theme: Theme
 ) -> tuple[list[str], int]:
-    """The tokens, the drafted and the added one with their signs; the columns of the widest."""
+    """Return the tokens, the drafted and the added one with their signs, and the columns of the
+    widest.
+    """
     names, columns = [], []
     for candidate in shown:
         token, kind = show_token(candidate.text, _LIMIT), found.kind_of(candidate)
@@ -203,10 +206,10 @@ def _axes(
     plot: tuple[int, int],
     theme: Theme,
 ) -> Properties:
-    """The axes of a plotting area by its left margin and its height, px."""
+    """Return the axes of a plotting area with this left margin and height, px."""
     two, rows = found.residual_mass > 0, _ROW * len(shown) / plot[1]
     end = _SPLIT[0] if two else 1
-    # The numbers behind the bars, where the figure is narrow.
+    # Room for the numbers after the bars in a narrow figure.
     longest = max(len(" | ".join(map(percent, _pair(found, c)))) for c in shown)
     behind = min(0.65, (longest + 2) * _DIGIT / ((_NARROW - plot[0] - _RIGHT) * end))
     top = max(*(max(c.target_prob, c.draft_prob or 0.0) for c in shown), 1e-9)
@@ -229,7 +232,7 @@ def _axes(
 def _bars(
     found: VerifiedPosition, shown: Sequence[PairCandidate], theme: Theme
 ) -> Iterator[Properties]:
-    """The bars of both models' shared and single probabilities, and of the residual."""
+    """Yield the bars of both models' common and separate probabilities, and of the residual."""
     hovers = [
         lines(
             f"<b>{show_token(c.text, 40)}</b>",

@@ -1,4 +1,4 @@
-"""The strip over a verification: where the number fell, or the threshold that decides."""
+"""Strip over a verification: the uniform number, or the threshold that decides."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _LIMIT = 16
 
 
 class _StripPart(NamedTuple):
-    """Its words stand in it where they fit; those of a token that was hit stand beside it then.
+    """A part of the strip; its words are inside if they fit, or beside it if the number falls on
+    it.
 
-    `hit` is the colour of its edge, empty for a part that isn't a token's.
+    `hit` is the colour of its edge; empty for a part that isn't a token's.
     """
 
     start: float
@@ -40,7 +41,7 @@ class _StripPart(NamedTuple):
 
 
 def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], float | None, str]:
-    """The strip's parts, the place of the mark, and its words."""
+    """Return the strip's parts, the position of the mark, and the mark's words."""
     yes, no = soft_color("accepted", theme), soft_color("rejected", theme)
     token = found.drafted
     if token is not None and found.place != EXTRA:
@@ -50,7 +51,7 @@ def _parts(found: VerifiedPosition, theme: Theme) -> tuple[list[_StripPart], flo
                 _StripPart(token.threshold, 1, yes, "accept"),
             ]
             return parts, token.target_prob, f"target_prob {number(token.target_prob)}"
-        # Of a greedy run every part of the strip is 0 or 1 wide: no number could change anything.
+        # In a greedy run every part of the strip has width 0 or 1, so no number has an effect.
         mark = None if is_greedy(found.trace) else token.uniform
         says = "greedy: nothing random" if mark is None else f"number {number(mark)}"
         if rule_of(found.trace) == "exact":
@@ -99,7 +100,7 @@ def _strip_title(found: VerifiedPosition) -> str:
 
 
 def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
-    """The strip over the bars; `bottom` is its lower edge in the plotting area, 0 to 1."""
+    """Add the strip over the bars; `bottom` is its lower edge in the plotting area, 0 to 1."""
     theme = sheet.theme
     parts, mark, says = _parts(found, theme)
     for part in parts:
@@ -118,7 +119,7 @@ def add_strip(sheet: Sheet, found: VerifiedPosition, bottom: float) -> None:
 
 
 def _add_part(sheet: Sheet, part: _StripPart, mark: float | None) -> None:
-    """Add a part with its words, which stand beside the mark, or beside a narrow part."""
+    """Add a part with its words, which stand beside the mark or beside a narrow part."""
     inside = mark is not None and part.start <= mark <= part.end
     room = (part.end - part.start) * sheet.room / (1 + inside)
     fits = markup_width(part.words, 11) + 8 < room
@@ -151,7 +152,7 @@ def _add_part(sheet: Sheet, part: _StripPart, mark: float | None) -> None:
         }
     )
     if part.hit and not fits:
-        # On the side that has more room.
+        # On the side with more room.
         right = part.start + part.end < 1
         where = {"xref": "x3", "yref": "y3", "yanchor": "middle", "borderpad": 0}
         where |= {"xanchor": "left" if right else "right", "xshift": 5 if right else -5}

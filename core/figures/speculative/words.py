@@ -1,4 +1,4 @@
-"""Outcomes of the tokens of speculative decoding in words, marks and colours."""
+"""Words, marks and colours for the outcomes of drafted tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLORS: dict[Kind, str] = {
     "recovered": "sky",
     "bonus": "purple",
 }
-# Plotly's marks, which need no font, and the letters that replace them in a key.
+# Plotly's marks, which need no font; a key uses letters instead.
 SYMBOLS: dict[Kind, str] = {
     "accepted": "circle",
     "rejected": "x",
@@ -39,12 +39,12 @@ SIGNS: dict[Kind, str] = {
     "not_reached": "○",
 }
 _SOFT = {"light": 0.68, "dark": 0.74, "grey": 0.5}
-# On a dark ground the colours themselves are too dark.
+# On a dark background the original colours are too dark.
 _LIGHTER = {"light": 0.0, "dark": 0.22, "grey": 0.35}
 
 
 class EmittedToken(NamedTuple):
-    """A token of the text: the round and the place in it that it came from."""
+    """A token of the text, with its round and its place in the round."""
 
     round: int
     place: int
@@ -54,36 +54,36 @@ class EmittedToken(NamedTuple):
 
 
 def kind_words(kind: Kind) -> str:
-    """`not reached`."""
+    """Return a kind's words, such as `not reached`."""
     return kind.replace("_", " ")
 
 
 def kind_color(kind: Kind, theme: Theme = LIGHT) -> str:
-    """The colour of a mark."""
+    """Return the colour of a mark."""
     if kind not in _COLORS:
         return theme.muted
     return blend(theme.named[_COLORS[kind]], theme.ink, _LIGHTER[theme.name])
 
 
 def bar_color(kind: Kind, theme: Theme = LIGHT) -> str:
-    """The colour of a bar: in grey one that has a pattern."""
+    """Return the colour of a bar; in the grey theme a colour with a pattern."""
     return theme.named[_COLORS[kind]] if theme.patterns else kind_color(kind, theme)
 
 
 def soft_color(kind: Kind, theme: Theme = LIGHT) -> str:
-    """The colour behind a token."""
+    """Return the background colour of a token."""
     if kind == "not_reached":
         return theme.panel
     return blend(theme.named[_COLORS[kind]], theme.paper, _SOFT[theme.name])
 
 
 def extra_kind(step: DraftRound) -> Kind:
-    """Kind of the target's own token: recovered or a bonus."""
+    """Return the kind of the target's own token: recovered or bonus."""
     return "recovered" if step.recovered is not None else "bonus"
 
 
 def emitted(trace: Trace) -> list[EmittedToken]:
-    """The tokens of the text in their order."""
+    """Return the tokens of the text in order."""
     tokens = []
     for at, step in enumerate(trace.rounds):
         texts = iter(step.texts)
@@ -97,12 +97,12 @@ def emitted(trace: Trace) -> list[EmittedToken]:
 
 
 def where_words(place: int) -> str:
-    """A token's place in its round."""
+    """Return the words for a token's place in its round."""
     return "the target’s own token" if place == EXTRA else f"position {nth(place)}"
 
 
 def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | None:
-    """A round's token by its place; None where there is none."""
+    """Return a round's token by its place; None if there is none."""
     if not 0 <= at < len(trace.rounds):
         return None
     step = trace.rounds[at]
@@ -112,22 +112,22 @@ def token_at(trace: Trace, at: int, place: int) -> DraftToken | ExtraToken | Non
 
 
 def rule_of(trace: Trace) -> Acceptance:
-    """The acceptance rule of a run."""
+    """Return the acceptance rule of a run."""
     return trace.require(Speculative).config.acceptance
 
 
 def is_greedy(trace: Trace) -> bool:
-    """Return whether nothing in a run is left to chance."""
+    """Return whether a run has no random choice."""
     return trace.config.shaping.temperature == 0
 
 
 def rule_words(rule: Acceptance) -> str:
-    """`exact match`."""
+    """Return a rule's words, such as `exact match`."""
     return "exact match" if rule == "exact" else rule
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A probability or a uniform number as a decimal fraction; tiny ones stay readable."""
+    """Return a probability or uniform number as a decimal fraction; tiny ones stay readable."""
     if value in (0, 1):
         return f"{value:.0f}"
     return f"{value:.{digits}f}" if value >= 0.5 * 10**-digits else f"{value:.1e}"
@@ -136,11 +136,11 @@ def number(value: float, digits: int = 3) -> str:
 def verification_words(
     token: DraftToken, rule: Acceptance, *, drew: ExtraToken | None = None, greedy: bool = False
 ) -> str:
-    """A drafted token's verification in one sentence with its numbers; plain text.
+    """Return a drafted token's verification in one sentence with its numbers; plain text.
 
     Args:
-        drew: of exact match, what the target drew in place of a rejected token.
-        greedy: nothing was left to chance.
+        drew: in exact match, the token that the target drew instead of a rejected one.
+        greedy: whether the run has no random choice.
     """
     pair = f"target_prob {percent(token.target_prob)}, draft_prob {percent(token.draft_prob)}"
     end = "" if token.outcome != "not_reached" else _UNREACHED[token.passed]
@@ -170,10 +170,10 @@ _UNREACHED = {
 
 
 def extra_words(step: DraftRound, rule: Acceptance, *, greedy: bool = False) -> str:
-    """Origin of the target's own token in one sentence; plain text.
+    """Return the origin of the target's own token in one sentence; plain text.
 
     Args:
-        greedy: nothing was left to chance.
+        greedy: whether the run has no random choice.
     """
     extra = step.extra
     if extra is None:

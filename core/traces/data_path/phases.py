@@ -7,7 +7,7 @@ from core.traces.data_path.types import PathPhase
 # File (relative to the project) and name of each function. A test checks that it exists.
 BEGINS: dict[tuple[str, str], PathPhase] = {
     ("core/models/registry.py", "load_model"): "load",
-    ("core/cli/decode.py", "request_of"): "request",
+    ("core/cli/commands/decode.py", "request_of"): "request",
     ("core/server/api/routes.py", "Routes.read"): "request",
     ("core/models/text/tokenizing.py", "Tokenizing.encode_chat"): "chat",
     ("core/decoding/requirements.py", "encode_prompt"): "ids",

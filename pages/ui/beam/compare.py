@@ -40,7 +40,7 @@ _TWO_LINES = 66
 _ENDED_BY = {"eos": "the model", "stop": "a stop string", "length": "its length"}
 
 
-def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
+def hypotheses(view: BeamView, ranking: Reranking, search: BeamSearch) -> None:
     """The ranked paths with the parts of their scores, and with their ranks in the run."""
     rows = ranking.hypotheses
     if view.trace is None or not rows:
@@ -56,9 +56,9 @@ def hypotheses(view: BeamView, ranking: Reranking, asked: BeamSearch) -> None:
             "sum of log-probs": [r.sum_logprob for r in rows],
             "in the run": [str(then.get((r.group, r.token_ids), "not held")) for r in rows],
             "tokens": [len(r.token_ids) for r in rows],
-            "divisor": [len(r.token_ids) ** asked.length_penalty for r in rows],
+            "divisor": [len(r.token_ids) ** search.length_penalty for r in rows],
             "ended by": [_ENDED_BY[r.finish_reason] for r in rows],
-            **({"group": [r.group + 1 for r in rows]} if asked.num_beam_groups > 1 else {}),
+            **({"group": [r.group + 1 for r in rows]} if search.num_beam_groups > 1 else {}),
         },
         numbers={"score": "%.4f", "sum of log-probs": "%.4f", "divisor": "%.3f"},
         notes={"divisor": "tokens to the power of the length penalty"},
@@ -88,9 +88,9 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
             st.text(_left(trace, greedy))
             _go(view, trace, greedy, redraw)
             if greedy.parted_at is not None and winner is not None:
-                other = winner_candidates(trace.beam_steps, winner)[greedy.parted_at]
-                own = greedy.path[greedy.parted_at]
-                st.text(_parted(greedy.parted_at, own.text, other.text))
+                winning = winner_candidates(trace.beam_steps, winner)[greedy.parted_at]
+                greedys = greedy.path[greedy.parted_at]
+                st.text(_parted(greedy.parted_at, greedys.text, winning.text))
     _compare(view, trace)
 
 
@@ -115,10 +115,10 @@ def _left(trace: Trace, greedy: GreedyPath) -> str:
     return "Greedy's path stayed in the beam to the end of the search."
 
 
-def _parted(step: int, own: str, other: str) -> str:
+def _parted(step: int, greedys: str, winning: str) -> str:
     return (
-        f"The winner parted from it at step {nth(step)}: “{visible_token(other, 24)}” instead of "
-        f"greedy's “{visible_token(own, 24)}”."
+        f"The winner parted from it at step {nth(step)}: “{visible_token(winning, 24)}” instead of "
+        f"greedy's “{visible_token(greedys, 24)}”."
     )
 
 
@@ -195,18 +195,18 @@ def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     Args:
         redraw: ends a callback that selects a candidate.
     """
-    found = guess_parents(trace)
-    if not found.guesses:
+    parents = guess_parents(trace)
+    if not parents.guesses:
         st.text("Here every step had one row to choose from, so that there is nothing to guess.")
         return
     st.text(
         f"Without stored backpointers one can only guess: a token came from the row that gives it "
-        f"the highest log-probability. In this run that is wrong for {len(found.wrong)} of "
-        f"{len(found.guesses)} tokens, {100 * found.error_rate:.1f} %. Only tokens that went on "
-        "count, from the second step on: the others leave no row behind, and the first step has "
+        f"the highest log-probability. In this run that is wrong for {len(parents.wrong)} of "
+        f"{len(parents.guesses)} tokens, {100 * parents.error_rate:.1f} %. Only tokens that went "
+        "on count, from the second step on: the others leave no row behind, and the first step has "
         "one row to choose from."
     )
-    if not found.wrong:
+    if not parents.wrong:
         return
     steps = trace.beam_steps
     beams = [("", *[""] * len(steps[0].groups))] + [
@@ -215,15 +215,15 @@ def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     table.draw(
         "wrong-guesses",
         {
-            "step": [nth(wrong.step) for wrong in found.wrong],
-            "token": [_name(beams, wrong.step + 1, wrong.row) for wrong in found.wrong],
-            "stored parent": [_name(beams, wrong.step, wrong.parent) for wrong in found.wrong],
-            "guessed parent": [_name(beams, wrong.step, wrong.guess) for wrong in found.wrong],
+            "step": [nth(wrong.step) for wrong in parents.wrong],
+            "token": [_name(beams, wrong.step + 1, wrong.row) for wrong in parents.wrong],
+            "stored parent": [_name(beams, wrong.step, wrong.parent) for wrong in parents.wrong],
+            "guessed parent": [_name(beams, wrong.step, wrong.guess) for wrong in parents.wrong],
             "log-prob after stored": [
-                steps[w.step].kept_logprobs[w.row][w.parent] for w in found.wrong
+                steps[w.step].kept_logprobs[w.row][w.parent] for w in parents.wrong
             ],
             "log-prob after guessed": [
-                steps[w.step].kept_logprobs[w.row][w.guess] for w in found.wrong
+                steps[w.step].kept_logprobs[w.row][w.guess] for w in parents.wrong
             ],
         },
         numbers={"log-prob after stored": "%.3f", "log-prob after guessed": "%.3f"},
@@ -241,7 +241,7 @@ def _picked(view: BeamView, trace: Trace, redraw: Callable[[], None], row: int) 
     wrong = guess_parents(trace).wrong
     if row < len(wrong):
         chosen = wrong[row]
-        kept = trace.beam_steps[chosen.step].kept[chosen.row]
-        place = trace.beam_steps[chosen.step].candidates.index(kept)
+        candidate = trace.beam_steps[chosen.step].kept[chosen.row]
+        place = trace.beam_steps[chosen.step].candidates.index(candidate)
         st.session_state[platform.key("guesses")] = True
         _bring(view, (chosen.step, place), redraw)

@@ -101,9 +101,9 @@ def config(read: Read = value) -> BeamSearch:
     Raises:
         ConfigError: settings that exclude each other.
     """
-    found = arguments(_SEARCH, read)
-    returned = min(found.pop("num_return_sequences"), found["num_beams"])
-    return BeamSearch(**found, num_return_sequences=returned)
+    settings = arguments(_SEARCH, read)
+    returned = min(settings.pop("num_return_sequences"), settings["num_beams"])
+    return BeamSearch(**settings, num_return_sequences=returned)
 
 
 def request(read: Read = value) -> Request:
@@ -111,17 +111,17 @@ def request(read: Read = value) -> Request:
     return from_sidebar(config(read), read=read)
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a search, by key; omit those out of range."""
-    return reached(_SEARCH, trace.config, shared.said_by(trace))
+    return reached(_SEARCH, trace.config, shared.control_values(trace))
 
 
 def load_controls(trace: Trace) -> None:
     """Set the controls to what the search was made with, as far as they reach."""
-    load(said_by(trace))
+    load(control_values(trace))
 
 
-RUN_CONTROLS = RunControls(_SEARCH, config, said_by, request, acting=RANKING)
+RUN_CONTROLS = RunControls(_SEARCH, config, control_values, request, acting=RANKING)
 
 
 def size() -> None:
@@ -147,8 +147,8 @@ def ranking(then: Callable[[], None]) -> None:
 
 def part_of_tree() -> dict[str, Any]:
     """Return the shown part of the tree, as arguments of `beam_tree`."""
-    found = {"paths": value("paths") or None, "beams": value("tree_beams") or None}
-    return {**found, "collapse": bool(value("stem"))}
+    limits = {"paths": value("paths") or None, "beams": value("tree_beams") or None}
+    return {**limits, "collapse": bool(value("stem"))}
 
 
 def view_of_tree() -> tuple[int, bool]:

@@ -16,18 +16,18 @@ from pages.ui import platform
 from pages.ui.beam.state import BeamView
 from pages.ui.run.display import go_on
 from pages.ui.widgets import table, words
-from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets.ahead import Prefetch
 from pages.ui.widgets.controls.control import value
 
 _SIBLINGS = 8
 
 
-def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer) -> None:
+def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], prefetch: Prefetch) -> None:
     """A panel of its own.
 
     Args:
         redraw: ends a callback that selects another candidate, or none.
-        offer: has what is said of other candidates.
+        prefetch: has what is said of other candidates.
     """
     if view.node is None or view.candidate is None:
         return
@@ -37,15 +37,15 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer)
         redraw()
 
     at, place = view.node
-    said = sentences(trace, at, place)
+    texts = sentences(trace, at, place)
     with st.container(key=platform.key("beam-node"), border=True, gap="small"):
         with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key=platform.key("node-head")
         ):
             with st.container(key=platform.key("node-where"), width="content"):
-                words.draw("node-where", said["node-where"], offer)
+                words.draw("node-where", texts["node-where"], prefetch)
             with st.container(key=platform.key("node-fate"), width="stretch"):
-                words.draw("node-fate", said["node-fate"], offer)
+                words.draw("node-fate", texts["node-fate"], prefetch)
             st.button(
                 "Deselect",
                 key=platform.key("deselect"),
@@ -54,8 +54,8 @@ def draw(view: BeamView, trace: Trace, redraw: Callable[[], None], offer: Offer)
                 on_click=deselect,
             )
         with st.container(key=platform.key("node-path")):
-            words.draw("node-path", said["node-path"], offer)
-        words.draw("node-numbers", said["node-numbers"], offer)
+            words.draw("node-path", texts["node-path"], prefetch)
+        words.draw("node-numbers", texts["node-numbers"], prefetch)
         go_on.button(
             trace,
             lambda: [c.token_id for c in path_to(trace, at, place)],

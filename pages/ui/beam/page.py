@@ -61,8 +61,8 @@ def _live(view: BeamView, job: Job) -> None:
     with panel.box():
         panel.running(job, counted(job.tokens, "step"))
         with st.container(key=platform.key("beam-text")):
-            asked = view.request.prompt if view.request else ""
-            st.text(ending(asked, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
+            prompt = view.request.prompt if view.request else ""
+            st.text(ending(prompt, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
     if view.live is not None:
         with st.container(key=platform.key("figure-beam-live"), gap=None):
             chart.draw("beam-live", view.live.tree)
@@ -104,38 +104,46 @@ def _words(view: BeamView, trace: Trace) -> None:
     Args:
         trace: the search as it was run.
     """
-    ranked, ranking, asked = tabs.as_ranked(view)
-    other = changed.note(view, registry.page_of("beam"))
-    said, offer = _said(trace, ranked, ranking, asked, other), _offer(view, trace, other)
+    ranked, ranking, search = tabs.as_ranked(view)
+    changes = changed.note(view, registry.page_of("beam"))
+    texts, prefetch = (
+        _said(trace, ranked, ranking, search, changes),
+        _prefetch(view, trace, changes),
+    )
     with st.container(key=platform.key("beam-text")):
-        words.draw("beam-text", said["beam-text"], offer)
-    is_other = bool(other) or state.ranks_anew(trace, asked)
-    panel.note(said["note"] if is_other else "", said["note"], offer)
+        words.draw("beam-text", texts["beam-text"], prefetch)
+    is_other = bool(changes) or state.ranks_anew(trace, search)
+    panel.note(texts["note"] if is_other else "", texts["note"], prefetch)
 
 
-def _offer(view: BeamView, trace: Trace, other: str) -> ahead.Offer | None:
+def _prefetch(view: BeamView, trace: Trace, changes: str) -> ahead.Prefetch | None:
     """Offer the browser the sentences for other length penalties."""
     try:
-        asked = controls.config()
+        search = controls.config()
     except DecodingError:
         return None
     rows = [controls.LENGTH_PENALTY]
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
-        moved_to = moved(asked, rows, inputs.__getitem__)
+        moved_to = moved(search, rows, inputs.__getitem__)
         ranking, ranked = state.reranked(view, trace, moved_to)
-        return _said(trace, ranked, ranking, moved_to, other)
+        return _said(trace, ranked, ranking, moved_to, changes)
 
-    fixed = moved(asked, rows, defaults().__getitem__)
-    return ahead.offer("beam-words", (view.number, fixed, other), knob_rows.inputs(rows), build)
+    fixed = moved(search, rows, defaults().__getitem__)
+    return ahead.prefetch(
+        "beam-words", (view.number, fixed, changes), knob_rows.inputs(rows), build
+    )
 
 
 def _said(
-    trace: Trace, ranked: Trace, ranking: Reranking, asked: BeamSearch, other: str
+    trace: Trace, ranked: Trace, ranking: Reranking, search: BeamSearch, changes: str
 ) -> dict[str, str]:
     """The text of the winner, and the note below it; on any thread."""
     before = ending(trace.rendered_prompt or trace.prompt, _TEXT_SHOWN)
-    return {"beam-text": before + (ranked.text or "∅"), "note": _note(trace, ranking, asked, other)}
+    return {
+        "beam-text": before + (ranked.text or "∅"),
+        "note": _note(trace, ranking, search, changes),
+    }
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:
@@ -150,13 +158,13 @@ def _summary(trace: Trace) -> tuple[str, ...]:
     )
 
 
-def _note(trace: Trace, ranking: Reranking, asked: BeamSearch, other: str) -> str:
+def _note(trace: Trace, ranking: Reranking, search: BeamSearch, changes: str) -> str:
     """Describe what the controls change against the run; without a change, suggest one."""
     sentences = []
-    if state.ranks_anew(trace, asked):
-        sentences.append(_reranked(trace, ranking, asked))
-    if other:
-        sentences.append(other)
+    if state.ranks_anew(trace, search):
+        sentences.append(_reranked(trace, ranking, search))
+    if changes:
+        sentences.append(changes)
     if not trace.hypotheses:
         sentences.append(
             "No path had finished when the search stopped: this is the likeliest open one."
@@ -166,10 +174,10 @@ def _note(trace: Trace, ranking: Reranking, asked: BeamSearch, other: str) -> st
     return "Move the length penalty: the stored paths are ranked anew at once."
 
 
-def _reranked(trace: Trace, ranking: Reranking, asked: BeamSearch) -> str:
+def _reranked(trace: Trace, ranking: Reranking, search: BeamSearch) -> str:
     """Describe the result of re-ranking, and whether a new search would differ."""
-    words = f"Ranked anew under length penalty {plain_number(asked.length_penalty)}"
-    if asked.early_stopping != getattr(trace.config, "early_stopping", None):
+    words = f"Ranked anew under length penalty {plain_number(search.length_penalty)}"
+    if search.early_stopping != getattr(trace.config, "early_stopping", None):
         words += " and another stopping rule"
     words += f": {_winner(trace, ranking)}."
     step = nth(ranking.differs_at or 0)

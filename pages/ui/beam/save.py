@@ -32,6 +32,6 @@ def tables(view: BeamView, trace: Trace) -> Tables:  # noqa: ARG001
 
 def web_page(view: BeamView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The text, the whole tree in windows, the selected step, the comparison and the hypotheses."""
-    own = parts(view, trace, PAPER)
+    figures = parts(view, trace, PAPER)
     notes = [*tables(view, trace)]
-    return save.web_page(trace, own, theme, settings=beam_caption(trace), notes=notes)
+    return save.web_page(trace, figures, theme, settings=beam_caption(trace), notes=notes)

@@ -68,14 +68,14 @@ class BeamView(View):
     @classmethod
     def initial(cls) -> Self:
         """The example, at the node and the window that the link names."""
-        told = LinkedNode(
+        linked = LinkedNode(
             st.query_params.get(platform.key(NODE), ""),
             st.query_params.get(platform.key(FIRST), ""),
         )
-        found, example = cls(linked=told if any(told) else None), cls.load_example()
+        view, example = cls(linked=linked if any(linked) else None), cls.load_example()
         if example is not None:
-            found.show(example, "example")
-        return found
+            view.show(example, "example")
+        return view
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another search, at its most telling step."""
@@ -94,15 +94,17 @@ class BeamView(View):
         if first is not None and first < len(self.beam_steps):
             self.first = first
         elif linked.first:
-            told = f"{link.quoted(linked.first)} in the link is no step of this search ({_FROM_0})"
-            link.tell(f"{told}: the tree begins at step 1.")
+            problem = (
+                f"{link.quoted(linked.first)} in the link is no step of this search ({_FROM_0})"
+            )
+            link.report(f"{problem}: the tree begins at step 1.")
         if linked.node == _NO_NODE:
             self.node = None
         elif linked.node and not self._look_at_linked(linked.node):
-            told = (
+            problem = (
                 f"{link.quoted(linked.node)} in the link is no candidate of this search ({_FROM_0})"
             )
-            link.tell(f"{told}: its most telling one is selected.")
+            link.report(f"{problem}: its most telling one is selected.")
 
     def _look_at_linked(self, node: str) -> bool:
         parts = node.split(".")
@@ -130,10 +132,10 @@ class BeamView(View):
     def look_at(self, step: int, place: int) -> bool:
         """Select a candidate; what isn't there stays unselected. Returns whether it is there."""
         steps = self.beam_steps
-        found = 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates)
-        if found:
+        exists = 0 <= step < len(steps) and 0 <= place < len(steps[step].candidates)
+        if exists:
             self.node = (step, place)
-        return found
+        return exists
 
     def deselect(self) -> None:
         """Look at no candidate."""
@@ -149,44 +151,44 @@ class BeamView(View):
         steps = self.beam_steps
         first, last = window(steps, self.first, span, pruned=pruned) if steps else (0, 0)
         if 0 <= step < len(steps) and not first <= step < last:
-            found = windows(steps, span, pruned=pruned)
-            self.first = next(first for first, last in found if first <= step < last)
+            bounds = windows(steps, span, pruned=pruned)
+            self.first = next(first for first, last in bounds if first <= step < last)
 
 
-def keep_in_address(found: BeamView) -> None:
+def keep_in_address(view: BeamView) -> None:
     """Put the selected node and the window's first step into the address: `3.1` is the fourth
     step's second candidate. Addresses count from 0, as they did before the screen counted from 1.
 
     What a search opens with needs no word.
     """
-    if found.linked is not None or found.trace is None or "decode" in found.jobs:
+    if view.linked is not None or view.trace is None or "decode" in view.jobs:
         return
     node = None
-    if found.node != telling_node(found.trace):
-        node = _NO_NODE if found.node is None else "{}.{}".format(*found.node)
-    address.tell(NODE, node)
-    address.tell(FIRST, str(found.first) if found.first else None)
+    if view.node != telling_node(view.trace):
+        node = _NO_NODE if view.node is None else "{}.{}".format(*view.node)
+    address.write(NODE, node)
+    address.write(FIRST, str(view.first) if view.first else None)
 
 
-def reranked(found: BeamView, trace: Trace, wanted: BeamSearch) -> tuple[Reranking, Trace]:
+def reranked(view: BeamView, trace: Trace, search: BeamSearch) -> tuple[Reranking, Trace]:
     """The stored paths under the length penalty, count and stopping rule of other settings, and
     the trace as these settings make it."""
     held = trace.config.num_beams if isinstance(trace.config, BeamSearch) else 1
-    count = min(wanted.num_return_sequences, held)
+    count = min(search.num_return_sequences, held)
 
     def make() -> tuple[Reranking, Trace]:
         ranking = rerank(
             trace,
-            length_penalty=wanted.length_penalty,
+            length_penalty=search.length_penalty,
             num_return_sequences=count,
-            early_stopping=wanted.early_stopping,
+            early_stopping=search.early_stopping,
         )
-        return ranking, ranked_anew(trace, ranking, wanted)
+        return ranking, ranked_anew(trace, ranking, search)
 
-    key = (found.number, wanted.length_penalty, count, wanted.early_stopping)
-    return found.memo("ranking", key, make)
+    key = (view.number, search.length_penalty, count, search.early_stopping)
+    return view.memo("ranking", key, make)
 
 
-def ranks_anew(trace: Trace, wanted: BeamSearch) -> bool:
+def ranks_anew(trace: Trace, search: BeamSearch) -> bool:
     """Return whether a ranking or stopping setting differs from the run's."""
-    return any(getattr(trace.config, name) != getattr(wanted, name) for name in RANKING)
+    return any(getattr(trace.config, name) != getattr(search, name) for name in RANKING)

@@ -58,13 +58,13 @@ def as_ranked(view: BeamView) -> tuple[Trace, Reranking, BeamSearch]:
     trace = view.trace
     assert trace is not None
     try:
-        asked = controls.config()
+        search = controls.config()
     except DecodingError:
         assert isinstance(trace.config, BeamSearch)
-        asked = trace.config
-    ranking, ranked = state.reranked(view, trace, asked)
-    figure.said(beam_caption(ranked))
-    return ranked, ranking, asked
+        search = trace.config
+    ranking, ranked = state.reranked(view, trace, search)
+    figure.omit_captions(beam_caption(ranked))
+    return ranked, ranking, search
 
 
 def _redraw() -> None:
@@ -86,9 +86,9 @@ def _step(view: BeamView) -> None:
 
 def _looks(view: BeamView) -> None:
     """The tabs, and the watch over what a press in them starts."""
-    trace, ranking, asked = as_ranked(view)
+    trace, ranking, search = as_ranked(view)
     drawings = {
-        "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, asked)),
+        "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, search)),
         "greedy": Tab("Against greedy", partial(compare.draw, view, trace, _redraw)),
         "guesses": Tab("Guess against truth", partial(compare.guesses, view, trace, _redraw)),
     }
@@ -145,7 +145,7 @@ def _click(view: BeamView, custom: list[object]) -> None:
 
 def _one_step(view: BeamView, trace: Trace) -> None:
     step, place = view.node or (0, 0)
-    offer = _offer(view, trace)
+    prefetch = _prefetch(view, trace)
     with st.container(key=platform.key("step"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -153,17 +153,17 @@ def _one_step(view: BeamView, trace: Trace) -> None:
                 parts.STEP.part(view, trace),
                 (view.number, step, place, trace.config),
                 on_click=lambda custom: _click(view, custom),
-                ahead=offer,
+                ahead=prefetch,
                 chooses=NODE,
             )
         with right:
-            node.draw(view, trace, _redraw, offer)
+            node.draw(view, trace, _redraw, prefetch)
             with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE.format(winner=winner_words(trace)))
                 panel.made_by(beam_caption(trace))
 
 
-def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
+def _prefetch(view: BeamView, trace: Trace) -> ahead.Prefetch:
     """Offer the browser the sentences and the step figure of other candidates."""
     look = figure.FigureLook.now()
 
@@ -173,7 +173,7 @@ def _offer(view: BeamView, trace: Trace) -> ahead.Offer:
         return {**node.sentences(trace, step, place), part.name: look.drawing(part.drawn())}
 
     inputs = {NODE: ("{}.{}".format(*view.node or (0, 0)), _node)}
-    return ahead.offer("beam-node", (view.number, trace.config, *look.key), inputs, build)
+    return ahead.prefetch("beam-node", (view.number, trace.config, *look.key), inputs, build)
 
 
 def _node(text: str) -> str | None:

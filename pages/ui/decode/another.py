@@ -78,29 +78,31 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         help="A text of several tokens is given whole. A word after another one begins with a "
         "space.",
     )
-    seed = own = None
-    if drawn:
-        own = min(drawn.seed, shared.MAX_SEED)
-        seed = st.number_input(
-            "Seed of the steps after it",
-            0,
-            shared.MAX_SEED,
-            own,
-            key=_key_of(view, step, "seed"),
-            persist_state="session",
-            help="The run's own seed throws the same dice at each step as the run itself.",
+    seed = run_seed = None
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        if drawn:
+            run_seed = min(drawn.seed, shared.MAX_SEED)
+            seed = st.number_input(
+                "Seed of the steps after it",
+                0,
+                shared.MAX_SEED,
+                run_seed,
+                key=_key_of(view, step, "seed"),
+                persist_state="session",
+                help="The run's own seed throws the same dice at each step as the run itself.",
+            )
+        ids = () if text or token in (None, NONE) else (token,)
+        own = None if seed == run_seed else seed
+        bar.button(
+            view,
+            "decode",
+            "Go on from here",
+            partial(_go_on, view, Fork(trace, step.index, ids, text), own),
+            key="go_on",
+            icon="alt_route",
+            type="primary",
+            disabled=not (text or ids or seed != run_seed) or not _may_load(view),
         )
-    ids = () if text or token in (None, NONE) else (token,)
-    bar.button(
-        view,
-        "decode",
-        "Go on from here",
-        partial(_go_on, view, Fork(trace, step.index, ids, text), None if seed == own else seed),
-        key="go_on",
-        icon="alt_route",
-        type="primary",
-        disabled=not (text or ids or seed != own) or not _may_load(view),
-    )
 
 
 def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -131,6 +133,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             0.1,
             50.0,
             10.0,
+            format="%.1f",
             key=platform.key("fork_above"),
             help="Each other candidate of the step to which the model itself gives this "
             "probability or more.",
@@ -190,13 +193,13 @@ def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
 
 
 def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
-    def ask(_: Read) -> Request:
+    def make_request(_: Read) -> Request:
         request = request_of(view, fork, seed)
-        view.rooted(fork.trace).require_room(1, request.config.max_new_tokens)
+        view.ensure_tree(fork.trace).require_room(1, request.config.max_new_tokens)
         st.session_state[platform.key(MENU)] = False
         return request
 
-    bar.start(view, ask)
+    bar.start(view, make_request)
 
 
 def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
@@ -223,12 +226,12 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
 def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
     st.session_state[platform.key(MENU)] = False
-    tree, at = view.rooted(trace), step.index
-    kept = trace.token_ids[:at]
+    tree, at = view.ensure_tree(trace), step.index
+    prefix = trace.token_ids[:at]
     taken = {
         branch.trace.token_ids[at]
         for branch in tree.tree.branches
-        if branch.trace.token_ids[:at] == kept and len(branch.trace.token_ids) > at
+        if branch.trace.token_ids[:at] == prefix and len(branch.trace.token_ids) > at
     }
     likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
     forks = [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
@@ -242,7 +245,7 @@ def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
 def _grow_above(view: DecodeView, trace: Trace, step: TokenStep, least: float, depth: int) -> None:
     """Go on with each other candidate of a probability, at so many steps in a row."""
     st.session_state[platform.key(MENU)] = False
-    tree = view.rooted(trace)
+    tree = view.ensure_tree(trace)
     request = request_of(view, Fork(trace, step.index))
     room = tree.room(request.config.max_new_tokens)
     known = [branch.trace.token_ids for branch in tree.tree.branches]

@@ -56,8 +56,8 @@ def shown_tree(view: DecodeView) -> SessionTree | None:
 
 
 def _of(view: DecodeView, trace: Trace) -> dict[str, Any] | None:
-    found = shown_tree(view)
-    return {"tree": found.tree, "selected": found.place(trace)} if found else None
+    tree = shown_tree(view)
+    return {"tree": tree.tree, "selected": tree.place(trace)} if tree else None
 
 
 TREE = PagePart("branches", figures.run_tree, _of)
@@ -65,39 +65,39 @@ TREE = PagePart("branches", figures.run_tree, _of)
 
 def draw(view: DecodeView) -> None:
     """The figure of the tree and its runs, each of which can be shown again."""
-    found = shown_tree(view)
-    if found is None or view.trace is None or (shown := found.place(view.trace)) is None:
+    tree = shown_tree(view)
+    if tree is None or view.trace is None or (shown := tree.place(view.trace)) is None:
         return
     trace = view.trace
-    names = tuple(branch.name for branch in found.tree.branches)
+    names = tuple(branch.name for branch in tree.tree.branches)
     figure.chart(
         TREE.part(view, view.trace),
         (view.number, names),
-        on_click=lambda custom: _choose(view, found, custom[0] if custom else None),
+        on_click=lambda custom: _choose(view, tree, custom[0] if custom else None),
         across=True,
     )
-    _draw_list(view, found, shown)
+    _draw_list(view, tree, shown)
     with st.container(
         key=platform.key("branch-tools"), horizontal=True, vertical_alignment="bottom", gap="small"
     ):
         key = platform.key(f"branch_name_{view.number}")
         st.text_input(
             "Name of the shown run",
-            found.tree.branches[shown].name,
+            tree.tree.branches[shown].name,
             key=key,
-            on_change=partial(_rename, view, found, trace, key),
+            on_change=partial(_rename, view, tree, trace, key),
         )
         st.button(
             "Remove it",
             key=platform.key("branch_remove"),
             icon=":material/delete:",
             disabled=not shown or "decode" in view.jobs,
-            on_click=partial(_remove, view, found, trace),
+            on_click=partial(_remove, view, tree, trace),
             help="Runs that went on from it stay. The first run of a tree stays too.",
         )
         st.download_button(
             "Tree file (JSON)",
-            lambda: tree_json(found.tree).encode(),
+            lambda: tree_json(tree.tree).encode(),
             f"{stem('tree', view.trace.config)}.json",
             "application/json",
             key=platform.key("save_tree"),
@@ -110,13 +110,13 @@ def draw(view: DecodeView) -> None:
         st.text(wrong)
 
 
-def _draw_list(view: DecodeView, found: SessionTree, shown: int) -> None:
+def _draw_list(view: DecodeView, tree: SessionTree, shown: int) -> None:
     def picked() -> None:
-        _choose(view, found, (st.session_state.get(platform.key(_KEY)) or {}).get("picked"))
+        _choose(view, tree, (st.session_state.get(platform.key(_KEY)) or {}).get("picked"))
 
     _list(
         key=platform.key(_KEY),
-        data={"rows": _rows(found.tree), "chosen": str(shown), "drawn": drawn_at()},
+        data={"rows": _rows(tree.tree), "chosen": str(shown), "drawn": drawn_at()},
         on_picked_change=picked,
     )
 
@@ -145,35 +145,39 @@ def _cells(tree: RunTree, place: int) -> tuple[str, ...]:
     )
 
 
-def _choose(view: DecodeView, found: SessionTree, choice: object) -> None:
+def _choose(view: DecodeView, tree: SessionTree, choice: object) -> None:
     """Show the run of this place, as a click on the figure or the list names it."""
     if not isinstance(choice, str | int | float) or "decode" in view.jobs:
         return
     place = int(choice) if str(choice).isdecimal() else -1
-    if 0 <= place < len(found.tree.branches) and place != found.place(view.trace):
-        _show(view, found, place)
+    if 0 <= place < len(tree.tree.branches) and place != tree.place(view.trace):
+        _show(view, tree, place)
 
 
-def _show(view: DecodeView, found: SessionTree, place: int) -> None:
-    trace, asked, from_ = found.tree.branches[place].trace, found.asked[place], found.sources[place]
+def _show(view: DecodeView, tree: SessionTree, place: int) -> None:
+    trace, request, from_ = (
+        tree.tree.branches[place].trace,
+        tree.requests[place],
+        tree.sources[place],
+    )
     page = registry.page_of(trace.config.method)
     if page is not registry.PAGES[0]:
         save.turn_to(page, trace, source=from_)
     else:
-        history.show_again(view, trace, asked, from_, page)
+        history.show_again(view, trace, request, from_, page)
     st.rerun()
 
 
-def _rename(view: DecodeView, found: SessionTree, trace: Trace, key: str) -> None:
+def _rename(view: DecodeView, tree: SessionTree, trace: Trace, key: str) -> None:
     """Give the shown run the typed name; a refused one is replaced by the name that it keeps."""
-    place = found.place(trace)
+    place = tree.place(trace)
     view.failures[_NAME] = ""
     try:
-        found.rename(trace, str(st.session_state[key]))
+        tree.rename(trace, str(st.session_state[key]))
     except DecodingError as error:
         view.failures[_NAME] = str(error)
     if place is not None:
-        st.session_state[key] = found.tree.branches[place].name
+        st.session_state[key] = tree.tree.branches[place].name
 
 
 def show_made(view: DecodeView, fork: Fork, trace: Trace) -> None:
@@ -182,7 +186,7 @@ def show_made(view: DecodeView, fork: Fork, trace: Trace) -> None:
     Raises:
         TraceError: the tree has no room for it.
     """
-    tree = view.rooted(fork.trace)
+    tree = view.ensure_tree(fork.trace)
     if tree.place(trace) is None:
         tree.require_room(1, len(trace.token_ids))
         view.keep(trace, request_of(view, fork))
@@ -196,7 +200,7 @@ def request_of(view: DecodeView, fork: Fork, seed: int | None = None) -> Request
     given."""
     trace, config = fork.trace, config_of(fork.trace.config, seed)
     made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
-    return replace(view.asked or made, config=config, draft="", given=(), fork=fork)
+    return replace(view.shown_request or made, config=config, draft="", given=(), fork=fork)
 
 
 def config_of(config: MethodConfig, seed: int | None) -> MethodConfig:
@@ -209,7 +213,7 @@ def config_of(config: MethodConfig, seed: int | None) -> MethodConfig:
     return config
 
 
-def _remove(view: DecodeView, found: SessionTree, trace: Trace) -> None:
+def _remove(view: DecodeView, tree: SessionTree, trace: Trace) -> None:
     """Forget a run; those that went on from it go on from its own parent, which is shown."""
-    if place := found.place(trace):  # None where it was removed already; the first run stays.
-        _show(view, found, found.remove(place))
+    if place := tree.place(trace):  # None where it was removed already; the first run stays.
+        _show(view, tree, tree.remove(place))

@@ -87,8 +87,8 @@ def acting_knobs(config: MethodConfig) -> list[Slider]:
 def request(read: Read = value) -> Request:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
     typed = config(lambda key: "" if key in lines.KEYS else read(key))
-    asked = replace(from_sidebar(typed, read=read), given=given_ids(read))
-    return lines.with_lines(asked, read)
+    made = replace(from_sidebar(typed, read=read), given=given_ids(read))
+    return lines.with_lines(made, read)
 
 
 def given_ids(read: Read) -> tuple[int, ...]:
@@ -96,23 +96,23 @@ def given_ids(read: Read) -> tuple[int, ...]:
 
     There are none once it has made its run.
     """
-    for key, said in st.session_state.get(platform.key(GIVEN_FOR), {}).items():
+    for key, linked in st.session_state.get(platform.key(GIVEN_FOR), {}).items():
         row = row_of(key)
-        if read(key) != (row.of_address(said) if said else row.default):
+        if read(key) != (row.of_address(linked) if linked else row.default):
             return ()
     return tuple(int(word) for word in str(read(GIVEN.key)).split(".") if word)
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range."""
-    said = {**shared.said_by(trace), "method": trace.config.method}
+    values = {**shared.control_values(trace), "method": trace.config.method}
     rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
-    return reached(rows, trace.config, said)
+    return reached(rows, trace.config, values)
 
 
 def load_controls(content: Trace | RunTree) -> None:
     """Set the controls to the settings of a run, or of a tree's first one, as far as they reach."""
-    load(said_by(content if isinstance(content, Trace) else first_run(content)))
+    load(control_values(content if isinstance(content, Trace) else first_run(content)))
 
 
 def method() -> None:
@@ -141,5 +141,5 @@ def knobs(then: Callable[[], None]) -> None:
 
 _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
 RUN_CONTROLS = RunControls(
-    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, said_by, request, given=GIVEN.key
+    (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, control_values, request, given=GIVEN.key
 )

@@ -30,10 +30,10 @@ _WORK, _KEY = "forks", "fork-list"
 _TEXT_SHOWN = 80
 _HTML = """
 <div class="table">
-<div class="head" aria-hidden="true"><span></span><span>step</span><span>instead</span
-><span title="The model's own probability of the other token, and its rank">token</span>
-<span title="Tokens of the ending in no longest common subsequence with the run's own">differ</span
-><span title="Where both endings have the same tokens as far as both go">together again</span
+<div class="head" aria-hidden="true"><span></span><span></span><span>other token</span
+><span title="The model's own probability of the other token">prob</span>
+<span title="Tokens of the ending in no longest common subsequence with the run's own">tokens</span
+><span title="Tokens before both endings go on alike, as far as both go">ending</span
 ><span title="Mean ln p of the ending's tokens less the run's, nats">ln p</span></div>
 <div class="rows" role="listbox" aria-label="Fork points"></div>
 </div>
@@ -127,13 +127,13 @@ def _draw_list(view: DecodeView, trace: Trace, points: tuple[ForkPoint, ...]) ->
 
 def _cells(point: ForkPoint) -> tuple[str, ...]:
     own, other = (visible_token(c.text, 24) for c in (point.step.chosen, point.other))
-    together = point.together_after
+    after = point.together_after
     return (
         f"step {nth(point.step.index)}",
         f"{other} for {own}",
-        f"{percent(point.other.raw_prob)}, rank {point.other.rank:,}",
-        f"{point.changed} of {point.length}",
-        "no" if together is None else f"after {counted(together, 'token')}",
+        percent(point.other.raw_prob),
+        f"{point.changed} of {point.length} differ",
+        "not together again" if after is None else f"together after {after}",
         f"{point.logprob_change:+.2f}".replace("-", "−"),
     )
 

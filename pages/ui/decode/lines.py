@@ -32,18 +32,18 @@ def token_of(model: Any, text: str, setting: str) -> int:
     raw, ids = text.encode(), model.encode(text)
 
     def is_it(token: int) -> bool:
-        own = model.token_bytes(token)
-        return bool(own == raw or (not own and model.token_text(token) == text))
+        token_bytes = model.token_bytes(token)
+        return bool(token_bytes == raw or (not token_bytes and model.token_text(token) == text))
 
     # A tokenizer may put a space before every text: then it never gives some tokens by themselves.
-    found: int | None = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
-    if found is None:
+    match: int | None = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
+    if match is None:
         parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
         raise ConfigError(
             f"The {SETTINGS[setting].name} takes single tokens, and {brief(text)} is none of this "
             f"model's ({parts or 'nothing'}): give each token a line, or name it as #id."
         )
-    return found
+    return match
 
 
 def _known_token(text: str) -> int:
@@ -52,12 +52,12 @@ def _known_token(text: str) -> int:
     Raises:
         ConfigError: none has.
     """
-    found = _TOKENS.get((shared.model(), text))
-    if found is None:
+    token = _TOKENS.get((shared.model(), text))
+    if token is None:
         raise ConfigError(
             f"Press Run: only the loaded model can tell which token of its own {brief(text)} is."
         )
-    return found
+    return token
 
 
 ROWS = tuple(
@@ -89,17 +89,17 @@ class LinesRequest(Request):
 
     def config_for(self, model: Any) -> MethodConfig:
         """The settings with the tokens' ids."""
-        found = {
+        values = {
             name: _LINES[name].read(text, partial(self._look_up, model, name))
             for name, text in self.texts
         }
-        return replace(self.config, shaping=replace(self.config.shaping, **found))
+        return replace(self.config, shaping=replace(self.config.shaping, **values))
 
     def _look_up(self, model: Any, setting: str, text: str) -> int:
         if len(_TOKENS) >= _MOST_TOKENS:
             _TOKENS.clear()
-        found = _TOKENS[self.model, text] = token_of(model, text, setting)
-        return found
+        token = _TOKENS[self.model, text] = token_of(model, text, setting)
+        return token
 
 
 def with_lines(request: Request, read: Read) -> LinesRequest:
@@ -111,5 +111,5 @@ def with_lines(request: Request, read: Read) -> LinesRequest:
     texts = tuple((name, str(read(SETTINGS[name].key))) for name in _LINES)
     for name, text in texts:
         _LINES[name].read(text, lambda _: 0)
-    given = {field.name: getattr(request, field.name) for field in fields(request)}
-    return LinesRequest(**given, texts=texts)
+    arguments = {field.name: getattr(request, field.name) for field in fields(request)}
+    return LinesRequest(**arguments, texts=texts)

@@ -28,7 +28,7 @@ def _certainty(trace: Trace, step: TokenStep) -> str:
             "nats: "
             "several share the probability, so the method decides."
         )
-    open_step = max(trace.token_steps, key=lambda one: one.entropy)
+    open_step = max(trace.token_steps, key=lambda candidate_step: candidate_step.entropy)
     where = ""
     if max(candidate.raw_prob for candidate in open_step.candidates) < _SURE:
         where = f" Step {nth(open_step.index)} is where the model was least sure."

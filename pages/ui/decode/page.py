@@ -31,13 +31,13 @@ def show() -> None:
     """The run of the current slot: its controls, then what it shows."""
     view = DecodeView.current()
     view.collect_results()
-    with frame.rail():
-        with frame.row():
+    with frame.controls_column():
+        with frame.controls_row():
             controls.method()
             bar.draw(view, controls.request)
         controls.knobs(then=redraw_knobs)
     bar.restore(view, controls.request)
-    with frame.bench():
+    with frame.figures_column():
         draw(view)
 
 
@@ -121,12 +121,12 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
 def _legend(view: DecodeView, by: str) -> None:
     """Draw the legend of the colours, or a note while the controls ask for another run."""
     page = registry.PAGES[0]
-    if said := changed.note(view, page):
-        panel.note(said, "", key="run-note")
+    if note := changed.note(view, page):
+        panel.note(note, "", key="run-note")
     else:
         token_strip.draw_legend(by, style.theme())
-    changed.tell_address(view, page)
-    state.tell_given(view)
+    changed.write_address(view, page)
+    state.write_given(view)
     address.keep()
 
 
@@ -135,7 +135,7 @@ def _step(view: DecodeView) -> None:
     if view.trace is None or view.step is None:
         return
     tabs.draw_step(view, view.trace, view.step)
-    state.tell_step(view)
+    state.write_step(view)
     address.keep()
 
 

@@ -55,11 +55,11 @@ def timed_runs(
 
     Times of now stand beside each other only, never beside those that a run recorded.
     """
-    found = view.compared
-    if found is None:
+    compared = view.compared
+    if compared is None:
         return [("Cache on" if trace.config.use_cache else "Cache off", trace)], []
-    runs = [("Cache on", median_run(found.on)), ("Cache off", median_run(found.off))]
-    return runs, list(found)
+    runs = [("Cache on", median_run(compared.on)), ("Cache off", median_run(compared.off))]
+    return runs, list(compared)
 
 
 HEATMAP = PagePart("heatmap", figures.probability_heatmap, _selected, windows=_windows)

@@ -20,11 +20,11 @@ from pages.ui.run.parts import saved_parts
 
 def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole run in windows, the selected step, and what its tabs show."""
-    own = strategy_of(trace.config).parts.values()
-    found = saved_parts((HEATMAP, *STEP, *own, *RUN, FORKS, TREE), view, trace, paper)
+    of_strategy = strategy_of(trace.config).parts.values()
+    figures = saved_parts((HEATMAP, *STEP, *of_strategy, *RUN, FORKS, TREE), view, trace, paper)
     if view.compared is None:
-        found.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))
-    return found
+        figures.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))
+    return figures
 
 
 def tables(view: DecodeView, trace: Trace) -> Tables:  # noqa: ARG001

@@ -29,7 +29,7 @@ LOOK, BRANCHES = "look", "Branches"
 # In the address.
 _STEP, _GIVEN = "step", "given"
 # In the session: what a link says of the inputs for which it gives tokens.
-GIVEN_FOR, _TOLD = "given_for", ("model", "prompt", "method")
+GIVEN_FOR, _GIVEN_KEYS = "given_for", ("model", "prompt", "method")
 _OTHERWISE = "its most uncertain one is selected"
 
 
@@ -68,7 +68,7 @@ class DecodeView(View):
         linked: the step as the link which opened the page names it, until a run has shown it.
         trees: of the runs that went on from each other, the newest last.
         forked: runs whose fork points were found, the newest last.
-        rooting: the tree that the asked run will belong to; not in `trees` until it has two runs.
+        pending_tree: tree of the requested run; it joins `trees` once it has two runs.
     """
 
     key: ClassVar[str] = "view"
@@ -81,22 +81,22 @@ class DecodeView(View):
     linked: str = ""
     trees: list[SessionTree] = field(default_factory=list)
     forked: list[ForkedRun] = field(default_factory=list)
-    rooting: SessionTree | None = None
+    pending_tree: SessionTree | None = None
 
     @classmethod
     def initial(cls) -> Self:
         """The example, at the step that the address names, else at the most uncertain one."""
-        found = super().initial()
-        found.linked = st.query_params.get(platform.key(_STEP), "")
+        view = super().initial()
+        view.linked = st.query_params.get(platform.key(_STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
-            follow_link(found, _OTHERWISE)
+            follow_link(view, _OTHERWISE)
         else:  # For Run, where the link's run waits for it.
-            given = platform.key(_GIVEN)
-            st.session_state[given] = st.query_params.get(given, "")
+            name_of_given = platform.key(_GIVEN)
+            st.session_state[name_of_given] = st.query_params.get(name_of_given, "")
             st.session_state[platform.key(GIVEN_FOR)] = {
-                name: st.query_params.get(platform.key(name), "") for name in _TOLD
+                name: st.query_params.get(platform.key(name), "") for name in _GIVEN_KEYS
             }
-        return found
+        return view
 
     @classmethod
     def elsewhere(cls) -> Self:
@@ -108,9 +108,13 @@ class DecodeView(View):
         """Look at another run."""
         super().show(trace, source)
         self.prompt_first = 0
-        given, fork = (self.asked.given, self.asked.fork) if self.asked else ((), None)
-        own = len(given) - 1 if given else most_open_step(trace)
-        self.select(own if fork is None else fork.at_step)
+        given_ids, fork = (
+            (self.shown_request.given, self.shown_request.fork)
+            if self.shown_request
+            else ((), None)
+        )
+        at_step = len(given_ids) - 1 if given_ids else most_open_step(trace)
+        self.select(at_step if fork is None else fork.at_step)
         if source == "run":
             st.session_state.pop(platform.key(_GIVEN), None)
             follow_link(self, _OTHERWISE)
@@ -132,10 +136,12 @@ class DecodeView(View):
         found = (run.points for run in reversed(self.forked) if run.trace.steps is trace.steps)
         return next(found, ())
 
-    def rooted(self, trace: Trace) -> SessionTree:
+    def ensure_tree(self, trace: Trace) -> SessionTree:
         """Return the tree that the shown run belongs to; a new one where it is in none."""
-        self.rooting = self.tree_of(trace) or SessionTree.of(trace, self.asked, self.source)
-        return self.rooting
+        self.pending_tree = self.tree_of(trace) or SessionTree.of(
+            trace, self.shown_request, self.source
+        )
+        return self.pending_tree
 
     def _keep_tree(self, tree: SessionTree) -> None:
         self.trees = [*self.trees, tree][-MOST_TREES:]
@@ -145,19 +151,24 @@ class DecodeView(View):
         elif tree.sources[0] != "run":
             super().keep(root, None)
 
-    def keep(self, trace: Trace, asked: Request | None) -> None:
+    def keep(self, trace: Trace, request: Request | None) -> None:
         """Keep a run in the tree of the run that it went on from, else in the list of runs."""
-        fork = asked.fork if asked else None
+        fork = request.fork if request else None
         tree = self.tree_of(fork.trace) if fork else None
-        if fork and tree is None and self.rooting and self.rooting.place(fork.trace) is not None:
-            tree = self.rooting
+        if (
+            fork
+            and tree is None
+            and self.pending_tree
+            and self.pending_tree.place(fork.trace) is not None
+        ):
+            tree = self.pending_tree
             self._keep_tree(tree)
         if fork and tree:
-            tree.grow(fork, trace, asked)
+            tree.grow(fork, trace, request)
             if len(tree.tree.branches) == 2:
                 st.session_state[platform.key(LOOK)] = BRANCHES
         else:
-            super().keep(trace, asked)
+            super().keep(trace, request)
 
     def collect(self, name: str, result: Any) -> None:
         """Take over what a job has left; runs that grew together stay beside the shown one."""
@@ -171,8 +182,8 @@ class DecodeView(View):
                 st.session_state.pop(platform.key(_GIVEN), None)
             return
         self.failure = self.failures[name]
-        for trace, asked in result or ():
-            self.keep(trace, asked)
+        for trace, request in result or ():
+            self.keep(trace, request)
 
     def source_of(self, trace: Trace) -> Source:
         tree = self.tree_of(trace)
@@ -186,12 +197,12 @@ class DecodeView(View):
         texts = (texts_in(trace)(token_id) for trace in reversed(runs))
         return super().text_of(token_id) or next(filter(None, texts), "")
 
-    def follow(self, other: DecodeView) -> None:
+    def follow(self, source_view: DecodeView) -> None:
         """Look at the run and the step of another slot."""
-        if other is not self and other.trace is not None:
-            self.show(other.trace, other.source)
-            self.asked = other.asked
-            self.select(other.selected)
+        if source_view is not self and source_view.trace is not None:
+            self.show(source_view.trace, source_view.source)
+            self.shown_request = source_view.shown_request
+            self.select(source_view.selected)
 
     @property
     def untouched(self) -> bool:
@@ -213,25 +224,25 @@ def follow_link(view: LinkedStep, otherwise: str) -> None:
     if step is not None and step < len(view.steps):
         view.select(step)
     elif view.linked:
-        told = f"{link.quoted(view.linked)} in the link is no step of this run"
-        link.tell(f"{told} (links count from 0): {otherwise}.")
+        problem = f"{link.quoted(view.linked)} in the link is no step of this run"
+        link.report(f"{problem} (links count from 0): {otherwise}.")
     view.linked = ""
 
 
-def tell_step(view: DecodeView) -> None:
+def write_step(view: DecodeView) -> None:
     """Let the address name the selected step, where it isn't the one that is shown first."""
     first = view.trace is None or view.selected == most_open_step(view.trace)
     waits = view.linked and view.active("decode")
     if not waits:
-        address.tell(_STEP, None if first else str(view.selected))
+        address.write(_STEP, None if first else str(view.selected))
 
 
-def tell_given(view: DecodeView) -> None:
+def write_given(view: DecodeView) -> None:
     """Let the address name the tokens that the shown run was given."""
     waits = st.session_state.get(platform.key(_GIVEN)) or "decode" in view.jobs
     if view.trace is not None and not waits:
         words = given_tokens(view.trace) if view.source == "run" else ""
-        address.tell(_GIVEN, words if 0 < len(words) <= MAX_GIVEN else None)
+        address.write(_GIVEN, words if 0 < len(words) <= MAX_GIVEN else None)
 
 
 def uncertain_steps(trace: Trace) -> list[int]:

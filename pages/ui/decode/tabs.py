@@ -40,10 +40,10 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     shaped = work.selected(view, trace, step)
     depends = (view.number, step.index, shaped.trace.config)
     # What can't be shaped is the run's own step, whatever the knobs say.
-    offer = None if shaped.waiting or shaped.error else _offer(view, trace)
-    chart = partial(figure.chart, depends=depends, ahead=offer)
+    prefetch = None if shaped.waiting or shaped.error else _prefetch(view, trace)
+    chart = partial(figure.chart, depends=depends, ahead=prefetch)
     first, second = _step_parts(view, shaped)
-    figure.said(settings_caption(trace), settings_caption(shaped.trace))
+    figure.omit_captions(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key=platform.key("step"), gap="small"):
         _step_head(view, trace, shaped)
         with st.container(key=platform.key("pair")):
@@ -60,7 +60,7 @@ def _step_parts(view: DecodeView, shaped: work.Shaped) -> list[Part]:
     return [row.part(view, shaped.trace, step=shaped.step) for row in rows]
 
 
-def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
+def _prefetch(view: DecodeView, trace: Trace) -> ahead.Prefetch | None:
     """The figures of all steps under all knobs, as far as that takes no run of the model."""
     try:
         config = controls.config()
@@ -76,7 +76,7 @@ def _offer(view: DecodeView, trace: Trace) -> ahead.Offer | None:
         return {part.name: look.drawing(part.drawn()) for part in _step_parts(view, shaped)}
 
     inputs = {token_strip.KEY: (view.selected, link.whole), **knob_rows.inputs(rows)}
-    return ahead.offer("step", (view.number, *look.key, fixed), inputs, build)
+    return ahead.prefetch("step", (view.number, *look.key, fixed), inputs, build)
 
 
 def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None:
@@ -180,7 +180,9 @@ def _open_in_lab(view: DecodeView) -> None:
 def _open_inside(view: DecodeView) -> None:
     if view.trace is not None:
         with slot.use(slot.PAGE):
-            registry.OPEN_INSIDE(view.trace, view.selected, source=view.source, asked=view.asked)
+            registry.OPEN_INSIDE(
+                view.trace, view.selected, source=view.source, request=view.shown_request
+            )
         st.rerun()
 
 

@@ -42,18 +42,18 @@ class SessionTree:
     """A tree of runs.
 
     Args:
-        asked: for each run, what it was asked for; None for a run that was not made here.
+        requests: the request of each run; None for a run that was not made here.
         sources: for each run, where the page has it from.
     """
 
     tree: RunTree
-    asked: list[Request | None]
+    requests: list[Request | None]
     sources: list[Source]
 
     @classmethod
-    def of(cls, trace: Trace, asked: Request | None, source: Source) -> Self:
+    def of(cls, trace: Trace, request: Request | None, source: Source) -> Self:
         """Return the tree of one run."""
-        return cls(RunTree.of(trace, _ROOT.get(source, "First run")), [asked], [source])
+        return cls(RunTree.of(trace, _ROOT.get(source, "First run")), [request], [source])
 
     @classmethod
     def of_file(cls, tree: RunTree) -> Self:
@@ -87,20 +87,20 @@ class SessionTree:
                 + (" Remove a branch first." if len(self.tree.branches) > 1 else "")
             )
 
-    def grow(self, fork: Fork, trace: Trace, asked: Request | None) -> None:
+    def grow(self, fork: Fork, trace: Trace, request: Request | None) -> None:
         """Add the run that went on from a run of the tree."""
         parent = self.place(fork.trace)
         if parent is not None and len(self.tree.branches) < MAX_RUNS:
             at = min(fork.at_step, len(trace.token_ids))
             self.tree = self.tree.grown(parent, at, trace, _name(fork, trace))
-            self.asked.append(asked)
+            self.requests.append(request)
             self.sources.append("run")
 
     def remove(self, place: int) -> int:
         """Take a run out, and return the place of the run that it went on from."""
         parent = self.tree.branches[place].parent
         self.tree = self.tree.without(place)
-        del self.asked[place], self.sources[place]
+        del self.requests[place], self.sources[place]
         return parent or 0
 
     def rename(self, trace: Trace, name: str) -> None:
@@ -120,8 +120,8 @@ class SessionTree:
 
 def _name(fork: Fork, trace: Trace) -> str:
     """Name a run by the tokens that it was given, else by its seed."""
-    given = trace.token_steps[fork.at_step :][: len(fork.token_ids)]
-    text = fork.text or "".join(step.chosen.text for step in given)
+    given_steps = trace.token_steps[fork.at_step :][: len(fork.token_ids)]
+    text = fork.text or "".join(step.chosen.text for step in given_steps)
     if not text:
         return f"seed {getattr(trace.config, 'seed', 0)}"
     return visible_token(" ".join(text.split()) or text, NAME_LIMIT)

@@ -93,16 +93,16 @@ def shaped(view: DecodeView, trace: Trace, step: TokenStep, config: MethodConfig
         return Shaped(step, trace)
 
     def make() -> Shaped:
-        read_for, found = view.cached.get("logits", (None, None))
+        read_for, read_logits = view.cached.get("logits", (None, None))
         if read_for != (view.number, step.index) or not strategy_of(config).reshapes:
             raise NotReadError
         from core.decoding.autoregressive.reshape import reshape_step
 
-        model, logits = found
-        asked = replace(config, top_candidates=trace.config.top_candidates)
+        model, logits = read_logits
+        shaped_config = replace(config, top_candidates=trace.config.top_candidates)
         previous = [*trace.prompt_ids, *trace.token_ids[: step.index]]
-        reshaped = reshape_step(model, logits, previous, asked, step.index)
-        return Shaped(reshaped, replace(trace, config=asked), changed=True)
+        reshaped = reshape_step(model, logits, previous, shaped_config, step.index)
+        return Shaped(reshaped, replace(trace, config=shaped_config), changed=True)
 
     return view.memo("reshaped", (view.number, step.index, config), make)
 

@@ -32,10 +32,12 @@ _OPEN, _SHUT = "⟦", "⟧"
 
 def draw(view: EvaluateView, evaluation: Evaluation) -> None:
     """The chosen question's answers in every way, its references, and the inputs."""
-    asked = {question.key: question for question in evaluation.plan.questions.questions}
-    names = {key: f"{at}. {one.question}" for at, (key, one) in enumerate(asked.items(), start=1)}
+    questions = {question.key: question for question in evaluation.plan.questions.questions}
+    names = {
+        key: f"{at}. {entry.question}" for at, (key, entry) in enumerate(questions.items(), start=1)
+    }
     key = choose("asked_question", "Question", names)
-    question = asked[key]
+    question = questions[key]
     st.text(f"Right: {' | '.join(question.answers)}")
     rows = [row for row in evaluation.rows if row.question == key]
     narrow = style.narrow()
@@ -124,18 +126,18 @@ def address_of(way: Way, question: Question) -> str:
         finish_reason="length",
         timings=Timings(0.0, 0.0, 0.0),
     )
-    said = controls.said_by(run) | {"model": way.model, "prompt": prompt, "chat": chat}
-    said |= {"system": way.system if chat else ""}
+    values = controls.control_values(run) | {"model": way.model, "prompt": prompt, "chat": chat}
+    values |= {"system": way.system if chat else ""}
     if controls.draft and way.draft:
-        said[controls.draft] = way.draft
+        values[controls.draft] = way.draft
     rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
     if controls.draft:
         rows[controls.draft] = row_of(controls.draft)
     parameters = {
-        key: link_run.parameter(row, said[key]) for key, row in rows.items() if key in said
+        key: link_run.parameter(row, values[key]) for key, row in rows.items() if key in values
     }
-    told = {key: word for key, word in parameters.items() if word is not None}
-    return f"/{page.path}?{urlencode({**told, 'run': '1'})}"
+    query = {key: word for key, word in parameters.items() if word is not None}
+    return f"/{page.path}?{urlencode({**query, 'run': '1'})}"
 
 
 def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> None:
@@ -152,15 +154,17 @@ def _inputs(view: EvaluateView, evaluation: Evaluation, question: Question) -> N
     )
     if view.rendered is None or view.rendered[0] != (evaluation.plan.ways, question):
         return
-    for one in view.rendered[1]:
-        st.text(one.way)
-        for sentence in one.warnings:
+    for entry in view.rendered[1]:
+        st.text(entry.way)
+        for sentence in entry.warnings:
             st.text(sentence)
-        if one.failure:
-            st.text(one.failure)
+        if entry.failure:
+            st.text(entry.failure)
             continue
-        st.code(one.target, language=None, wrap_lines=True)
-        st.text(f"{counted(len(one.target_ids), 'token')}: {' '.join(map(str, one.target_ids))}")
-        if one.draft and one.draft_ids != one.target_ids:
+        st.code(entry.target, language=None, wrap_lines=True)
+        st.text(
+            f"{counted(len(entry.target_ids), 'token')}: {' '.join(map(str, entry.target_ids))}"
+        )
+        if entry.draft and entry.draft_ids != entry.target_ids:
             st.text("The draft reads")
-            st.code(one.draft, language=None, wrap_lines=True)
+            st.code(entry.draft, language=None, wrap_lines=True)

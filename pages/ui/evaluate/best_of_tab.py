@@ -26,5 +26,5 @@ def draw(evaluation: Evaluation) -> None:
     names = {way.name: table_text(way.name) for way in ways}
     name = choose("best_of_way", "Way", names) if len(names) > 1 else ways[0].name
     sampled = of_way(evaluation, name)
-    said = f"{plain_name(name, 60)} · {caption(evaluation)}"
-    rules_of_n.draw(sampled, said, (name, len(evaluation.rows)))
+    title = f"{plain_name(name, 60)} · {caption(evaluation)}"
+    rules_of_n.draw(sampled, title, (name, len(evaluation.rows)))

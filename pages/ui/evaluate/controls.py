@@ -29,16 +29,16 @@ def load_controls(_: Any) -> None:
 
 def choose(key: str, label: str, words: Mapping[str, str]) -> str:
     """One of what an evaluation holds, by its words; the address tells its place, from 0."""
-    options, said = list(words), st.query_params.get(key)
-    if said is not None and key not in st.session_state:
-        place = link.whole(said)
+    options, linked = list(words), st.query_params.get(key)
+    if linked is not None and key not in st.session_state:
+        place = link.whole(linked)
         if place is not None and place < len(options):
             st.session_state[key] = options[place]
         else:
-            told = f"{label}: {link.quoted(said)} in the link is none of {len(options)}"
-            link.tell(f"{told} (links count from 0): the first one is shown.")
+            problem = f"{label}: {link.quoted(linked)} in the link is none of {len(options)}"
+            link.report(f"{problem} (links count from 0): the first one is shown.")
     chosen = st.selectbox(
         label, options, format_func=words.__getitem__, key=key, persist_state="session"
     )
-    address.tell(key, str(options.index(chosen)) if chosen != options[0] else None)
+    address.write(key, str(options.index(chosen)) if chosen != options[0] else None)
     return chosen

@@ -19,13 +19,13 @@ from core.export.web.run_page import PageText, run_page
 from core.figures.base.labels import plain_name
 from core.figures.evaluate.words import caption
 from pages.ui.run.files import archive
-from pages.ui.run.files.archive import Shelf
+from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets.controls import figure_choices
 
 
 def draw(evaluation: Evaluation) -> None:
     """The menu of downloads; each is made when it is asked for."""
-    own = evaluation.plan.questions.name.split(",")[0]
+    set_name = evaluation.plan.questions.name.split(",")[0]
     kinds = [
         ("All rows, to go on with (JSONL)", "rows", lambda: file_of(evaluation), "jsonl"),
         ("All runs (CSV)", "runs", lambda: csv_file(frame_of(evaluation)), "csv"),
@@ -34,7 +34,7 @@ def draw(evaluation: Evaluation) -> None:
     if find_spec("pyarrow") is not None:
         kinds.insert(2, ("All runs (Parquet)", "parquet", lambda: parquet(evaluation), "parquet"))
     st.download_button(
-        "Plan (YAML)", lambda: write_plan(evaluation.plan, own), "plan.yaml", key="save_plan",
+        "Plan (YAML)", lambda: write_plan(evaluation.plan, set_name), "plan.yaml", key="save_plan",
         type="tertiary", on_click="ignore", icon=":material/download:",
     )  # fmt: skip
     with st.popover("Save", icon=":material/save:", key="save-evaluation"):
@@ -44,7 +44,7 @@ def draw(evaluation: Evaluation) -> None:
                 on_click="ignore", icon=":material/download:",
             )  # fmt: skip
         archive.button(
-            Shelf(
+            ArchiveSource(
                 "evaluation",
                 "evaluate",
                 partial(evaluation_subject, evaluation),
@@ -67,12 +67,12 @@ def web_page(evaluation: Evaluation) -> bytes:
         ["asked", "expected", "way", "right", "counted", "text", "failure"]
     ]
     title = f"Evaluation: {evaluation.plan.questions.name}"
-    said = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
+    progress = f"{len(evaluation.rows):,} of {evaluation.plan.total:,} runs"
     run = PageText(
         title=plain_name(title, 120),
         settings=caption(evaluation),
         prompt="",
-        text=said,
+        text=progress,
         notes=[*evaluation_tables(evaluation), ("Every run.", replies)],
     )
     return run_page(run, evaluation_parts(evaluation), figure_choices.theme())

@@ -13,7 +13,7 @@ from core.figures.base.labels import table_text
 from pages.ui import platform
 from pages.ui.evaluate import answers, best_of_tab, files, plans, work
 from pages.ui.evaluate.controls import OWN
-from pages.ui.evaluate.state import EvaluateView, shown, unfinished, wanted
+from pages.ui.evaluate.state import EvaluateView, chosen_plan, shown, unfinished
 from pages.ui.run import jobs
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
@@ -64,12 +64,12 @@ def controls(view: EvaluateView) -> None:
         key="start_evaluation",
         stop_key="stop_evaluation",
         type="primary",
-        disabled=wanted(view) is None,
+        disabled=chosen_plan(view) is None,
     )
 
 
 def _start(view: EvaluateView) -> None:
-    plan, which = wanted(view), str(value("lesson"))
+    plan, which = chosen_plan(view), str(value("lesson"))
     if plan is not None:
         view.attempt("evaluate", lambda: work.evaluate(view, which, plan, unfinished(view)))
 
@@ -88,7 +88,9 @@ def draw(view: EvaluateView) -> None:
 def _figures(view: EvaluateView) -> None:
     evaluation, which = shown(view), str(value("lesson"))
     if evaluation is None:
-        st.text(NO_PLAN if wanted(view) is None else "Press Run: nothing was run of this plan yet.")
+        st.text(
+            NO_PLAN if chosen_plan(view) is None else "Press Run: nothing was run of this plan yet."
+        )
         return
     _words(view, evaluation, which)
     key = (which, view.version, len(evaluation.rows))
@@ -123,8 +125,8 @@ def _words(view: EvaluateView, evaluation: Evaluation, which: str) -> None:
         files.draw(evaluation)
     if failed := failures(evaluation):
         with st.container(key="failed-ways"):
-            for one in failed:
-                st.text(one.sentence)
+            for failure in failed:
+                st.text(failure.sentence)
 
 
 def _about(view: EvaluateView, evaluation: Evaluation, which: str) -> str:
@@ -164,19 +166,19 @@ def _share(value: float | None) -> str:
 
 def _costs(evaluation: Evaluation) -> None:
     """Means a run."""
-    found = results(evaluation)
+    rows = results(evaluation)
     table.draw(
         "costs",
         {
-            "way": [table_text(one.way) for one in found],
-            "tokens": [one.tokens for one in found],
-            "target forwards": [one.forwards for one in found],
-            "draft forwards": [one.draft_forwards for one in found],
-            "seconds": [one.seconds for one in found],
-            "accepted": [_share(one.acceptance) for one in found],
-            "F1": [one.f1 for one in found],
-            "reference, nats a token": [one.reference_logprob for one in found],
-            "with template text": [one.leaks for one in found],
+            "way": [table_text(row.way) for row in rows],
+            "tokens": [row.tokens for row in rows],
+            "target forwards": [row.forwards for row in rows],
+            "draft forwards": [row.draft_forwards for row in rows],
+            "seconds": [row.seconds for row in rows],
+            "accepted": [_share(row.acceptance) for row in rows],
+            "F1": [row.f1 for row in rows],
+            "reference, nats a token": [row.reference_logprob for row in rows],
+            "with template text": [row.leaks for row in rows],
         },
         numbers={
             **dict.fromkeys(("tokens", "target forwards", "draft forwards"), "%.1f"),

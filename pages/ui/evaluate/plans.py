@@ -49,14 +49,14 @@ def draw(view: EvaluateView) -> None:
 
 def _reopened(view: EvaluateView) -> None:
     """Look at rows that were kept; those that are missing can be run."""
-    given = st.session_state.get("rows_file")
-    if not given:
+    upload = st.session_state.get("rows_file")
+    if not upload:
         return
     view.refused = ""
     try:
-        found = read_evaluation(content_of(given))
-        view.plan = replace(found.plan, revisions=())
-        view.made[OWN] = found
+        evaluation = read_evaluation(content_of(upload))
+        view.plan = replace(evaluation.plan, revisions=())
+        view.made[OWN] = evaluation
         view.version += 1
         st.session_state["lesson"] = OWN
     except DecodingError as error:
@@ -65,11 +65,17 @@ def _reopened(view: EvaluateView) -> None:
 
 def _uploaded(view: EvaluateView) -> None:
     view.refused, view.plan = "", None
-    given, asked = (st.session_state.get(key) for key in ("plan_file", "questions_file"))
+    plan_file, questions_file = (
+        st.session_state.get(key) for key in ("plan_file", "questions_file")
+    )
     try:
-        view.questions = read_questions(content_of(asked), asked.name) if asked else None
-        if given:
-            view.plan = read_plan(content_of(given), view.questions, str(value("model")))
+        view.questions = (
+            read_questions(content_of(questions_file), questions_file.name)
+            if questions_file
+            else None
+        )
+        if plan_file:
+            view.plan = read_plan(content_of(plan_file), view.questions, str(value("model")))
             st.session_state["lesson"] = OWN
     except DecodingError as error:
         view.refused = str(error)

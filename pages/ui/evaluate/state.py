@@ -51,10 +51,10 @@ class EvaluateView(View):
         super().collect(name, result)
         if name == "evaluate" and self.live is not None:
             which, so_far = self.live
-            found = result or so_far
+            evaluation = result or so_far
             self.live = None
-            if found.rows:
-                self.made[which] = found
+            if evaluation.rows:
+                self.made[which] = evaluation
             self.version += 1
 
 
@@ -73,13 +73,13 @@ def shown(view: EvaluateView) -> Evaluation | None:
     return view.made.get(which) or lesson(which)
 
 
-def wanted(view: EvaluateView) -> EvaluationPlan | None:
+def chosen_plan(view: EvaluateView) -> EvaluationPlan | None:
     """The plan that Run would run; None where there is none yet."""
     which = str(value("lesson"))
     if which == OWN:
         return view.plan
-    found = lesson(which)
-    return replace(found.plan, revisions=()) if found else None
+    stored = lesson(which)
+    return replace(stored.plan, revisions=()) if stored else None
 
 
 def same_plan(evaluation: Evaluation, plan: EvaluationPlan | None) -> bool:
@@ -89,7 +89,7 @@ def same_plan(evaluation: Evaluation, plan: EvaluationPlan | None) -> bool:
 
 def unfinished(view: EvaluateView) -> Evaluation | None:
     """One's own stopped run of the chosen plan."""
-    found = view.made.get(str(value("lesson")))
-    if found is None or found.complete or not same_plan(found, wanted(view)):
+    evaluation = view.made.get(str(value("lesson")))
+    if evaluation is None or evaluation.complete or not same_plan(evaluation, chosen_plan(view)):
         return None
-    return found
+    return evaluation

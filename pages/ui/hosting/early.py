@@ -37,8 +37,10 @@ class EarlyScripts:
 @cache
 def _links() -> tuple[tuple[bytes, bytes], ...]:
     """Return a header for each script that exists."""
-    found = (file for name in _NAMES for file in Path(get_static_dir()).glob(f"static/js/{name}.*"))
+    scripts = (
+        file for name in _NAMES for file in Path(get_static_dir()).glob(f"static/js/{name}.*")
+    )
     kind = "rel=modulepreload; crossorigin"
-    named = [f"<./static/js/{file.name}>; {kind}" for file in found]
+    named = [f"<./static/js/{file.name}>; {kind}" for file in scripts]
     named.append(f"<{SCRIPT}>; rel=preload; as=script")
     return tuple((b"link", link.encode()) for link in named)

@@ -19,15 +19,15 @@ OFF = "The endpoint is switched off on this server (DECODING_EXPLORER_API)."
 @cache
 def service() -> Service:
     """Return this process's service; closed by the operator's setting or for want of a key."""
-    own = settings()
-    unguarded = NO_KEY if reach.shared() and not own.api_keys else ""
+    config = settings()
+    unguarded = NO_KEY if reach.shared() and not config.api_keys else ""
     return Service(
         load=models.load,
         offered=models.offered,
         queue=QUEUE,
         workers=models.workers(),
-        keys=own.api_keys,
-        closed=unguarded if own.api else OFF,
+        keys=config.api_keys,
+        closed=unguarded if config.api else OFF,
     )
 
 
@@ -36,6 +36,6 @@ def endpoint_routes() -> list[BaseRoute]:
     return routes(service(), settings().api_origins)
 
 
-def said(url: str) -> str:
+def start_line(url: str) -> str:
     """Return the endpoint's line in the server's start message."""
     return f"  {service().closed or f'OpenAI-compatible endpoint: {url}/v1'}\n"

@@ -15,8 +15,8 @@ class ClosedMetrics:
         self.is_open = is_open
 
     async def __call__(self, scope: AsgiMessage, receive: Receive, send: Send) -> None:
-        asked = scope["type"] == "http" and scope["path"].rstrip("/").endswith(PATH)
-        if asked and not self.is_open:
+        is_metrics = scope["type"] == "http" and scope["path"].rstrip("/").endswith(PATH)
+        if is_metrics and not self.is_open:
             await answer(send, 404, "Not Found\n")
         else:
             await self.app(scope, receive, send)

@@ -68,7 +68,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:  # noqa: ARG001
     messages.send_news_only()
     containers.keep_opened()
     url = get_url(get_display_address(st.get_option("server.address") or "0.0.0.0"))
-    print(f"\n  Decoding Explorer is at {url}\n{endpoint.said(url)}", flush=True)
+    print(f"\n  Decoding Explorer is at {url}\n{endpoint.start_line(url)}", flush=True)
     asyncio.get_running_loop().call_later(_IDLE_SECONDS, models.warm_up)
     if not st.get_option("server.headless"):
         asyncio.get_running_loop().call_soon(open_browser, url)

@@ -21,8 +21,8 @@ _SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</s
 @cache
 def html() -> str:
     """Return the HTML."""
-    own = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
-    return own.replace("<head>", f"<head>\n    {_SERVER}", 1)
+    page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
+    return page.replace("<head>", f"<head>\n    {_SERVER}", 1)
 
 
 def routes() -> list[BaseRoute]:

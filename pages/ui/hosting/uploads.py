@@ -120,11 +120,11 @@ def _size(file: UploadedFileRec) -> int:
 
 
 def _manager() -> MemoryUploadedFileManager:
-    found = runtime.get_instance().uploaded_file_mgr
-    assert isinstance(found, MemoryUploadedFileManager)
-    return found
+    manager = runtime.get_instance().uploaded_file_mgr
+    assert isinstance(manager, MemoryUploadedFileManager)
+    return manager
 
 
 def _length(scope: AsgiMessage) -> int | None:
-    found = [value for name, value in scope["headers"] if name == b"content-length"]
-    return int(found[0]) if len(found) == 1 and found[0].isdigit() else None
+    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
+    return int(lengths[0]) if len(lengths) == 1 and lengths[0].isdigit() else None

@@ -49,42 +49,44 @@ class Picture(NamedTuple):
     places: dict[str, tuple[str, int]]
 
 
-def picture(trace: Trace, step: TokenStep, found: Recorded | None, waiting: str) -> Picture:
+def picture(trace: Trace, step: TokenStep, recorded: Recorded | None, waiting: str) -> Picture:
     """The way from the text to the token and back to text, with a step's values.
 
     Args:
-        found: the recording; None until it is there.
+        recorded: the recording; None until it is there.
         waiting: why there are no functions yet.
     """
     rows = _Rows()
-    calls: Sequence[FunctionCall] = found.path.calls if found else ()
-    started = prompt_call(found.path) if found else None
-    made = step_call(found.path, step.index) if found else None
-    note = waiting if found is None else ""
+    calls: Sequence[FunctionCall] = recorded.path.calls if recorded else ()
+    started = prompt_call(recorded.path) if recorded else None
+    made = step_call(recorded.path, step.index) if recorded else None
+    note = waiting if recorded is None else ""
     before = [
-        _load(trace, found) | rows.of("load", []),
+        _load(trace, recorded) | rows.of("load", []),
         _request(trace) | rows.of("request", calls_in(calls, "request")),
         _chat(trace) | rows.of("chat", calls_in(calls, "chat")),
         _encode(trace) | rows.of("ids", calls_in(calls, "ids")),
     ]
-    prompt = _prompt(started, found) | rows.of("prompt", [started] if started else [])
-    late = "" if made or found is None else "This step lies beyond what is recorded here."
+    prompt = _prompt(started, recorded) | rows.of("prompt", [started] if started else [])
+    late = "" if made or recorded is None else "This step lies beyond what is recorded here."
     acts = {
-        "forward": _forward(trace, step, found, started if step.index == 0 else made),
+        "forward": _forward(trace, step, recorded, started if step.index == 0 else made),
         "logits": _logits(step),
         "shaping": _shaping(trace, step),
         "draw": _draw(trace, step),
         "text": _text(trace, step),
     }
     forward_calls = [] if step.index == 0 else _acts(made, "forward")
-    own = {
+    calls_by_box = {
         "forward": forward_calls,
         "logits": [],
         "shaping": _acts(made, "shaping"),
         "draw": _acts(made, "draw"),
         "text": [*_acts(made, "text"), *_acts(made, "record")],
     }
-    inside = [box | rows.of(name, own[name]) | _note(note or late) for name, box in acts.items()]
+    inside = [
+        box | rows.of(name, calls_by_box[name]) | _note(note or late) for name, box in acts.items()
+    ]
     after = [
         _finish(trace) | rows.of("finish", calls_in(calls, "finish")),
         _answer(trace) | rows.of("answer", calls_in(calls, "answer")),
@@ -117,11 +119,16 @@ class _Rows:
     def of(self, box: str, calls: Iterable[FunctionCall]) -> Data:
         """The rows of a box."""
         self._left = _MOST_ROWS
-        found = list(calls)
-        seconds = sum(call.seconds for call in found)
-        took = duration(seconds) if found else ""
+        recorded_calls = list(calls)
+        seconds = sum(call.seconds for call in recorded_calls)
+        took = duration(seconds) if recorded_calls else ""
         number = _NUMBERS.get(box, "")
-        return {"id": box, "number": number, "took": took, "rows": self._rows(fold(found), box, 0)}
+        return {
+            "id": box,
+            "number": number,
+            "took": took,
+            "rows": self._rows(fold(recorded_calls), box, 0),
+        }
 
     def _rows(self, rows: Sequence[FoldedRow], above: str, depth: int) -> list[Data]:
         if depth >= _DEEPEST:
@@ -137,11 +144,11 @@ class _Rows:
     def _row(self, row: FoldedRow, name: str, depth: int) -> Data:
         inner = self._rows(row.inside(), name, depth + 1)
         call = row.first
-        said: Data = {"id": name, "x": row.times, "ms": duration(row.seconds), "rows": inner}
+        data: Data = {"id": name, "x": row.times, "ms": duration(row.seconds), "rows": inner}
         if len(row.functions) > 1:
-            return said | {"name": f"loop: {', '.join(row.functions)}"}
+            return data | {"name": f"loop: {', '.join(row.functions)}"}
         self.places[name] = (call.file, call.line)
-        return said | {
+        return data | {
             "name": call.function + (" (goes on)" if call.resumed else ""),
             "place": f"{call.file}:{call.line}",
             "in": [[key, text] for key, text in call.arguments],
@@ -157,10 +164,10 @@ def _chip(text: str, value: str, share: float | None = None, *, chosen: bool = F
     return {"text": text, "value": value, "share": share, "chosen": chosen}
 
 
-def _load(trace: Trace, found: Recorded | None) -> Data:
+def _load(trace: Trace, recorded: Recorded | None) -> Data:
     pairs = [("model", visible_token(trace.model_id, 80))]
-    if found is not None:
-        facts = found.model
+    if recorded is not None:
+        facts = recorded.model
         pairs.append(("class", facts.kind))
         if facts.parameters:
             pairs.append(("parameters", f"{facts.parameters:,}"))
@@ -196,16 +203,16 @@ def _encode(trace: Trace) -> Data:
     )
 
 
-def _prompt(started: FunctionCall | None, found: Recorded | None) -> Data:
-    pairs = _shapes(started, found)
+def _prompt(started: FunctionCall | None, recorded: Recorded | None) -> Data:
+    pairs = _shapes(started, recorded)
     words = "The whole prompt goes through the model at once; the last position gives step 1."
     return _box("The prompt goes first", *pairs, words=words)
 
 
 def _forward(
-    trace: Trace, step: TokenStep, found: Recorded | None, made: FunctionCall | None
+    trace: Trace, step: TokenStep, recorded: Recorded | None, made: FunctionCall | None
 ) -> Data:
-    pairs = _shapes(made, found)
+    pairs = _shapes(made, recorded)
     read = trace.prompt_ids[-1:] if step.index == 0 else trace.token_ids[step.index - 1 :]
     words = (
         "The prompt's own forward gave these logits."
@@ -215,31 +222,31 @@ def _forward(
     return _box("Forward: ids become logits", *pairs, words=words)
 
 
-def _shapes(call: FunctionCall | None, found: Recorded | None) -> list[tuple[str, str]]:
+def _shapes(call: FunctionCall | None, recorded: Recorded | None) -> list[tuple[str, str]]:
     """From the ids' shape to the logits', and what the cache held before and after."""
     calls = call.walk() if call else ()
-    inner = next((one for one in calls if one.function.endswith("._forward")), None)
-    if inner is None or found is None:
+    inner = next((c for c in calls if c.function.endswith("._forward")), None)
+    if inner is None or recorded is None:
         return []
-    given = dict(inner.arguments)
-    ids, logits = (_sizes(text) for text in (given.get("ids", ""), inner.result))
-    facts = found.model
+    arguments = dict(inner.arguments)
+    ids, logits = (_sizes(text) for text in (arguments.get("ids", ""), inner.result))
+    facts = recorded.model
     shapes = [f"ids {ids}"]
     if facts.layers and facts.width and ids:
         shapes.append(f"{[*ids, facts.width]} × {facts.layers} layers")
     shapes.append(f"logits {logits}")
-    cache = given.get("cache", "")
-    kept = "none: every token goes through the model again"
+    cache = arguments.get("cache", "")
+    cached = "none: every token goes through the model again"
     if " of " in cache and ids:
         before = int(cache.split()[-2])
-        kept = f"{before} → {counted(before + ids[-1], 'token')}"
-    return [("shapes", " → ".join(shapes)), ("KV cache", kept)]
+        cached = f"{before} → {counted(before + ids[-1], 'token')}"
+    return [("shapes", " → ".join(shapes)), ("KV cache", cached)]
 
 
 def _sizes(text: str) -> list[int]:
     """The sizes in a tensor's short form, such as "int64 [1, 4]"."""
-    found = text.rpartition("[")[2].rstrip("]")
-    return [int(size) for size in found.split(",")] if "[" in text and found else []
+    sizes = text.rpartition("[")[2].rstrip("]")
+    return [int(size) for size in sizes.split(",")] if "[" in text and sizes else []
 
 
 def _first_candidates(step: TokenStep) -> list[Candidate]:
@@ -299,7 +306,7 @@ def _draw(trace: Trace, step: TokenStep) -> Data:
 
 
 def _text(trace: Trace, step: TokenStep) -> Data:
-    so_far = "".join(one.text for one in trace.token_steps[: step.index + 1])
+    so_far = "".join(shown.text for shown in trace.token_steps[: step.index + 1])
     added = visible_token(step.text, 40) if step.text else "nothing yet: half a character"
     return _box(
         "Append: the id joins the text",

@@ -42,14 +42,14 @@ def request(read: Read = value) -> Request:
     return from_sidebar(config(read), read=read)
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range."""
-    return reached((*_RUN, shared.SEED), trace.config, shared.said_by(trace))
+    return reached((*_RUN, shared.SEED), trace.config, shared.control_values(trace))
 
 
 def load_controls(trace: Trace) -> None:
     """Set the controls to what the run was made with, as far as they reach."""
-    control.load(said_by(trace))
+    control.load(control_values(trace))
 
 
 def follow(trace: Trace, *, but: Collection[str] = ()) -> None:
@@ -58,8 +58,8 @@ def follow(trace: Trace, *, but: Collection[str] = ()) -> None:
     Args:
         but: keys of those that stay.
     """
-    said = reached(_RUN, trace.config)
-    control.load({key: held for key, held in said.items() if key not in but})
+    values = reached(_RUN, trace.config)
+    control.load({key: held for key, held in values.items() if key not in but})
 
 
 def draw() -> None:
@@ -67,4 +67,4 @@ def draw() -> None:
     control.draw("inside_tokens", "inside_heat", "no_cache")
 
 
-RUN_CONTROLS = RunControls(_RUN, config, said_by, request)
+RUN_CONTROLS = RunControls(_RUN, config, control_values, request)

@@ -99,10 +99,10 @@ def _way(view: InsideView) -> None:
     trace, step = view.trace, view.step
     if trace is None or step is None:
         return
-    found, fresh = work.recorded(view, trace, use_cache=not value("no_cache"))
+    recorded, fresh = work.recorded(view, trace, use_cache=not value("no_cache"))
     error = view.error("record")
     waiting = error or ("" if fresh else "The run is being recorded…")
-    drawn = boxes.picture(trace, step, found if fresh else None, waiting)
+    drawn = boxes.picture(trace, step, recorded if fresh else None, waiting)
     view.places = drawn.places
     shown = drawn.places.get(view.opened_source)
     way.draw(
@@ -111,7 +111,7 @@ def _way(view: InsideView) -> None:
         source_of(*shown) if shown else "",
         partial(_show_source, view),
     )
-    state.tell_step(view)
+    state.write_step(view)
     address.keep()
 
 

@@ -20,7 +20,7 @@ from core.traces.data_path.types import DataPath
 from pages.ui import platform, registry
 from pages.ui.inside.state import InsideView
 from pages.ui.run.files import link_run, save
-from pages.ui.run.files.archive import Shelf
+from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets import style
 
 # The figures' names and their tabs.
@@ -36,14 +36,14 @@ _STEM = "decoding-data-path"
 def menu(view: InsideView, trace: Trace) -> None:
     """The menu that saves the run, and the open tab's figure; its link leads here."""
     file = partial(save.trace_file, trace)
-    shelf = Shelf(
+    source = ArchiveSource(
         _STEM,
         registry.INSIDE.path,
         lambda: Subject.of_trace(trace, file()),
         lambda _: parts(view),
         link=link_run.link_to(view, trace, registry.INSIDE),
     )
-    save.save(shelf, file, lambda: web_page(view, trace), run=True)
+    save.save(source, file, lambda: web_page(view, trace), run=True)
 
 
 def parts(view: InsideView) -> list[Part]:
@@ -59,8 +59,8 @@ def parts(view: InsideView) -> list[Part]:
 
 def web_page(view: InsideView, trace: Trace) -> bytes:
     """The run as the page of its method saves it, at the step that is looked at."""
-    page, own = registry.page_of(trace.config.method), save.as_on_its_page(view, trace)
-    made: bytes = page.saved.find().web_page(own, trace, style.theme())
+    page, method_view = registry.page_of(trace.config.method), save.as_on_its_page(view, trace)
+    made: bytes = page.saved.find().web_page(method_view, trace, style.theme())
     return made
 
 

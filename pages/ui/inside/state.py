@@ -52,19 +52,19 @@ class InsideView(View):
     @classmethod
     def initial(cls) -> Self:
         """The run on Decode at its step, or at the step that the address names."""
-        found = cls()
-        found.take(DecodeView.elsewhere())
-        found.linked = st.query_params.get(platform.key(_STEP), "")
+        view = cls()
+        view.take(DecodeView.elsewhere())
+        view.linked = st.query_params.get(platform.key(_STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
-            follow_link(found, _OTHERWISE)
-        return found
+            follow_link(view, _OTHERWISE)
+        return view
 
     def take(self, decode: DecodeView) -> None:
         """Look at what Decode shows."""
         self.run_seen = (decode.number, decode.selected)
         if decode.trace is not None and shows(decode.trace):
             self.show(decode.trace, decode.source)
-            self.asked = decode.asked
+            self.shown_request = decode.shown_request
             self.select(decode.selected)
             # A link's own words come before those of the example.
             linked = control.rows_in_address() if decode.source == "example" else ()
@@ -102,25 +102,25 @@ def follow(view: InsideView, decode: DecodeView) -> None:
 
 
 def open_run(
-    trace: Trace, index: int = 0, *, source: Source = "run", asked: Request | None = None
+    trace: Trace, index: int = 0, *, source: Source = "run", request: Request | None = None
 ) -> None:
     """In a callback: turn to the page and look at a run's step there.
 
     Args:
         index: of the step.
-        asked: what the run was asked for, so that its chat template is recorded too.
+        request: what the run was asked for, so that its chat template is recorded too.
     """
     view, decode = InsideView.current(), DecodeView.current()
     view.run_seen = (decode.number, decode.selected)
     view.linked = ""
     view.show(trace, source)
-    view.asked = asked
+    view.shown_request = request
     view.select(index)
     controls.follow(trace)
     save.go_to(registry.INSIDE.path)
 
 
-def tell_step(view: InsideView) -> None:
+def write_step(view: InsideView) -> None:
     """Let the address name the selected step, where it isn't the first one."""
     if not (view.linked and view.active("decode")):
-        address.tell(_STEP, str(view.selected) if view.selected else None)
+        address.write(_STEP, str(view.selected) if view.selected else None)

@@ -54,13 +54,13 @@ def draw(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
 def _head(view: InsideView) -> None:
     """Draw the result of the checks, and the recording as files."""
     keys = _keys(view)
-    found: list[Check] = [
+    checks: list[Check] = [
         check
         for name in _CHECKED
         if name in view.cached and view.cached[name][0] == keys[name]
         for check in view.cached[name][1].checks
     ]
-    proof.badge_of("inside-proof", found, checking=view.under_way)
+    proof.badge_of("inside-proof", checks, checking=view.under_way)
     recorded = view.cached.get("record")
     if recorded is not None and recorded[0] == keys["record"]:
         save.downloads(recorded[1].path)
@@ -87,8 +87,10 @@ def _waits(view: InsideView, name: str, *, ready: bool, words: str) -> bool:
 
 def _caption(view: InsideView, trace: Trace, *, step: bool = True) -> str:
     off = " · cache off" if value("no_cache") and trace.config.use_cache else ""
-    said = figures.step_caption(trace, view.selected) if step else figures.settings_caption(trace)
-    return f"{said}{off}"
+    caption = (
+        figures.step_caption(trace, view.selected) if step else figures.settings_caption(trace)
+    )
+    return f"{caption}{off}"
 
 
 def _chart(
@@ -111,13 +113,13 @@ def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
         if not _waits(view, "forward", ready=ready, words="Looking through the forward…"):
             return
         assert seen is not None
-        calls, said = seen.path.calls, "the forward"
+        calls, name = seen.path.calls, "the forward"
     else:
-        found, ready = work.recorded(view, trace, use_cache=cache)
+        recorded, ready = work.recorded(view, trace, use_cache=cache)
         if not _waits(view, "record", ready=ready, words="Recording the run…"):
             return
-        assert found is not None
-        calls, said = _calls(view, found, what)
+        assert recorded is not None
+        calls, name = _calls(view, recorded, what)
     before = view.selected - 1 if what == "step" else view.selected if what == "modules" else -1
     _chart(
         view,
@@ -127,7 +129,7 @@ def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
             calls,
             caption=_caption(view, trace, step=what != "run"),
             prompt=trace.prompt,
-            what=said,
+            what=name,
             first_step=before,
             paper=Paper(width),
         ),
@@ -137,14 +139,14 @@ def _flame(view: InsideView, trace: Trace, redraw: Callable[[], None]) -> None:
 
 
 def _calls(
-    view: InsideView, found: work.Recorded, what: str
+    view: InsideView, recorded: work.Recorded, what: str
 ) -> tuple[tuple[FunctionCall, ...], str]:
     if what == "run":
-        return found.path.calls, "the whole run"
-    first = prompt_call(found.path) if view.selected == 0 else None
-    made = step_call(found.path, view.selected)
-    said = "this step with the prompt" if first else "this step"
-    return tuple(call for call in (first, made) if call is not None), said
+        return recorded.path.calls, "the whole run"
+    first = prompt_call(recorded.path) if view.selected == 0 else None
+    made = step_call(recorded.path, view.selected)
+    name = "this step with the prompt" if first else "this step"
+    return tuple(call for call in (first, made) if call is not None), name
 
 
 def _go_to(view: InsideView, custom: list[object], redraw: Callable[[], None]) -> None:
@@ -160,9 +162,9 @@ def _modules(view: InsideView, trace: Trace) -> None:
         return
     assert seen is not None
     forwards = [("the prompt", seen.prompt)]
-    if seen.one is not None:
+    if seen.single is not None:
         behind = "one token behind it" if view.selected == 0 else "this step"
-        forwards.append((behind, seen.one))
+        forwards.append((behind, seen.single))
     _chart(
         view,
         of_figure(
@@ -189,11 +191,11 @@ def _modules(view: InsideView, trace: Trace) -> None:
 
 
 def _lens(view: InsideView, trace: Trace) -> None:
-    found, ready = work.lens(view, trace)
+    reading, ready = work.lens(view, trace)
     if not _waits(view, "lens", ready=ready, words="Reading the layers…"):
         return
-    assert found is not None
-    width, read = style.figure_width(), found.value
+    assert reading is not None
+    width, read = style.figure_width(), reading.value
     columns = wide_columns(width)
     first = _first(view.lens_first, columns, len(read.positions))
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -226,11 +228,11 @@ def _first(chosen: int | None, columns: int, count: int) -> int:
 
 
 def _attention(view: InsideView, trace: Trace) -> None:
-    found, ready = work.attention(view, trace)
+    reading, ready = work.attention(view, trace)
     if not _waits(view, "attention", ready=ready, words="Reading the attention…"):
         return
-    assert found is not None
-    width, seen = style.figure_width(), found.value
+    assert reading is not None
+    width, seen = style.figure_width(), reading.value
     layer = min(int(value("look_layer")), len(seen.weights)) - 1
     columns = figures.attention_columns(width)
     first = _first(view.looked_first, columns, len(seen.texts))

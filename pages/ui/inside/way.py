@@ -31,7 +31,7 @@ def draw(picture: Picture, shown: str, code: str, on_source: Callable[[str], Non
         on_source: gets the row whose source is asked for; the one that is shown hides it.
     """
 
-    def asked() -> None:
+    def clicked() -> None:
         row: Any = (st.session_state.get(platform.key(_KEY)) or {}).get("source")
         if isinstance(row, str) and row in picture.places:
             on_source(row)
@@ -49,5 +49,5 @@ def draw(picture: Picture, shown: str, code: str, on_source: Callable[[str], Non
             "code": code,
             "drawn": drawn_at(),
         },
-        on_source_change=asked,
+        on_source_change=clicked,
     )

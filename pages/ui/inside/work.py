@@ -53,14 +53,14 @@ class StepForward(NamedTuple):
 
     Args:
         prompt: of the whole prompt.
-        one: of one token: the one before the step, or the first one behind the prompt; None where
-            there is none.
+        single: of one token: the token before the step, or the first token after the prompt; None
+            without such a token.
         path: the calls of the forward that made the step, through the model's modules.
         checks: that it gave the run's logits.
     """
 
     prompt: Forward
-    one: Forward | None
+    single: Forward | None
     path: DataPath
     checks: tuple[Check, ...]
 
@@ -74,9 +74,9 @@ class CheckedReading(NamedTuple):
 
 def recorded(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[Recorded | None, bool]:
     """The run's functions; None until they are recorded, and whether they are of now."""
-    asked = view.asked
+    request = view.shown_request
     key = (view.number, use_cache)
-    return view.later("record", key, lambda job: _record(job, trace, asked, use_cache))
+    return view.later("record", key, lambda job: _record(job, trace, request, use_cache))
 
 
 def forward(view: InsideView, trace: Trace, *, use_cache: bool) -> tuple[StepForward | None, bool]:
@@ -100,7 +100,7 @@ def attention(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bo
     return view.later("attention", key, lambda job: _look_back(job, trace, index))
 
 
-def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> Recorded:
+def _record(job: Job, trace: Trace, request: Request | None, use_cache: bool) -> Recorded:
     from core.traces.data_path.again import record_path
 
     model = jobs.load_for(job, trace)
@@ -115,7 +115,7 @@ def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> R
         "Recording the run",
         record_path,
         model,
-        _prompt_of(model, trace, asked),
+        _prompt_of(model, trace, request),
         config,
         MOST_CALLS,
         on_step=job.steps.append,
@@ -126,14 +126,14 @@ def _record(job: Job, trace: Trace, asked: Request | None, use_cache: bool) -> R
 
 
 def _prompt_of(
-    model: Any, trace: Trace, asked: Request | None
+    model: Any, trace: Trace, request: Request | None
 ) -> str | Sequence[int] | Sequence[Mapping[str, str]]:
     """The prompt as it was given for the run: its conversation or its text where these give its
     ids, else the ids themselves."""
     ids = list(trace.prompt_ids)
-    if asked is not None and asked.chat and model.has_chat_template:
-        messages = [{"role": "system", "content": asked.system}] if asked.system.strip() else []
-        messages.append({"role": "user", "content": asked.prompt})
+    if request is not None and request.chat and model.has_chat_template:
+        messages = [{"role": "system", "content": request.system}] if request.system.strip() else []
+        messages.append({"role": "user", "content": request.prompt})
         if model.encode_chat(messages) == ids:
             return messages
     if trace.prompt == trace.rendered_prompt and model.encode(trace.prompt) == ids:
@@ -144,7 +144,7 @@ def _prompt_of(
 def _same(model: Any, trace: Trace, run: Trace) -> tuple[Check, ...]:
     """The run that was recorded is the one that is shown."""
     pairs = list(zip(trace.token_steps, run.token_steps, strict=False))
-    wrong = sum(one.token_id != other.token_id for one, other in pairs)
+    wrong = sum(shown.token_id != again.token_id for shown, again in pairs)
     if not pairs or run.prompt_ids != trace.prompt_ids:
         wrong = max(wrong, 1)
     detail = f"of the {len(pairs)} tokens that were recorded"
@@ -157,11 +157,11 @@ def _same_logits(model: Any, trace: Trace, pairs: Sequence[tuple[TokenStep, Toke
     from core.decoding.checks.forwards import logit_tolerance
 
     error = largest = 0.0
-    for one, other in pairs:
-        own = {candidate.token_id: candidate.logit for candidate in other.candidates}
-        gaps = [abs(c.logit - own[c.token_id]) for c in one.candidates if c.token_id in own]
+    for shown, again in pairs:
+        logits = {candidate.token_id: candidate.logit for candidate in again.candidates}
+        gaps = [abs(c.logit - logits[c.token_id]) for c in shown.candidates if c.token_id in logits]
         error = max([error, *gaps])
-        largest = max([largest, *map(abs, own.values())])
+        largest = max([largest, *map(abs, logits.values())])
     bound = logit_tolerance(trace, model, largest)
     detail = "largest deviation of a candidate's logit"
     name = "recorded_logits"
@@ -199,7 +199,7 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
     from core.decoding.checks.forwards import logit_tolerance
     from core.traces.data_path.again import record_forward
 
-    prompt, one, path, logits = job.compute(
+    prompt, single, path, logits = job.compute(
         "Looking through the forward",
         record_forward,
         model,
@@ -210,12 +210,12 @@ def _look_through(job: Job, trace: Trace, index: int, use_cache: bool) -> StepFo
         use_cache=use_cache,
     )
     candidates = trace.token_steps[index].candidates
-    error = max(abs(float(logits[one.token_id]) - one.logit) for one in candidates)
+    error = max(abs(float(logits[c.token_id]) - c.logit) for c in candidates)
     bound = logit_tolerance(trace, model, float(logits.abs().max()))
     detail = f"largest deviation of {len(candidates)} logits"
     name = "forward_of_step"
     check = Check(name, error <= bound, error, bound, detail, True)
-    return StepForward(prompt, one, path, (check,))
+    return StepForward(prompt, single, path, (check,))
 
 
 def _as_in_run(trace: Trace) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
 
     ids, step = _ids_before(trace, index), trace.token_steps[index]
     first = max(0, len(ids) - LENS_POSITIONS)
-    found: Lens = job.compute(
+    lens: Lens = job.compute(
         "Reading the layers",
         logit_lens,
         model,
@@ -239,12 +239,12 @@ def _read_layers(job: Job, trace: Trace, index: int) -> CheckedReading:
         next_id=step.token_id,
         **_as_in_run(trace),
     )
-    top = next(one for one in step.candidates if one.rank == 1)
-    error = abs(found.positions[-1].cells[-1].prob - top.raw_prob)
-    bound = logit_tolerance(trace, model, max(abs(one.logit) for one in step.candidates))
+    top = next(candidate for candidate in step.candidates if candidate.rank == 1)
+    error = abs(lens.positions[-1].cells[-1].prob - top.raw_prob)
+    bound = logit_tolerance(trace, model, max(abs(c.logit) for c in step.candidates))
     detail = "deviation of the likeliest token's probability"
     name = "last_layer"
-    return CheckedReading(found, (Check(name, error <= bound, error, bound, detail, True),))
+    return CheckedReading(lens, (Check(name, error <= bound, error, bound, detail, True),))
 
 
 def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
@@ -252,11 +252,11 @@ def _look_back(job: Job, trace: Trace, index: int) -> CheckedReading:
     from core.models.inside import attention as attention_of
 
     ids = _ids_before(trace, index)
-    found: Attention = job.compute(
+    reading: Attention = job.compute(
         "Reading the attention", attention_of, model, ids, len(ids) - 1, **_as_in_run(trace)
     )
-    rows = [row for layer in found.weights for row in layer]
+    rows = [row for layer in reading.weights for row in layer]
     error = max((abs(sum(row) - 1) for row in rows), default=0.0)
     detail = f"largest deviation from 1 in {len(rows)} rows"
     check = Check("attention_sums", error <= 1e-3, error, 1e-3, detail, True)
-    return CheckedReading(found, (check,))
+    return CheckedReading(reading, (check,))

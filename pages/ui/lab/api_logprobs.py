@@ -70,6 +70,6 @@ def draw() -> None:
         "| what one asks for | which stage comes back | as documented in |",
         "|---|---|---|",
     ]
-    lines += [f"| {asked} | {stage} | {source} |" for asked, stage, source in _ROWS]
+    lines += [f"| {request} | {stage} | {source} |" for request, stage, source in _ROWS]
     with st.container(key=platform.key("api-table")):
         st.markdown("\n".join(lines))

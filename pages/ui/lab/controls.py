@@ -39,7 +39,7 @@ declare(
         "order",
         "Order",
         TRANSFORMERS.key,
-        {key: one.label for key, one in ORDERS.items()},
+        {key: order.label for key, order in ORDERS.items()},
         help="Libraries apply temperature and filters in different orders, and some lack a filter. "
         "Where temperature comes last, a filter counts the model's own probabilities.",
     ),
@@ -73,14 +73,14 @@ def settings(read: Read = value) -> LabSettings:
 def load_controls(example: LabExample) -> None:
     """Set the controls to what a stored step was made with, as far as they reach."""
     step, grown = example.step, example.continuations
-    said = shared.said_by(step.trace)
+    values = shared.control_values(step.trace)
     if not step.trace.prompt:
-        del said["prompt"], said["chat"]
-    said |= {"at": "run", "order": step.order.key, "roll": _ROLL.fit(step.throw - example.index)}
+        del values["prompt"], values["chat"]
+    values |= {"at": "run", "order": step.order.key, "roll": _ROLL.fit(step.throw - example.index)}
     if grown is not None:
-        said["ways"] = _WAYS.fit(len(grown.sampled))
-        said["length"] = _LENGTH.fit(grown.config.max_new_tokens)
-    load(reached(_STEP, step.config, said))
+        values["ways"] = _WAYS.fit(len(grown.sampled))
+        values["length"] = _LENGTH.fit(grown.config.max_new_tokens)
+    load(reached(_STEP, step.config, values))
 
 
 def lacking() -> set[str]:
@@ -101,10 +101,10 @@ def knobs() -> None:
         draw_rail("lab-rail", KNOB_ROWS, then=redraw, idle=lacking())
 
 
-def redraw(*own: str) -> None:
+def redraw(*parts: str) -> None:
     """End a callback: what the controls act on is drawn anew, and these parts of their own."""
     note_move()
-    platform.rerun(*own, WORDS, FIGURES)
+    platform.rerun(*parts, WORDS, FIGURES)
 
 
 def note_move() -> None:

@@ -55,7 +55,7 @@ def draw(lab: Lab, view: DecodeView) -> None:
         # Before the step is looked up: what the address says is known once this is drawn.
         head = _step_head(lab, view)
         ref = lab_state.step_ref(lab, view)
-        address.tell("ids", lab_state.link_ids(lab, view, ref))
+        address.write("ids", lab_state.link_ids(lab, view, ref))
         lab.requested.clear()
         lab.loadable = lab_state.may_load(lab, view, ref)
         failure, settings, step = _step(lab, ref)
@@ -248,12 +248,12 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
     key = (step,)
     # It may be the step before, while this one is read.
     is_own = step is lab.step and lab.step_of == work.key_of(ref, settings)
-    offer = _offer(lab, ref, settings) if is_own else None
-    figure.said(lab_caption(step))
+    prefetch = _prefetch(lab, ref, settings) if is_own else None
+    figure.omit_captions(lab_caption(step))
     figure.of_step(ref.index)
     stages = len(step.step.stages) - 1
     with st.container(key=platform.key("stages-few" if stages <= FEW_PANELS else "stages-many")):
-        figure.chart(_stages(step), key, ahead=offer)
+        figure.chart(_stages(step), key, ahead=prefetch)
     if later.waits(lab):
         return False
     # The server sends the stages on their way before the rest is built: they show an eighth sooner.
@@ -261,7 +261,7 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
     with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(_draw(step), key, ahead=offer)
+            figure.chart(_draw(step), key, ahead=prefetch)
             with st.container(key=platform.key("notice")):
                 st.markdown(_NOTICE)
                 _about_order(settings)
@@ -292,21 +292,21 @@ def _draw(step: LabStep) -> Part:
     return of_figure("draw", figures.lab_draw, step)
 
 
-def _offer(lab: Lab, ref: StepRef, settings: LabSettings) -> ahead.Offer:
+def _prefetch(lab: Lab, ref: StepRef, settings: LabSettings) -> ahead.Prefetch:
     """The step's two figures under all knobs."""
     look = figure.FigureLook.now()
     rows = controls.acting_knobs()
     fixed = moved(settings.config, rows, control.defaults().__getitem__)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
-        asked = replace(settings, config=moved(settings.config, rows, inputs.__getitem__))
-        step = work.shaped(lab, ref, asked)
+        chosen = replace(settings, config=moved(settings.config, rows, inputs.__getitem__))
+        step = work.shaped(lab, ref, chosen)
         return {part.name: look.drawing(part.drawn()) for part in (_stages(step), _draw(step))}
 
     # Of a file's step what it holds, until its model is there.
     stored = (lab.example, lab.loadable) if lab.from_file else ()
     depends = (ref, settings.order, settings.rolls, *look.key, fixed, *stored)
-    return ahead.offer("lab-step", depends, knob_rows.inputs(rows), build)
+    return ahead.prefetch("lab-step", depends, knob_rows.inputs(rows), build)
 
 
 def _about_order(settings: LabSettings) -> None:
@@ -315,9 +315,11 @@ def _about_order(settings: LabSettings) -> None:
 
 
 def _flips(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
-    found = work.measured(lab, "flips", ref, settings, step)
-    with tabs.measured("flips", found):
+    boundaries = work.measured(lab, "flips", ref, settings, step)
+    with tabs.measured("flips", boundaries):
         figure.chart(
-            of_figure("flips", figures.lab_decision_boundaries, found.step, found.value or ()),
-            (found.step, found.value),
+            of_figure(
+                "flips", figures.lab_decision_boundaries, boundaries.step, boundaries.value or ()
+            ),
+            (boundaries.step, boundaries.value),
         )

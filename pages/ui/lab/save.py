@@ -15,7 +15,7 @@ from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
 from pages.ui.run.files import save
-from pages.ui.run.files.archive import Shelf
+from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets import style
 
 
@@ -33,25 +33,25 @@ def menu(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     def file() -> bytes:
         return lab_bytes(now())
 
-    shelf = Shelf(
+    source = ArchiveSource(
         name,
         "",
         lambda: Subject.of_trace(read_before(now().step), file()),
         lambda _: lab_parts(now()),
         lambda: step_tables(now().step.step, now().step.trace),
     )
-    save.save(shelf, file, lambda: web_page(now(), style.theme()))
+    save.save(source, file, lambda: web_page(now(), style.theme()))
 
 
 def shown(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> LabExample:
     """The step with what was worked out of it under these settings."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name in ("flips", "rolls", "sweep"):
         measured = work.known(lab, name, ref, settings, step)
         if measured is not None:
-            found[name] = measured
+            results[name] = measured
     grown = tabs.shown_rows(lab, ref)
-    return LabExample(ref.index, step, continuations=grown, **found)
+    return LabExample(ref.index, step, continuations=grown, **results)
 
 
 def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:

@@ -52,7 +52,8 @@ class Lab(PageView):
     Args:
         index: the step of the run that is looked at.
         from_file: the example came from a file that was opened, which anyone may have written.
-        run_seen, asked: the run's view, and the prompt's controls, as the lab last saw them.
+        run_seen: the view of the Decode page, as the lab last saw it.
+        prompt_inputs: values of the prompt's controls, as the lab last saw them.
         linked: where the link or the file that was opened points, until another step is picked.
         allowed: models that the visitor asked to load here.
         step: what was drawn last, for `step_of`.
@@ -69,7 +70,7 @@ class Lab(PageView):
     from_file: bool = False
     index: int = 0
     run_seen: tuple[int, int] | None = None
-    asked: tuple[object, ...] | None = None
+    prompt_inputs: tuple[object, ...] | None = None
     linked: StepRef | None = None
     allowed: set[str] = field(default_factory=set)
     step: LabStep | None = None
@@ -88,7 +89,7 @@ class Lab(PageView):
         """
         made, view = cls(example=load_example(), linked=_linked()), DecodeView.current()
         if made.linked is None and st.query_params.get(platform.key("ids")):
-            link.tell("The step in the link can't be read: one of the run is shown instead.")
+            link.report("The step in the link can't be read: one of the run is shown instead.")
         made.regrow = st.query_params.get(platform.key("grow")) == "1"
         made.run_seen = (view.number, view.selected)
         if view.trace is not None:
@@ -138,7 +139,7 @@ class Lab(PageView):
         ids, revision = trace.prompt_ids, trace.model_revision
         self.linked = StepRef(trace.model_id, trace.prompt, ids=ids, index=index, revision=revision)
         self.example, self.from_file = example, True
-        self.step = self.step_of = self.grown = self.asked = None
+        self.step = self.step_of = self.grown = self.prompt_inputs = None
         self.memory.clear()
         self.flipped = ""
 
@@ -153,43 +154,43 @@ def _linked() -> StepRef | None:
     prompt, generated = numbers
     if not prompt or not parts[2] or len(prompt) + len(generated) > MOST_LINKED:
         return None
-    found = [link.whole(part, digits=10) for part in (*prompt, *generated)]
-    ids = tuple(one for one in found if one is not None and one < 2**31)
-    whole = len(ids) == len(found)
+    numbers_read = [link.whole(part, digits=10) for part in (*prompt, *generated)]
+    ids = tuple(number for number in numbers_read if number is not None and number < 2**31)
+    whole = len(ids) == len(numbers_read)
     return StepRef(parts[2], "", ids=ids, index=len(generated)) if whole else None
 
 
-def follow(found: Lab, view: DecodeView) -> None:
+def follow(lab: Lab, view: DecodeView) -> None:
     """Take over what changed elsewhere: another run or step on Decode, another prompt.
 
     On the way to the page nothing is changed by hand, whatever the address says then.
     """
     if address.was_entered():
-        found.flipped, found.moved = "", False
+        lab.flipped, lab.moved = "", False
     seen = (view.number, view.selected)
-    asked = tuple(value(key) for key in ("model", "prompt", "chat", "system"))
-    if seen != found.run_seen:
-        found.run_seen, found.linked = seen, None
-        pick(found, view.selected)
+    inputs = tuple(value(key) for key in ("model", "prompt", "chat", "system"))
+    if seen != lab.run_seen:
+        lab.run_seen, lab.linked = seen, None
+        pick(lab, view.selected)
         _take_dice(view.trace)
-    elif found.asked is not None and asked != found.asked:
+    elif lab.prompt_inputs is not None and inputs != lab.prompt_inputs:
         st.session_state[platform.key("at")] = "prompt"
-    found.asked = asked
+    lab.prompt_inputs = inputs
 
 
-def pick(found: Lab, index: int) -> None:
+def pick(lab: Lab, index: int) -> None:
     """Look at another step of the run, with the throw that the run made there."""
-    found.index, found.linked = index, None
+    lab.index, lab.linked = index, None
     st.session_state[platform.key("at")] = "run"
     st.session_state[platform.key("roll")] = 0
 
 
 def open_selected() -> None:
     """Look at the step that is selected on the Decode page."""
-    view, found = DecodeView.current(), Lab.current()
+    view, lab = DecodeView.current(), Lab.current()
     if view.trace is not None:
-        follow(found, view)
-        pick(found, view.selected)
+        follow(lab, view)
+        pick(lab, view.selected)
         _take_dice(view.trace)
 
 
@@ -200,13 +201,13 @@ def _take_dice(trace: Trace | None) -> None:
         st.session_state[platform.key("dice")] = draw
 
 
-def step_ref(found: Lab, view: DecodeView) -> StepRef:
+def step_ref(lab: Lab, view: DecodeView) -> StepRef:
     """The step that the controls point at."""
     if value("at") == "run":
-        if found.linked is not None:
-            return found.linked
+        if lab.linked is not None:
+            return lab.linked
         if view.trace is not None and view.trace.token_ids:
-            return _ref_in(view.trace, found.index)
+            return _ref_in(view.trace, lab.index)
     return StepRef(
         model=shared.model(),
         prompt=str(value("prompt")),
@@ -221,24 +222,24 @@ def _ref_in(trace: Trace, index: int) -> StepRef:
     return StepRef(trace.model_id, trace.prompt, ids=ids, index=at, revision=trace.model_revision)
 
 
-def link_ids(found: Lab, view: DecodeView, ref: StepRef) -> str | None:
+def link_ids(lab: Lab, view: DecodeView, ref: StepRef) -> str | None:
     """Return the token ids for a link to the step; None if not needed, unknown or too many."""
     if ref.ids is None or len(ref.ids) > MOST_LINKED:
         return None
     untouched = view.source == "example" and view.trace is not None
-    if untouched and found.linked is None and found.index == telling_step(view.trace):  # type: ignore[arg-type]
+    if untouched and lab.linked is None and lab.index == telling_step(view.trace):  # type: ignore[arg-type]
         return None
     cut = len(ref.ids) - ref.index
     halves = ("-".join(map(str, half)) for half in (ref.ids[:cut], ref.ids[cut:]))
     return "~".join((*halves, ref.model))
 
 
-def may_load(found: Lab, view: DecodeView, ref: StepRef) -> bool:
+def may_load(lab: Lab, view: DecodeView, ref: StepRef) -> bool:
     """Return whether the step's model may be loaded: never by a link or a file alone."""
     own_run = view.source in ("run", "request") and view.trace is not None
     return (
-        found.has_logits(ref)
-        or ref.model in found.allowed
+        lab.has_logits(ref)
+        or ref.model in lab.allowed
         or models.is_embedded(ref.model)
         or (own_run and view.trace.model_id == ref.model)  # type: ignore[union-attr]
     )

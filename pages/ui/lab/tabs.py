@@ -44,33 +44,33 @@ def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
 
 
 def _rolls(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
-    found = work.measured(lab, "rolls", ref, settings, step)
-    _chart("rolls", found, "Rolling…", figures.lab_rolls)
+    rolls = work.measured(lab, "rolls", ref, settings, step)
+    _chart("rolls", rolls, "Rolling…", figures.lab_rolls)
 
 
 def _sweep(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
-    found = work.measured(lab, "sweep", ref, settings, step)
-    _chart("sweep", found, "Trying every temperature…", figures.lab_sweep)
+    sweep = work.measured(lab, "sweep", ref, settings, step)
+    _chart("sweep", sweep, "Trying every temperature…", figures.lab_sweep)
 
 
-def _chart(name: str, found: work.Measured, waiting: str, draw: Figure[...]) -> None:
+def _chart(name: str, result: work.Measured, waiting: str, draw: Figure[...]) -> None:
     """A figure of what was worked out beside the page, or what it waits for."""
-    if found.value is None:
-        st.text(_NOT_THERE if found.ready else waiting)
+    if result.value is None:
+        st.text(_NOT_THERE if result.ready else waiting)
         return
-    with measured(name, found):
-        part = of_figure(name, draw, found.step, found.value)
-        figure.chart(part, (found.step, found.value), across=True)
+    with measured(name, result):
+        part = of_figure(name, draw, result.step, result.value)
+        figure.chart(part, (result.step, result.value), across=True)
 
 
-def measured(name: str, found: work.Measured) -> st.delta_generator.DeltaGenerator:
+def measured(name: str, result: work.Measured) -> st.delta_generator.DeltaGenerator:
     """The place of a figure of what was worked out; its mark makes it pale while it is outdated.
 
     The container's own name stays: under another one the browser would draw the chart anew.
     """
-    figure.said_before(lab_caption(found.step))
+    figure.also_omit(lab_caption(result.step))
     place = st.container(key=platform.key(f"measured-{name}"), gap=None)
-    place.html("<i hidden></i>" if found.ready else '<i hidden class="de-before"></i>')
+    place.html("<i hidden></i>" if result.ready else '<i hidden class="de-before"></i>')
     return place
 
 
@@ -78,8 +78,8 @@ def _write_address(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
     """A link grows continuations again only where they are those of its own settings."""
     grown = lab.grown
     shown = grown is not None and grown[0] == ref and not _changed(grown[1], settings)
-    told = shown or lab.regrow or "grow" in lab.jobs or lab.failures.get("grow")
-    address.tell("grow", "1" if told else None)
+    is_linked = shown or lab.regrow or "grow" in lab.jobs or lab.failures.get("grow")
+    address.write("grow", "1" if is_linked else None)
 
 
 def _changed(grown: Continuations, settings: LabSettings) -> bool:

@@ -33,7 +33,7 @@ def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
     model = jobs.load(job, ref.model, ref.revision, OTHER_VERSION)
     from core.decoding.requirements import encode_prompt
 
-    asked = Request(
+    request = Request(
         ref.model,
         ref.prompt,
         Greedy(),
@@ -41,13 +41,13 @@ def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
         system=ref.system,
         ids=ref.ids,
     )
-    return model, list(encode_prompt(model, asked.prompt_for(model)))
+    return model, list(encode_prompt(model, request.prompt_for(model)))
 
 
 def step_logits(lab: Lab, ref: StepRef) -> Any:
     """The step's logits, once they are there; starts reading them."""
-    found, ready = lab.soon("logits", ref, lambda job: _read_logits(job, ref))
-    return found if ready else None
+    logits, ready = lab.soon("logits", ref, lambda job: _read_logits(job, ref))
+    return logits if ready else None
 
 
 def throw_of(ref: StepRef, settings: LabSettings) -> int:
@@ -88,10 +88,10 @@ def step(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep | None:
         return lab.step
     if not is_example(lab, ref, settings) and step_logits(lab, ref) is None:
         return None
-    found = shaped(lab, ref, settings)
-    _note_flip(lab, key, found)
-    lab.step, lab.step_of = found, key
-    return found
+    made = shaped(lab, ref, settings)
+    _note_flip(lab, key, made)
+    lab.step, lab.step_of = made, key
+    return made
 
 
 def shaped(lab: Lab, ref: StepRef, settings: LabSettings) -> LabStep:

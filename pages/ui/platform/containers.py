@@ -89,10 +89,10 @@ class Opened:
             self._page = page
             self._containers.clear()
 
-    def read(self, asked: ClientState) -> None:
+    def read(self, request: ClientState) -> None:
         """Read the open containers from a request, or set them if no press sent the request."""
-        widgets = asked.widget_states.widgets
-        is_press = not (asked.is_auto_rerun or any(map(_has_active_trigger_value, widgets)))
+        widgets = request.widget_states.widgets
+        is_press = not (request.is_auto_rerun or any(map(_has_active_trigger_value, widgets)))
         for widget in widgets:
             container = self._containers.get(widget.id)
             if container is None:

@@ -103,20 +103,20 @@ def poll(draw: Callable[P, None], seconds: Callable[[], float]) -> Callable[P, N
     Args:
         seconds: gives the interval in seconds.
     """
-    told = [seconds()]
+    sent = [seconds()]
 
     @wraps(draw)
     def run(*args: P.args, **named: P.kwargs) -> None:
         draw(*args, **named)
-        wanted = seconds()
-        if wanted != told[0]:
-            told[0] = wanted
-            _tell(wanted)
+        interval = seconds()
+        if interval != sent[0]:
+            sent[0] = interval
+            _set_interval(interval)
 
-    return part(run, run_every=told[0])
+    return part(run, run_every=sent[0])
 
 
-def _tell(seconds: float) -> None:
+def _set_interval(seconds: float) -> None:
     """Set the interval of the browser's timer for the running fragment."""
     context, fragment_id = get_script_run_ctx(), ThreadState.get().fragment_id
     if context is not None and fragment_id is not None:

@@ -73,13 +73,13 @@ async def _answer(
     request: Request,
 ) -> Response:
     """Build the answer on a thread, as that takes some 20 ms."""
-    secret, found = request.path_params["secret"], ""
+    secret, answer = request.path_params["secret"], ""
     async with turns_of(secret).turn() as is_on_time:
         if is_on_time:
-            asked = secret, request.query_params
-            found = await asyncio.get_running_loop().run_in_executor(_threads, build, *asked)
-    if not found:
+            arguments = secret, request.query_params
+            answer = await asyncio.get_running_loop().run_in_executor(_threads, build, *arguments)
+    if not answer:
         # The script draws it instead; a browser would log a 404 as an error.
         return Response(status_code=204)
     headers = {"cache-control": "no-store"}
-    return Response(found, media_type="application/json", headers=headers)
+    return Response(answer, media_type="application/json", headers=headers)

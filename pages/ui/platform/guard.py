@@ -90,8 +90,8 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
             with critical():
                 try:
                     run()
-                except RerunException as asked:
-                    if not asked.rerun_data.fragment_id_queue:
+                except RerunException as rerun:
+                    if not rerun.rerun_data.fragment_id_queue:
                         before_full_rerun()
                     raise
                 except Exception as error:
@@ -111,9 +111,9 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
 
     def register_bound(self: SessionState, widget_metadata: WidgetMetadata[Any]) -> None:
         if slot.current().prefix:
-            one, several = widget_metadata.callback, widget_metadata.callbacks
+            callback, several = widget_metadata.callback, widget_metadata.callbacks
             bound = several and {event: slot.bound(call) for event, call in several.items()}
-            bound_one = one and slot.bound(one)
+            bound_one = callback and slot.bound(callback)
             widget_metadata = replace(widget_metadata, callback=bound_one, callbacks=bound)
         register(self, widget_metadata)
 
@@ -123,38 +123,39 @@ def guard_callbacks(before_full_rerun: Callable[[], None]) -> None:
     SessionState._guarded = True  # type: ignore[attr-defined]
 
 
-class _Way(NamedTuple):
+class _Navigation(NamedTuple):
     """State of a browser after its last rerun request.
 
     Args:
-        told: IDs of the widgets whose values the request sent.
+        sent: IDs of the widgets whose values the request sent.
         left: the page that the request left; None if it stayed on its page.
-        own: IDs of that page's own widgets; a request for another page doesn't send them.
+        exclusive: IDs of the widgets that only that page has; a request for another page doesn't
+            send them.
         shared: IDs of the shared frame's widgets; a request for another page sends them.
     """
 
-    told: frozenset[str] = frozenset()
+    sent: frozenset[str] = frozenset()
     left: str | None = None
-    own: frozenset[str] = frozenset()
+    exclusive: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
 
-    def after(self, asked: ClientState, shown: str) -> _Way | None:
+    def after(self, request: ClientState, shown: str) -> _Navigation | None:
         """Return the state after another request; None if that request must be dropped.
 
         Args:
             shown: the page that runs or ran last.
         """
-        page, of_a_part = asked.page_script_hash, _is_of_a_part(asked)
-        told = frozenset(widget.id for widget in asked.widget_states.widgets)
+        page, of_a_part = request.page_script_hash, _is_of_a_part(request)
+        sent = frozenset(widget.id for widget in request.widget_states.widgets)
         if of_a_part and page != shown:
             return None
-        if page == self.left and (of_a_part or told & self.own):
+        if page == self.left and (of_a_part or sent & self.exclusive):
             return None
         if page == shown:
-            return _Way(told, shared=self.shared)
-        before = self.own if self.left == shown else frozenset()
-        shared = self.shared | told
-        return _Way(told, shown, (before | self.told) - shared, shared)
+            return _Navigation(sent, shared=self.shared)
+        before = self.exclusive if self.left == shown else frozenset()
+        shared = self.shared | sent
+        return _Navigation(sent, shown, (before | self.sent) - shared, shared)
 
 
 def guard_pages() -> None:
@@ -170,14 +171,14 @@ def guard_pages() -> None:
     ask = AppSession.request_rerun
 
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
-        asked = client_state
-        if asked and asked.page_script_hash and _SHOWN in self.session_state:
-            way = getattr(self, "_way", _Way()).after(asked, self.session_state[_SHOWN])
+        sent = client_state
+        if sent and sent.page_script_hash and _SHOWN in self.session_state:
+            state = getattr(self, "_way", _Navigation()).after(sent, self.session_state[_SHOWN])
             # Streamlit would log each request of a removed fragment, a line per tick of a timer.
-            if way is None or (asked.fragment_id and not self.has_fragment(asked.fragment_id)):
+            if state is None or (sent.fragment_id and not self.has_fragment(sent.fragment_id)):
                 return
-            self._way = way  # type: ignore[attr-defined]
-        ask(self, asked)
+            self._way = state  # type: ignore[attr-defined]
+        ask(self, sent)
 
     fold = ScriptRequests._request_rerun_locked
 
@@ -209,10 +210,10 @@ def remember_page() -> None:
         st.session_state[_SHOWN] = context.page_script_hash
 
 
-def _is_of_a_part(asked: ClientState) -> bool:
+def _is_of_a_part(sent: ClientState) -> bool:
     """Return whether a fragment or trigger sent the request, not a change of page."""
-    told = asked.widget_states.widgets
-    return bool(asked.fragment_id) or any(map(_has_active_trigger_value, told))
+    widgets = sent.widget_states.widgets
+    return bool(sent.fragment_id) or any(map(_has_active_trigger_value, widgets))
 
 
 def sentence(error: Exception) -> str:

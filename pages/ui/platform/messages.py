@@ -23,9 +23,9 @@ def send_news_only() -> None:
 
     @cache
     def theme(section: str) -> CustomThemeConfig:
-        found = CustomThemeConfig()
-        read_theme(found, section)
-        return found
+        message = CustomThemeConfig()
+        read_theme(message, section)
+        return message
 
     config.on_config_parsed(theme.cache_clear, force_connect=True)
 

@@ -24,8 +24,8 @@ def keep(name: str, make: Callable[[], T]) -> T:
     """Return the session's value of a name; make and store it if there is none."""
     if name not in st.session_state:
         st.session_state[name] = make()
-    kept: T = st.session_state[name]
-    return kept
+    value: T = st.session_state[name]
+    return value
 
 
 def has_server() -> bool:
@@ -55,8 +55,8 @@ def browser_url() -> str:
     `st.context.url` would name the page that is being run.
     """
     context = get_script_run_ctx()
-    found = context.context_info.url if context and context.context_info else ""
-    return found or ""
+    url = context.context_info.url if context and context.context_info else ""
+    return url or ""
 
 
 def is_first(name: str) -> bool:
@@ -73,7 +73,7 @@ def is_first(name: str) -> bool:
     return True
 
 
-def tell_address(name: str, word: str | None) -> bool:
+def write_address(name: str, word: str | None) -> bool:
     """Set or remove a parameter of the address; an unchanged one isn't sent.
 
     Return False if the name belongs to a control that was drawn.

@@ -147,22 +147,22 @@ def _room(read: Read) -> int:
 
 def reasoning(read: Read, *, temperature: float, **bounds: Any) -> Reasoning:
     """A config with these bounds and this temperature (0 is greedy), else as the controls say."""
-    found = arguments(COMMON, read)
+    settings = arguments(COMMON, read)
     if temperature > 0:
-        found |= {"do_sample": True, "seed": int(read("seed"))}
-        found["shaping"] = Shaping(temperature=temperature)
-    return Reasoning(**found, **bounds)
+        settings |= {"do_sample": True, "seed": int(read("seed"))}
+        settings["shaping"] = Shaping(temperature=temperature)
+    return Reasoning(**settings, **bounds)
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key, without its problem."""
     run = trace.config
     assert isinstance(run, Reasoning)
-    said = {key: held for key, held in shared.said_by(trace).items() if key == "model"}
-    said["whole"] = 0 if run.max_new_tokens == run.room else _WHOLE.fit(run.max_new_tokens)
-    said["reason_temperature"] = _TEMPERATURE.fit(run.shaping.temperature if run.draws else 0)
+    values = {key: held for key, held in shared.control_values(trace).items() if key == "model"}
+    values["whole"] = 0 if run.max_new_tokens == run.room else _WHOLE.fit(run.max_new_tokens)
+    values["reason_temperature"] = _TEMPERATURE.fit(run.shaping.temperature if run.draws else 0)
     seed = shared.seed_row(lambda _: run.draws)
-    return reached((*COMMON, _THINKING, seed), run, said)
+    return reached((*COMMON, _THINKING, seed), run, values)
 
 
 def budget(then: Callable[[], None]) -> None:
@@ -192,25 +192,27 @@ def _budget(then: Callable[[], None]) -> None:
         )
         draw("thinking", then=then)
         draw("reason_temperature", on_change=st.rerun)
-    said = {key: value(key) for key in ("whole", "answer_tokens")}
+    values = {key: value(key) for key in ("whole", "answer_tokens")}
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
-        return {"whole": _whole_words((said | inputs).__getitem__)}
+        return {"whole": _whole_words((values | inputs).__getitem__)}
 
     inputs = knob_rows.inputs([_THINKING])
     with st.container(key=platform.key("whole-words")):
-        offer = ahead.offer("budget", tuple(said.values()), inputs, build)
-        words.draw("whole", _whole_words(value), offer)
+        prefetch = ahead.prefetch("budget", tuple(values.values()), inputs, build)
+        words.draw("whole", _whole_words(value), prefetch)
 
 
 def _whole_words(read: Read) -> str:
     """Explain how the bound on the whole loop is computed."""
-    own, room = int(read("whole")), _room(read)
-    if not own:
+    bound, room = int(read("whole")), _room(read)
+    if not bound:
         parts = f"{int(read(BUDGET.key))} thinking + {int(read('answer_tokens'))} answer"
         return f"max_new_tokens = {room}: {parts} + {MARK_TOKENS} for the marks."
-    sentence = f"max_new_tokens = {own}, your own."
-    return sentence if own >= room else f"{sentence} It may cut the run off: all parts need {room}."
+    sentence = f"max_new_tokens = {bound}, your own."
+    return (
+        sentence if bound >= room else f"{sentence} It may cut the run off: all parts need {room}."
+    )
 
 
 def _level() -> str | None:

@@ -68,5 +68,9 @@ def problems(
     """The uploaded problems, else so many of the project's own, of these difficulties."""
     if view.uploaded is None:
         return chains(count, int(value("problem_seed")), steps)
-    own = view.uploaded
-    return own if len(own.problems) <= count else replace(own, problems=own.problems[:count])
+    uploaded = view.uploaded
+    return (
+        uploaded
+        if len(uploaded.problems) <= count
+        else replace(uploaded, problems=uploaded.problems[:count])
+    )

@@ -93,12 +93,12 @@ _NOTICE = """
 
 def draw(view: ReasonView) -> None:
     """Everything below the controls."""
-    found = None
+    request = None
     if reason_problem.awaits_question():
         panel.failure(view.failure)
     else:
-        found = panel.read_controls(view, _asked)
-    figure.said(*_captions(view))
+        request = panel.read_controls(view, _asked)
+    figure.omit_captions(*_captions(view))
     with st.container(key=platform.key("reason-first"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
@@ -119,7 +119,7 @@ def draw(view: ReasonView) -> None:
         panel.watch(view)
         return
     platform.part(_looks, key=LOOKS)(view)
-    if found is not None and view.trace is not None and "decode" not in view.jobs:
+    if request is not None and view.trace is not None and "decode" not in view.jobs:
         platform.mark_ready()
 
 
@@ -149,8 +149,8 @@ def _looks(view: ReasonView) -> None:
 def _captions(view: ReasonView) -> list[str]:
     """Return captions of the settings of the run and of the sweep."""
     sweep = reason_many.shown(view)
-    own = [] if view.trace is None else [settings_caption(view.trace)]
-    return own if sweep is None else [*own, sweep_caption(sweep)]
+    of_run = [] if view.trace is None else [settings_caption(view.trace)]
+    return of_run if sweep is None else [*of_run, sweep_caption(sweep)]
 
 
 def _live(view: ReasonView, job: Job) -> None:
@@ -166,17 +166,17 @@ def _finished(view: ReasonView, trace: Trace) -> None:
         panel.head(view, trace)
         text.draw(trace)
         problem = state.problem_of(view)
-        found = state.verdict(trace, problem)
-        verdict.draw(found, problem)
+        run_verdict = state.verdict(trace, problem)
+        verdict.draw(run_verdict, problem)
         spent = _spent(trace)
-        advice = verdict.advice(trace, state.reading(trace), found.outcome)
+        advice = verdict.advice(trace, state.reading(trace), run_verdict.outcome)
         platform.part(_note, key=NOTE)(view, trace, spent, advice)
 
 
 def _note(view: ReasonView, trace: Trace, spent: str, advice: str) -> None:
     """Draw a note on the spent tokens, and on the controls if they describe another run."""
-    other = changed.note(view, registry.page_of("reasoning"))
-    panel.note(f"{spent} {_beyond(trace)}{other}" if other else "", f"{spent} {advice}")
+    changes = changed.note(view, registry.page_of("reasoning"))
+    panel.note(f"{spent} {_beyond(trace)}{changes}" if changes else "", f"{spent} {advice}")
 
 
 def _beyond(trace: Trace) -> str:
@@ -216,8 +216,8 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
     job, error = view.active("stops"), view.failures.get("stops", "")
     may_load = view.may_load(str(value("model")))
     thinks = state.reading(trace).thinking_tokens > 0
-    own = view.source == "run" and "decode" not in view.jobs
-    if job is None and own and thinks and not error:
+    is_own_run = view.source == "run" and "decode" not in view.jobs
+    if job is None and is_own_run and thinks and not error:
         start_stops(view)
         job = view.active("stops")
     with st.container(key=platform.key("ask-stops"), border=True, gap="small"):
@@ -300,8 +300,8 @@ def _tab(view: ReasonView, tab: Look) -> None:
     if closed.state() == "closed":
         return
     first, view.looked = not view.looked, True
-    asked = tab.start is not None and st.query_params.get(platform.key(tab.flag)) == "1"
-    if first and asked and tab.start and models.is_embedded(str(value("model"))):
+    linked = tab.start is not None and st.query_params.get(platform.key(tab.flag)) == "1"
+    if first and linked and tab.start and models.is_embedded(str(value("model"))):
         try:
             awaits_press = cost.awaited(tab.tokens(view), tab.button)
         except DecodingError:

@@ -107,8 +107,8 @@ def marked(model: Any, config: Reasoning) -> Reasoning:
 
 def request(read: Read = value) -> ReasonRequest:
     """Return what Run asks for, by the controls as they are or as `read` gives them."""
-    asked = problem(read)
-    return ReasonRequest(shared.model(read), asked.question, controls.config(read), problem=asked)
+    chosen = problem(read)
+    return ReasonRequest(shared.model(read), chosen.question, controls.config(read), problem=chosen)
 
 
 def pick_problem() -> None:
@@ -140,20 +140,20 @@ def write_question() -> None:
         draw("question", "right")
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the controls' values for a run, by key, as far as they reach."""
-    said = controls.said_by(trace)
+    values = controls.control_values(trace)
     if not _is_asked(trace.prompt):
-        said |= {"problem": "own", "right": "", "question": trace.prompt[:MAX_QUESTION]}
-    return said
+        values |= {"problem": "own", "right": "", "question": trace.prompt[:MAX_QUESTION]}
+    return values
 
 
 def load_controls(trace: Trace) -> None:
     """Set the controls to what the run was made with, as far as they reach."""
-    load(said_by(trace))
+    load(control_values(trace))
 
 
-RUN_CONTROLS = RunControls(controls.RUN, controls.config, said_by, request)
+RUN_CONTROLS = RunControls(controls.RUN, controls.config, control_values, request)
 
 
 def _is_asked(question: str) -> bool:

@@ -34,13 +34,15 @@ def _swept(view: ReasonView) -> list[Part]:
 
 def tables(view: ReasonView, trace: Trace) -> Tables:
     """The run in numbers and its tokens, the sweep by budget, the ways compared."""
-    found = [*tables_of(trace)]
+    named_tables = [*tables_of(trace)]
     sweep = reason_many.shown(view)
     if sweep is not None:
-        found.append(("Outcomes and costs by budget.", figures.reason_spent_data(sweep)))
+        named_tables.append(("Outcomes and costs by budget.", figures.reason_spent_data(sweep)))
     if view.rivalry is not None:
-        found.append(("The same bound, other ways.", figures.reason_rivals_data(view.rivalry)))
-    return found
+        named_tables.append(
+            ("The same bound, other ways.", figures.reason_rivals_data(view.rivalry))
+        )
+    return named_tables
 
 
 def web_page(view: ReasonView, trace: Trace, theme: Theme = LIGHT) -> bytes:

@@ -83,10 +83,10 @@ class ReasonView(View):
     @classmethod
     def initial(cls) -> Self:
         """The stored example, where it can be read."""
-        found, example = cls(), load_example()
+        view, example = cls(), load_example()
         if example is not None:
-            found.show_example(example)
-        return found
+            view.show_example(example)
+        return view
 
     def show_example(self, example: ReasoningExample) -> None:
         """Look at a stored run with its problem, and at every measurement."""
@@ -132,27 +132,27 @@ def reading(trace: Trace) -> ReasoningSummary:
     return read_run(pieces_of(trace.token_steps), cast(Reasoning, trace.config))
 
 
-def verdict_of(attempt: Attempt, asked: Problem) -> RunVerdict:
+def verdict_of(attempt: Attempt, problem: Problem) -> RunVerdict:
     """The same of an attempt; an unknown right answer judges nothing but the lack of an answer."""
-    judged = bool(asked.answer) or attempt.answer is None
+    judged = bool(problem.answer) or attempt.answer is None
     return RunVerdict(attempt.answer, attempt.outcome if judged else None)
 
 
-def verdict(trace: Trace, asked: Problem | None) -> RunVerdict:
+def verdict(trace: Trace, problem: Problem | None) -> RunVerdict:
     """Return the run's answer and whether it is right."""
-    right = asked.answer if asked is not None else ""
+    right = problem.answer if problem is not None else ""
     answer, outcome = judge(reading(trace).answer, right, trace.finish_reason)
     return RunVerdict(answer, outcome if right or answer is None else None)
 
 
-def problem_of(found: ReasonView) -> Problem | None:
+def problem_of(view: ReasonView) -> Problem | None:
     """The problem of the shown run: a right answer that is given later counts as well.
 
     Of a run that came without one, the answer is worked out where the question is arithmetic.
     """
-    if found.trace is None:
+    if view.trace is None:
         return None
-    question = found.trace.prompt
+    question = view.trace.prompt
     try:
         named = reason_problem.problem()
     except DecodingError:
@@ -162,7 +162,7 @@ def problem_of(found: ReasonView) -> Problem | None:
         named = None
     if named is not None and named.question == question and named.answer:
         return named
-    if found.problem is not None:
-        return found.problem
+    if view.problem is not None:
+        return view.problem
     right = worked_out(question)
     return Problem(question, question, right) if right else None

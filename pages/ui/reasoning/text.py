@@ -113,12 +113,12 @@ def pieces_to_show(
     """
     calls = read_run(pieces, config).calls
     calling = {at for call in calls for at in range(call.first, call.last + 1)}
-    wanted = instead or [""] * len(pieces)
+    replaced = instead or [""] * len(pieces)
     shown = [
         (piece.text or visible_token(piece.visible), _kind(piece, at in calling), _title(piece, w))
-        for at, (piece, w) in enumerate(zip(pieces, wanted, strict=True))
+        for at, (piece, w) in enumerate(zip(pieces, replaced, strict=True))
     ]
-    grouped = groupby(shown, key=lambda one: one[1:])
+    grouped = groupby(shown, key=lambda token: token[1:])
     return [("".join(text for text, *_ in run), kind, title) for (kind, title), run in grouped]
 
 
@@ -132,12 +132,14 @@ def _kind(piece: Piece, calling: bool) -> str:
     return f"{piece.phase} forced" if piece.forced_as else piece.phase
 
 
-def _title(piece: Piece, wanted: str) -> str:
+def _title(piece: Piece, replaced: str) -> str:
     """Why a token was forced, and what the model would have written."""
     if piece.forced_as is None:
         return ""
     words = _WHY[piece.forced_as]
-    return f"{words} The model would have written {visible_token(wanted, 24)}" if wanted else words
+    return (
+        f"{words} The model would have written {visible_token(replaced, 24)}" if replaced else words
+    )
 
 
 def _instead(step: TokenStep) -> str:

@@ -20,9 +20,9 @@ _ICONS = {
 }
 
 
-def draw(found: RunVerdict, problem: Problem | None, name: str = "run") -> None:
+def draw(verdict: RunVerdict, problem: Problem | None, name: str = "run") -> None:
     """Draw the run's answer and whether it is right, in a sentence with an icon."""
-    outcome, right = found.outcome, problem.answer if problem is not None else ""
+    outcome, right = verdict.outcome, problem.answer if problem is not None else ""
     with st.container(
         key=platform.key(f"verdict-{outcome or 'open'}-{name}"),
         horizontal=True,
@@ -31,19 +31,19 @@ def draw(found: RunVerdict, problem: Problem | None, name: str = "run") -> None:
         gap="small",
     ):
         st.markdown(_ICONS.get(outcome or "", ":material/question_mark:"), width="content")
-        st.text(_sentence(found, right), width="stretch")
+        st.text(_sentence(verdict, right), width="stretch")
 
 
-def _sentence(found: RunVerdict, right: str) -> str:
-    if found.outcome is None:
-        return f"It answers {found.answer}. The right answer isn't known here."
-    words = OUTCOME_WORDS[found.outcome].capitalize()
-    if found.outcome == "unparsable":
+def _sentence(verdict: RunVerdict, right: str) -> str:
+    if verdict.outcome is None:
+        return f"It answers {verdict.answer}. The right answer isn't known here."
+    words = OUTCOME_WORDS[verdict.outcome].capitalize()
+    if verdict.outcome == "unparsable":
         words += ": it names no number"
-    if found.outcome == "correct":
-        return f"{words}: {found.answer}"
+    if verdict.outcome == "correct":
+        return f"{words}: {verdict.answer}"
     known = f" The right answer is {right}." if right else ""
-    return (f"{words}: {found.answer}." if found.answer else f"{words}.") + known
+    return (f"{words}: {verdict.answer}." if verdict.answer else f"{words}.") + known
 
 
 def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None) -> str:

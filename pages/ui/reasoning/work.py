@@ -163,12 +163,12 @@ def tools(
 
     model = jobs.load(job, where)
 
-    def run(stage: str, asked: Problem, settings: Reasoning) -> Transcript:
+    def run(stage: str, posed: Problem, settings: Reasoning) -> Transcript:
         # Without marks it doesn't think, so a model that is told how isn't told.
         marks = model.think_marks if settings.think_end else None
-        ids = prompt_ids_of(model, asked, marks)
-        trace = job.compute(stage, collect, model, ids, settings, prompt_text=asked.question)
-        return transcript_of(asked, trace)
+        ids = prompt_ids_of(model, posed, marks)
+        trace = job.compute(stage, collect, model, ids, settings, prompt_text=posed.question)
+        return transcript_of(posed, trace)
 
     alone, called = both_ways(problem, marked(model, config))
     both = run("Without the calculator", *alone), run("With the calculator", *called)

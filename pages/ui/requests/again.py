@@ -59,9 +59,9 @@ def send(view: RequestsView, kind: Any, body: Mapping[str, Any], beside: str = "
         raise ApiError("Type your key first.", status=401)
     service = endpoint.service()
     owner = view.owner
-    found = recorded(service, owner, partial(submit, service, kind, body, owner))
-    found.start(service, _nobody_reads).leave()
-    view.choose(found.record.id, beside)
+    accepted = recorded(service, owner, partial(submit, service, kind, body, owner))
+    accepted.start(service, _nobody_reads).leave()
+    view.choose(accepted.record.id, beside)
 
 
 def _nobody_reads(part: AnswerPart) -> None:
@@ -140,18 +140,18 @@ def conversation(record: Record) -> dict[str, Any]:
     """Return the sidebar's values for a conversation of one message; empty for a longer one."""
     body, system = record.body, ""
     if record.endpoint == "chat":
-        told = [(one.get("role"), one.get("content")) for one in body["messages"]]
+        messages = [(message.get("role"), message.get("content")) for message in body["messages"]]
     elif record.endpoint == "responses" and not body.get("previous_response_id"):
         instructions = body.get("instructions")
-        told = [("system", instructions)] if instructions else []
-        told.append(("user", body["input"]))
+        messages = [("system", instructions)] if instructions else []
+        messages.append(("user", body["input"]))
     else:
         return {}
-    if len(told) == 2 and told[0][0] in ("system", "developer"):
-        system = told.pop(0)[1]
-    texts = [system, *(text for _, text in told)]
+    if len(messages) == 2 and messages[0][0] in ("system", "developer"):
+        system = messages.pop(0)[1]
+    texts = [system, *(text for _, text in messages)]
     whole = all(isinstance(text, str) and len(text) <= shared.MAX_PROMPT for text in texts)
-    if len(told) != 1 or told[0][0] != "user" or not whole:
+    if len(messages) != 1 or messages[0][0] != "user" or not whole:
         return {}
     return {"chat": True, "system": system}
 
@@ -167,31 +167,31 @@ def _open_in_lab(view: RequestsView, trace: Trace) -> None:
 
 def variants(record: Record) -> dict[str, dict[str, Any]]:
     """Other ways of decoding a request, by their keys: each the JSON of a config."""
-    own = config_to_dict(record.configs[0])
-    shared = {name: own[name] for name in _SHARED if name in own}
-    found: dict[str, dict[str, Any]] = {
+    settings_of_run = config_to_dict(record.configs[0])
+    shared = {name: settings_of_run[name] for name in _SHARED if name in settings_of_run}
+    settings_by_name: dict[str, dict[str, Any]] = {
         "greedy": {"method": "greedy"},
         "beam": {"method": "beam", "num_beams": 4},
     }
     if models.is_embedded(record.model):
-        found["embedded_draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
+        settings_by_name["embedded_draft"] = {"method": "speculative", "draft": DEFAULT_DRAFT}
     # It needs no second model, so that it fits any.
-    found["prompt_lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
+    settings_by_name["prompt_lookup"] = {"method": "speculative", "drafter": "prompt_lookup"}
     drawn: dict[str, Any] = (
-        own if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
+        settings_of_run if isinstance(record.configs[0], Sampling) else {"method": "sampling"}
     )
     for name, heat in _TEMPERATURES.items():
         shaping = {**drawn.get("shaping", {}), "temperature": heat}
-        found[name] = {**drawn, "shaping": shaping}
-    return {name: {**shared, **settings} for name, settings in found.items()}
+        settings_by_name[name] = {**drawn, "shaping": shaping}
+    return {name: {**shared, **settings} for name, settings in settings_by_name.items()}
 
 
 def _send_variant(view: RequestsView, record: Record) -> None:
     decoding = variants(record).get(str(st.session_state.get("variant")))
     if decoding is None:
         return
-    kept = {name: held for name, held in record.body.items() if name not in _SETTINGS}
+    shared_body = {name: held for name, held in record.body.items() if name not in _SETTINGS}
     try:
-        send(view, record.endpoint, {**kept, "decoding": decoding}, record.id)
+        send(view, record.endpoint, {**shared_body, "decoding": decoding}, record.id)
     except ApiError as error:
         view.failure = str(error)

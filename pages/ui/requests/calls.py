@@ -38,9 +38,9 @@ def as_curl(base: str, endpoint: Endpoint, body: Mapping[str, Any], *, key: bool
 def as_python(base: str, endpoint: Endpoint, body: Mapping[str, Any], *, key: bool) -> str:
     """The call with the official client."""
     extra = _OURS_IN_RESPONSES if endpoint == "responses" else _OURS
-    own = {name: held for name, held in body.items() if name not in extra}
+    standard = {name: held for name, held in body.items() if name not in extra}
     ours = {name: held for name, held in body.items() if name in extra}
-    arguments = [f"    {name}={held!r}," for name, held in own.items()]
+    arguments = [f"    {name}={held!r}," for name, held in standard.items()]
     arguments += [f"    extra_body={ours!r},"] if ours else []
     secret = "" if key else ', api_key="none"'
     lines = [

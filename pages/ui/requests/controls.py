@@ -42,7 +42,7 @@ def draw_call() -> None:
 
 def load_controls(trace: Trace) -> None:
     """A file opens on the page of its method; its prompt is shared with this one."""
-    control.load(shared.said_by(trace))
+    control.load(shared.control_values(trace))
 
 
 def body() -> tuple[Any, dict[str, Any]]:
@@ -55,26 +55,28 @@ def body() -> tuple[Any, dict[str, Any]]:
     _require_offered(shared.model())
     endpoint, prompt = value("endpoint"), str(value("prompt"))
     system = str(value("system")) if shared.chat() else ""
-    said: dict[str, Any] = {"model": shared.model()}
+    fields: dict[str, Any] = {"model": shared.model()}
     if endpoint == "responses":
-        said |= {"input": prompt, **({"instructions": system} if system.strip() else {})}
+        fields |= {"input": prompt, **({"instructions": system} if system.strip() else {})}
     elif endpoint == "chat":
         before = [{"role": "system", "content": system}] if system.strip() else []
-        said |= {"messages": [*before, {"role": "user", "content": prompt}]}
+        fields |= {"messages": [*before, {"role": "user", "content": prompt}]}
     else:
-        said |= {"prompt": prompt}
+        fields |= {"prompt": prompt}
     decoding, limit = decoding_in(str(value("decoding"))), ENDPOINTS[endpoint].limits[0]
     # The endpoint refuses what is said twice.
-    given = {"max_new_tokens": (limit, "reply"), "seed": ("seed", "seed")}
-    said |= {name: int(value(key)) for own, (name, key) in given.items() if own not in decoding}
+    limits = {"max_new_tokens": (limit, "reply"), "seed": ("seed", "seed")}
+    fields |= {
+        name: int(value(key)) for setting, (name, key) in limits.items() if setting not in decoding
+    }
     shaping = decoding.get("shaping")
     shaped = isinstance(shaping, dict) and "temperature" in shaping
     if decoding.get("method", "sampling") == "sampling" and not shaped:
-        said["temperature"] = float(value("heat"))
+        fields["temperature"] = float(value("heat"))
     if (effort := value("effort")) != "none" and endpoint != "completions":
-        said |= {"reasoning": {"effort": effort}} if endpoint == "responses" else {}
-        said |= {"reasoning_effort": effort} if endpoint == "chat" else {}
-    return endpoint, said | ({"decoding": decoding} if decoding else {})
+        fields |= {"reasoning": {"effort": effort}} if endpoint == "responses" else {}
+        fields |= {"reasoning_effort": effort} if endpoint == "chat" else {}
+    return endpoint, fields | ({"decoding": decoding} if decoding else {})
 
 
 def _require_offered(where: str) -> None:
@@ -94,9 +96,9 @@ def decoding_in(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        found = json.loads(text)
+        settings = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        settings = None
+    if not isinstance(settings, dict):
         raise ConfigError('decoding is a JSON object, such as {"method": "greedy"}.')
-    return found
+    return settings

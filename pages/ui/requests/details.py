@@ -44,8 +44,8 @@ def draw(record: Record, choice: int) -> None:
 
 
 def _settings(record: Record, choice: int) -> None:
-    asked, used = st.columns(2)
-    with asked:
+    sent, used = st.columns(2)
+    with sent:
         st.subheader("As it was sent", anchor=False)
         if record.request_id:
             st.text(f"x-request-id: {record.request_id}")

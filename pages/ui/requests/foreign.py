@@ -26,7 +26,7 @@ _INTRO = (
 )
 
 
-def offer(view: RequestsView) -> None:
+def menu(view: RequestsView) -> None:
     """The field for an answer, and what is wrong with what stands in it."""
     with st.popover("Another server's answer", key="foreign-offer", type="tertiary"):
         st.text(_INTRO)
@@ -101,10 +101,14 @@ def _draw_place(at: int, token: ForeignToken) -> None:
     if token.tail_mass is None:
         st.text("No other token is named at this place.")
         return
-    own = (token.text, token.logprob)
+    emitted = (token.text, token.logprob)
     rows = [
-        (_rank(token) if one == own else str(nth(i)), visible_token(one[0], 60), one[1])
-        for i, one in enumerate(token.top)
+        (
+            _rank(token) if alternative == emitted else str(nth(i)),
+            visible_token(alternative[0], 60),
+            alternative[1],
+        )
+        for i, alternative in enumerate(token.top)
     ]
     table.draw(
         "foreign-place",

@@ -124,33 +124,37 @@ def _finished(view: RequestsView, record: Record | None, trace: Trace) -> None:
     _figure(view, trace)
 
 
-def _beside(view: RequestsView, trace: Trace, other: Record) -> None:
-    found = other.traces[0] if other.traces else None
-    words = found.config.words if found else STATES[other.state]
+def _beside(view: RequestsView, trace: Trace, compared: Record) -> None:
+    its_trace = compared.traces[0] if compared.traces else None
+    words = its_trace.config.words if its_trace else STATES[compared.state]
     with st.container(key="status-beside", horizontal=True, vertical_alignment="center"):
-        st.text(f"Request {other.number} · {words} · {_agreement(trace, found)}", width="stretch")
-        st.button("Look at it", key="swap", type="tertiary", on_click=view.choose, args=(other.id,))
-    if found is None or not found.token_steps:
-        st.text(found.text if found else other.error)
+        st.text(
+            f"Request {compared.number} · {words} · {_agreement(trace, its_trace)}", width="stretch"
+        )
+        st.button(
+            "Look at it", key="swap", type="tertiary", on_click=view.choose, args=(compared.id,)
+        )
+    if its_trace is None or not its_trace.token_steps:
+        st.text(its_trace.text if its_trace else compared.error)
         return
     theme = style.theme()
     token_strip.draw_tokens(
-        _BESIDE, view, found.rendered_prompt or found.prompt, theme,
-        token_strip.tokens_of(found, theme, "probability"),
+        _BESIDE, view, its_trace.rendered_prompt or its_trace.prompt, theme,
+        token_strip.tokens_of(its_trace, theme, "probability"),
         selected=-1, live=False, on_selected=lambda: None, keys=False,
     )  # fmt: skip
 
 
-def _agreement(one: Trace, other: Trace | None) -> str:
+def _agreement(trace: Trace, compared: Trace | None) -> str:
     """Describe the common prefix of two runs' tokens."""
-    if other is None:
+    if compared is None:
         return "no text"
-    if one.token_ids == other.token_ids:
+    if trace.token_ids == compared.token_ids:
         return "the same tokens"
-    pairs = zip(one.token_ids, other.token_ids, strict=False)
-    same = next((at for at, (own, its) in enumerate(pairs) if own != its), None)
+    pairs = zip(trace.token_ids, compared.token_ids, strict=False)
+    same = next((at for at, (token, its) in enumerate(pairs) if token != its), None)
     if same is None:
-        same = min(len(one.token_ids), len(other.token_ids))
+        same = min(len(trace.token_ids), len(compared.token_ids))
     return (
         f"the first {counted(same, 'token')} agree" if same else "they differ from the first token"
     )
@@ -159,11 +163,11 @@ def _agreement(one: Trace, other: Trace | None) -> str:
 def _choices(view: RequestsView, record: Record) -> None:
     with st.container(key="request-choices", horizontal=True, gap="small"):
         for at in range(len(record.traces)):
-            own = at == view.choice
+            is_shown = at == view.choice
             st.button(
-                f"Choice {nth(at)}{' (shown)' if own else ''}",
+                f"Choice {nth(at)}{' (shown)' if is_shown else ''}",
                 key=f"choice-{at}",
-                type="primary" if own else "secondary",
+                type="primary" if is_shown else "secondary",
                 on_click=partial(view.take_choice, at),
             )
 

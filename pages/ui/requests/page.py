@@ -118,8 +118,10 @@ def records_of(view: RequestsView) -> list[Record]:
 
 def chosen(view: RequestsView) -> Record | None:
     """The request that is looked at: the newest unless another was chosen."""
-    found = records_of(view)
-    return next((one for one in found if one.id == view.chosen), found[0] if found else None)
+    records = records_of(view)
+    return next(
+        (record for record in records if record.id == view.chosen), records[0] if records else None
+    )
 
 
 def _seen(view: RequestsView, record: Record | None) -> tuple[str, bool]:
@@ -131,23 +133,23 @@ def _list(view: RequestsView, drawn: tuple[str, bool]) -> None:
     """The requests; draws the page again where what it was drawn from has changed."""
     if _seen(view, chosen(view)) != drawn:
         st.rerun()
-    found = records_of(view)
+    records = records_of(view)
     with st.container(key="requests", gap="small"):
-        _head(view, found)
-        if found:
-            request_list.draw(found, drawn[0], view.choose)
+        _head(view, records)
+        if records:
+            request_list.draw(records, drawn[0], view.choose)
         else:
             st.text(f"No request yet. Send one from here, or point a client at {base_url()}.")
 
 
-def _head(view: RequestsView, found: list[Record]) -> None:
+def _head(view: RequestsView, records: list[Record]) -> None:
     history = endpoint.service().history
     held = history.bytes_of(view.owner or "") / 2**20
     with st.container(
         key="requests-head", horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.header("Calls", anchor=False, width="content")
-        size = f"{counted(len(found), 'request')}, about {held:.1f} MB, " if found else ""
+        size = f"{counted(len(records), 'request')}, about {held:.1f} MB, " if records else ""
         most = f"{history.most_records} requests, or {history.most_bytes // 2**20} MB"
         seen = (
             "" if endpoint.service().needs_key else "; every browser that opens this page sees them"
@@ -156,5 +158,5 @@ def _head(view: RequestsView, found: list[Record]) -> None:
         st.button("Follow the newest", key="follow", type="tertiary", on_click=view.choose,
             args=("",), disabled=not view.chosen)  # fmt: skip
         st.button("Forget all", key="forget", type="tertiary", on_click=history.clear,
-            args=(view.owner or "",), disabled=not found)  # fmt: skip
-        foreign.offer(view)
+            args=(view.owner or "",), disabled=not records)  # fmt: skip
+        foreign.menu(view)

@@ -43,9 +43,9 @@ def draw(records: Sequence[Record], chosen: str, on_pick: Callable[[str], None])
     """
 
     def picked() -> None:
-        found = (st.session_state.get(_KEY) or {}).get("picked")
-        if isinstance(found, str):
-            on_pick(found)
+        record_id = (st.session_state.get(_KEY) or {}).get("picked")
+        if isinstance(record_id, str):
+            on_pick(record_id)
 
     _component(
         key=_KEY,
@@ -56,7 +56,7 @@ def draw(records: Sequence[Record], chosen: str, on_pick: Callable[[str], None])
 
 def _row(record: Record) -> tuple[str, str, str, tuple[str, ...]]:
     """Its id, its state, what is read out of it, and its cells."""
-    return record.id, record.state, said(record), _cells(record)
+    return record.id, record.state, description(record), _cells(record)
 
 
 def prompt_of(record: Record) -> str:
@@ -78,7 +78,7 @@ def _cells(record: Record) -> tuple[str, ...]:
     )
 
 
-def said(record: Record) -> str:
+def description(record: Record) -> str:
     """A request in a sentence."""
     first, rate = record.seconds_to_first_token, record.tokens_per_second
     parts = [

@@ -71,8 +71,8 @@ def offered() -> list[str]:
 
 def options() -> list[str]:
     """Return the picker's models: on one's own machine also all in packages and the last used."""
-    own = [*PACKAGED, *recent.last_used()] if free_choice() else []
-    return list(dict.fromkeys([*embedded(), *own, *settings().models]))
+    local = [*PACKAGED, *recent.last_used()] if free_choice() else []
+    return list(dict.fromkeys([*embedded(), *local, *settings().models]))
 
 
 def hint(where: str) -> str:
@@ -134,14 +134,14 @@ def is_embedded(where: str) -> bool:
 def may_have_embedded_tokens(where: str) -> bool:
     """Return whether a model may have the embedded models' tokenizer, by comparing the files;
     true for a model on a server."""
-    own = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
+    embedded_tokenizer = ASSETS / DEFAULT_MODEL.removeprefix("embedded:") / _TOKENIZER
     place = settings().models.get(where, where)
     if is_embedded(where) or is_remote(place):
         return True
     try:
-        found = Path(place).expanduser() / _TOKENIZER
-        same_size = found.stat().st_size == own.stat().st_size
-        return same_size and found.read_bytes() == own.read_bytes()
+        tokenizer = Path(place).expanduser() / _TOKENIZER
+        same_size = tokenizer.stat().st_size == embedded_tokenizer.stat().st_size
+        return same_size and tokenizer.read_bytes() == embedded_tokenizer.read_bytes()
     except (OSError, RuntimeError, ValueError):  # No folder, or the home of an unknown user.
         return False
 

@@ -26,9 +26,9 @@ def keep() -> None:
     _kept()[str(st.session_state.get("page_before", ""))] = _part()
 
 
-def tell(name: str, said: str | None) -> None:
+def write(name: str, word: str | None) -> None:
     """Write a value into the address under a name of the current slot; None removes it."""
-    session.tell_address(platform.key(name), said)
+    session.write_address(platform.key(name), word)
 
 
 def forget(page: str) -> None:
@@ -45,14 +45,16 @@ def bring_back(page: str) -> None:
     st.session_state["page_before"] = page
     if page != before:
         st.session_state[_ENTERED] = True
-    kept, found = _kept().get(page), _part()
-    if kept is None or page == before:
+    stored, current = _kept().get(page), _part()
+    if stored is None or page == before:
         return
     # Knobs that pages share write their own value as soon as they are drawn.
-    wanted = {name: said for name, said in kept.items() if name not in rail.known()}
-    for name in found.keys() - wanted.keys():
+    restored = {name: words for name, words in stored.items() if name not in rail.known()}
+    for name in current.keys() - restored.keys():
         del st.query_params[name]
-    st.query_params.update({name: said for name, said in wanted.items() if found.get(name) != said})
+    st.query_params.update(
+        {name: words for name, words in restored.items() if current.get(name) != words}
+    )
     st.rerun()
 
 

@@ -36,22 +36,22 @@ def controls_of(page: Page) -> RunControls:
     return controls
 
 
-def said_of(view: View, trace: Trace, controls: RunControls) -> dict[str, Any]:
+def control_values_of(view: View, trace: Trace, controls: RunControls) -> dict[str, Any]:
     """Return the controls' values for a run of the view, by key, as far as they can hold them."""
-    said, asked = controls.said_by(trace) | {"system": ""}, view.asked
+    values, request = controls.control_values(trace) | {"system": ""}, view.shown_request
     if "decode" in view.jobs:
-        asked = view.request
-    if asked is not None:
-        said |= {"prompt": asked.prompt, "chat": asked.chat}
-        said["system"] = asked.system if asked.chat else ""
+        request = view.request
+    if request is not None:
+        values |= {"prompt": request.prompt, "chat": request.chat}
+        values["system"] = request.system if request.chat else ""
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
         if isinstance(row, Menu) and row.takes(row.in_address(name)):
-            said[key] = name
-    return said
+            values[key] = name
+    return values
 
 
-def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
+def changed(page: Page, values: Mapping[str, Any]) -> Iterator[Control]:
     """Yield the controls whose current value makes another run than the given one, by key.
 
     Raises:
@@ -63,30 +63,32 @@ def changed(page: Page, said: Mapping[str, Any]) -> Iterator[Control]:
     # A page may restrict a row of the sidebar, and two strategies share a row.
     rows = {row.key: row for row in (*shared.ROWS, *controls.rows)}
     for row in rows.values():
-        if row.key in said and row.key not in hidden and said[row.key] != value(row.key):
+        if row.key in values and row.key not in hidden and values[row.key] != value(row.key):
             try:
-                matters = controls.request(_with(row.key, said[row.key])) != now
+                matters = controls.request(_with(row.key, values[row.key])) != now
             except DecodingError:
                 matters = True
             if matters:
                 yield row
 
 
-def differences(ran: MethodConfig, asked: MethodConfig) -> list[tuple[str, Any]]:
+def differences(ran: MethodConfig, compared: MethodConfig) -> list[tuple[str, Any]]:
     """Return the fields of a run's config that affect its tokens and differ in another config."""
     draws = bool(getattr(ran, "draws", ran.can_draw))
-    names = [own.name for own in fields(ran) if own.name not in _NOT_THE_RUN]
-    own = {name: getattr(ran, name) for name in names if draws or name != "seed"}
-    found = [(name, held) for name, held in own.items() if held != getattr(asked, name, None)]
+    names = [row.name for row in fields(ran) if row.name not in _NOT_THE_RUN]
+    settings = {name: getattr(ran, name) for name in names if draws or name != "seed"}
+    differing = [
+        (name, held) for name, held in settings.items() if held != getattr(compared, name, None)
+    ]
     then, now = (
-        config.shaping if draws else config.shaping.penalties_only() for config in (ran, asked)
+        config.shaping if draws else config.shaping.penalties_only() for config in (ran, compared)
     )
-    found += [
+    differing += [
         (f"shaping.{name}", getattr(then, name))
         for name in SETTINGS
         if getattr(then, name) != getattr(now, name)
     ]
-    return found
+    return differing
 
 
 def _with(changed: str, held: Any) -> Read:
@@ -103,11 +105,12 @@ def note(view: View, page: Page) -> str:
     if view.trace is None:
         return ""
     controls = controls_of(page)
-    said = said_of(view, view.trace, controls)
-    if view.asked is None:  # The controls may load another model than a file or a link names.
-        said = {key: said[key] for key in controls.said_by(view.trace)}
+    values = control_values_of(view, view.trace, controls)
+    # The controls may load another model than a file or a link names.
+    if view.shown_request is None:
+        values = {key: values[key] for key in controls.control_values(view.trace)}
     try:
-        rows = list(changed(page, said))
+        rows = list(changed(page, values))
     except DecodingError:
         return ""  # The page shows the controls' error.
     labels = [row.name for row in rows if row.key not in controls.acting]
@@ -117,17 +120,17 @@ def note(view: View, page: Page) -> str:
         return f"Changed since this run: {', '.join(labels)}. Press Run."
     if view.source != "run":
         return ""
-    lacking = _beyond(view.asked, view.trace, controls, said)
+    lacking = _beyond(view.shown_request, view.trace, controls, values)
     words = ", ".join(_in_words(name, held) for name, held in lacking[:_MOST_NAMED])
     return f"No control here sets this run's {words}: Run makes another." if words else ""
 
 
 def _beyond(
-    asked: Request | None, trace: Trace, controls: RunControls, said: Mapping[str, Any]
+    made_by: Request | None, trace: Trace, controls: RunControls, values: Mapping[str, Any]
 ) -> list[tuple[str, Any]]:
     """Return the settings of a run from another page that the controls lack, with their values."""
-    request = controls.request(lambda key: said[key] if key in said else value(key))
-    return [] if asked == request else differences(trace.config, request.config)
+    request = controls.request(lambda key: values[key] if key in values else value(key))
+    return [] if made_by == request else differences(trace.config, request.config)
 
 
 def _in_words(field: str, held: Any) -> str:
@@ -136,14 +139,14 @@ def _in_words(field: str, held: Any) -> str:
     return f"{words} {visible_token(str(held), _SHOWN)}"
 
 
-def tell_address(view: object, page: Page) -> None:
+def write_address(view: object, page: Page) -> None:
     """Keep `run` in the address while the controls make the run that is shown or under way."""
     if not isinstance(view, View) or page.run_controls is None:
-        address.tell("run", None)  # No link runs anything on this page.
+        address.write("run", None)  # No link runs anything on this page.
         return
     job = view.jobs.get("decode")
     if job is None and view.failures.get("decode"):
-        address.tell("run", None)
+        address.write("run", None)
         return
     if job is None and view.source in ("example", "none"):
         return  # A link's run waits for a press, or there is none.
@@ -153,15 +156,15 @@ def tell_address(view: object, page: Page) -> None:
         same = trace is not None and made_here and _is_of_the_controls(view, trace, page)
     except DecodingError:
         same = False
-    address.tell("run", "1" if same else None)
+    address.write("run", "1" if same else None)
 
 
 def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:
     """Return whether Run would make this run again."""
     controls = controls_of(page)
-    asked = view.request if "decode" in view.jobs else view.asked
+    request = view.request if "decode" in view.jobs else view.shown_request
     # An unfinished run doesn't know yet the token ids that its settings name.
-    if asked == controls.request(value):
+    if request == controls.request(value):
         return True
-    said = said_of(view, trace, controls)
-    return not any(changed(page, said)) and not _beyond(asked, trace, controls, said)
+    values = control_values_of(view, trace, controls)
+    return not any(changed(page, values)) and not _beyond(request, trace, controls, values)

@@ -76,7 +76,7 @@ class Job(ModelJob):
         """Record that a page has just polled this job."""
         self.watched = time.monotonic()
 
-    def tell(self, stage: str) -> None:
+    def set_stage(self, stage: str) -> None:
         """Set the stage that the page shows."""
         self.stage = stage
 
@@ -102,7 +102,7 @@ class Job(ModelJob):
         self.stage = LOADING if loads else WAITING
         workers = models.workers() if session.has_server() else IN_PROCESS
         return workers.compute(
-            self, QUEUE, function, *args, on_turn=lambda: self.tell(stage), **named
+            self, QUEUE, function, *args, on_turn=lambda: self.set_stage(stage), **named
         )
 
     def unless_stopped(self, result: T) -> T | None:
@@ -130,8 +130,8 @@ def start(work: Callable[[Job], Any]) -> Job:
     """
     job = Job(session=session.current())
     with _lock:
-        jobs = [other for other in _active if other.session == job.session]
-        going = sum(not other.stopping.is_set() for other in jobs)
+        jobs = [active for active in _active if active.session == job.session]
+        going = sum(not active.stopping.is_set() for active in jobs)
         full = job.session is not None and (going >= MOST_JOBS or len(jobs) >= MOST_THREADS)
         if not full:
             _active.add(job)
@@ -314,7 +314,7 @@ def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> A
         LoadingStoppedError: the job was stopped meanwhile.
     """
     job.stage = LOADING
-    model = models.load(where, job.should_stop, job.tell)
+    model = models.load(where, job.should_stop, job.set_stage)
     from core.models.threads import leave_a_processor
 
     leave_a_processor()

@@ -66,14 +66,14 @@ class PagePart:
         if self.windows is None:
             end = self.where(view)
             return [of_figure(f"{name}-{end}" if end else name, self.draw, **arguments)]
-        found = self.windows(shown, paper)
+        shown_windows = self.windows(shown, paper)
         return [
             of_figure(
-                name if len(found) == 1 else window_name(name, self.unit, first, last),
+                name if len(shown_windows) == 1 else window_name(name, self.unit, first, last),
                 self.draw,
                 **{**arguments, **looks},
             )
-            for first, last, looks in found
+            for first, last, looks in shown_windows
         ]
 
 

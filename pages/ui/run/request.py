@@ -101,7 +101,7 @@ def given_tokens(trace: Trace) -> str:
     return ".".join(str(token_id) for token_id in trace.token_ids[: last + 1])
 
 
-Ask: TypeAlias = Callable[[Read], Request]
+MakeRequest: TypeAlias = Callable[[Read], Request]
 """Makes the request of a run from a function that gives a control's value by its key."""
 
 
@@ -112,7 +112,7 @@ class RunControls:
     Args:
         rows: the controls, without the sidebar's.
         config: makes the config from a function that gives a control's value by its key.
-        said_by: gives the controls' values for a trace, by key, as far as they can hold them.
+        control_values: gives the control values that describe a trace, by key, where in range.
         request: makes the request of Run.
         draft: the key of the menu of the draft model; empty for none.
         acting: keys of controls that act on the shown run, without another run.
@@ -121,8 +121,8 @@ class RunControls:
 
     rows: tuple[Control, ...]
     config: Callable[[Read], MethodConfig]
-    said_by: Callable[[Trace], dict[str, Any]]
-    request: Ask
+    control_values: Callable[[Trace], dict[str, Any]]
+    request: MakeRequest
     draft: str = ""
     acting: frozenset[str] = frozenset()
     given: str = ""

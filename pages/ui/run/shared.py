@@ -61,7 +61,7 @@ def chat(read: Read = value) -> bool:
     return bool(read("chat")) and models.has_chat_template(str(read("model"))) is not False
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the sidebar's values for a trace, by key; a file may not make the app load a model."""
     model = {"model": trace.model_id} if models.is_embedded(trace.model_id) else {}
     return {"prompt": trace.prompt[:MAX_PROMPT], "chat": False, **model}

@@ -75,7 +75,7 @@ class View(PageView):
         selected: index of the selected step, on a page that shows single steps.
         first: first column of the main figure's window.
         request: the request of the run under way, else of the last run made or shown.
-        asked: the request of the shown run, if the run was made here.
+        shown_request: the request of the shown run, if the run was made here.
         restored: the link that opened the page was handled.
         runs: this session's runs on the page with their requests, the newest last.
         example_before: the example that was shown before the first run.
@@ -94,7 +94,7 @@ class View(PageView):
     selected: int = 0
     first: int = 0
     request: Request | None = None
-    asked: Request | None = None
+    shown_request: Request | None = None
     restored: bool = False
     runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
     example_before: Trace | None = None
@@ -102,10 +102,10 @@ class View(PageView):
     @classmethod
     def initial(cls) -> Self:
         """Return a view of the stored example, or an empty one if that can't be read."""
-        found, example = cls(), cls.load_example()
+        view, example = cls(), cls.load_example()
         if example is not None:
-            found.show(example, "example")
-        return found
+            view.show(example, "example")
+        return view
 
     @classmethod
     def load_example(cls) -> Trace | None:
@@ -115,7 +115,7 @@ class View(PageView):
     def show(self, trace: Trace, source: Source) -> None:
         """Show another trace."""
         self.trace, self.source = trace, source
-        self.asked = self.request if source == "run" else None
+        self.shown_request = self.request if source == "run" else None
         self.number += 1
         self.selected = self.first = 0
         self.failure = ""
@@ -138,16 +138,16 @@ class View(PageView):
             if self.source == "example":
                 self.example_before = self.trace
             self.show(result, "run")
-            self.failure = _told(result)
+            self.failure = _run_notes(result)
             self.keep(result, self.request)
         elif name == "check":
             self.trace = self.trace and self.trace.with_checks(result)
         elif name in self.measurements:
             setattr(self, self.measurements[name], result)
 
-    def keep(self, trace: Trace, asked: Request | None) -> None:
+    def keep(self, trace: Trace, request: Request | None) -> None:
         """Add a run to the menu of earlier runs."""
-        self.runs = [*self.runs, (trace, asked)][-MOST_RUNS:]
+        self.runs = [*self.runs, (trace, request)][-MOST_RUNS:]
 
     def source_of(self, trace: Trace) -> Source:
         """Return the source of a run from the menu of earlier runs."""
@@ -209,7 +209,7 @@ class View(PageView):
         return ids, "".join(step.text for step in emitting)
 
 
-def _told(trace: Trace) -> str:
+def _run_notes(trace: Trace) -> str:
     """Return notes on this run alone, such as a lost server or a doubled start token."""
     known = (RECOMPUTED, *(note.key for note in method_of(trace.config).notes(trace.config)))
     return " ".join(words for key, words in trace.notes if key not in known)

@@ -105,24 +105,24 @@ class BackgroundWork:
 
     def soon(self, name: str, key: Hashable, work: Callable[[Job], Any]) -> tuple[Any, bool]:
         """Return as `later` does, but start missing work at once and wait a moment for it."""
-        found, ready = self.later(name, key, work)
+        result, ready = self.later(name, key, work)
         if not ready:
             if name in self.deferred:
                 self._start(name)
             self.jobs[name].done.wait(PATIENCE_SECONDS)
             return self.later(name, key, work)
-        return found, ready
+        return result, ready
 
     def start_deferred(self) -> None:
         """Start the deferred work after a pause of the controls and the browser."""
         for name in tuple(self.deferred):
             self._start(name, REST_SECONDS)
 
-    def _start(self, name: str, rest: float = 0.0) -> None:
+    def _start(self, name: str, delay: float = 0.0) -> None:
         work = self.deferred.pop(name)
         if before := self.jobs.get(name):
             before.stop()
-        self.jobs[name] = start(lambda job: None if job.stopping.wait(rest) else work(job))
+        self.jobs[name] = start(lambda job: None if job.stopping.wait(delay) else work(job))
 
     def _cache_result(self, name: str) -> None:
         """Cache the result of a job that has ended by itself; an error stays with its job."""

@@ -39,11 +39,11 @@ def _start_afresh(page: Page) -> None:
     the sidebar stay as they are."""
     kind = page.view.find().__self__
     address.forget(page.path)
-    own = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
+    defaults = control.defaults(page.load_controls.find().__module__.rpartition(".")[0] + ".")
     for place in shared.slots(page.slots):
         with slot.use(place):
             if (view := st.session_state.pop(platform.key(kind.key), None)) is not None:
                 for job in view.jobs.values():
                     job.stop()
             named = control.rows_in_address().keys() - {row.key for row in shared.ROWS}
-            control.load(own | {key: control.row_of(key).default for key in named})
+            control.load(defaults | {key: control.row_of(key).default for key in named})

@@ -19,22 +19,23 @@ def controls() -> st.delta_generator.DeltaGenerator:
     return st.container(key=platform.key("controls"), gap="small")
 
 
-def desk() -> st.delta_generator.DeltaGenerator:
-    """Return the container of a page with knobs beside figures, for `intro`, `rail` and `bench`."""
+def page_columns() -> st.delta_generator.DeltaGenerator:
+    """Return the container of a page with knobs beside figures, for `intro`, `controls_column` and
+    `figures_column`."""
     return st.container(key=platform.key("desk"))
 
 
-def rail() -> st.delta_generator.DeltaGenerator:
-    """Return the column of controls and knobs, which stays in sight while the bench scrolls."""
+def controls_column() -> st.delta_generator.DeltaGenerator:
+    """Return the column of controls and knobs, which stays in sight while the figures scroll."""
     return st.container(key=platform.key("rail"), gap="small")
 
 
-def bench() -> st.delta_generator.DeltaGenerator:
+def figures_column() -> st.delta_generator.DeltaGenerator:
     """Return the column of the figures that the knobs change."""
     return st.container(key=platform.key("bench"))
 
 
-def row(key: str = "method-row") -> st.delta_generator.DeltaGenerator:
+def controls_row(key: str = "method-row") -> st.delta_generator.DeltaGenerator:
     """Return the container of the controls' first row."""
     return st.container(
         key=platform.key(key), horizontal=True, vertical_alignment="center", gap="medium"

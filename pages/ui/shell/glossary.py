@@ -60,7 +60,7 @@ _component = st.components.v2.component(
 )
 
 
-def offer() -> None:
+def draw() -> None:
     """Add the glossary's button and the key `?`; the browser keeps both from page to page."""
     with st.container(key="glossary"):
         _component(key="terms", data={"terms": tuple(TERMS.items()), "drawn": drawn_at()})

@@ -20,7 +20,7 @@ from pages.ui.widgets.controls.control import (
     load,
     value,
 )
-from pages.ui.widgets.controls.link import refused_models, tell
+from pages.ui.widgets.controls.link import refused_models, report
 
 
 def refuse_models(view: Callable[[], Any]) -> None:
@@ -47,8 +47,8 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
             draw("model")
         else:
             draw("model", help="The models that this server offers.")
-    if said := models.hint(shared.model()):
-        st.html(f'<p class="de-hint">{escape(said)}</p>')
+    if hint := models.hint(shared.model()):
+        st.html(f'<p class="de-hint">{escape(hint)}</p>')
     below_model(shared.model())
     _server_key()
     if prompt:
@@ -95,7 +95,7 @@ def _use_key() -> None:
     try:
         models.take_key(shared.model(), str(st.session_state.pop("server_key", "")))
     except ConfigError as error:
-        tell(error.plain)
+        report(error.plain)
 
 
 def _cache() -> None:

@@ -73,8 +73,8 @@ def _samples(read: Read) -> bool:
 
 
 def _drafters() -> dict[str, str]:
-    own = (name for name in models.options() if name != DEFAULT_DRAFT)
-    return {**{name: name for name in (DEFAULT_DRAFT, *own)}, LOOKUP: "prompt lookup"}
+    others = (name for name in models.options() if name != DEFAULT_DRAFT)
+    return {**{name: name for name in (DEFAULT_DRAFT, *others)}, LOOKUP: "prompt lookup"}
 
 
 ROWS = declare(
@@ -242,20 +242,24 @@ def three_tokens() -> None:
             draw(*(f"{model}_{name}" for name in NAMES))
 
 
-def said_by(trace: Trace) -> dict[str, Any]:
+def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range,
     and models that a file may not make the app load."""
-    asked = trace.config
-    assert isinstance(asked, Speculative)
-    said = shared.said_by(trace) | {"own_temperature": asked.draft_temperature is not None}
-    if asked.drafter == "model" and models.is_embedded(trace.draft_id):
-        said["draft"] = trace.draft_id
-    return reached(_RUN, asked, said)
+    config = trace.config
+    assert isinstance(config, Speculative)
+    values = shared.control_values(trace) | {
+        "own_temperature": config.draft_temperature is not None
+    }
+    if config.drafter == "model" and models.is_embedded(trace.draft_id):
+        values["draft"] = trace.draft_id
+    return reached(_RUN, config, values)
 
 
-RUN_CONTROLS = RunControls((*_RUN, row_of("own_temperature")), config, said_by, request, "draft")
+RUN_CONTROLS = RunControls(
+    (*_RUN, row_of("own_temperature")), config, control_values, request, "draft"
+)
 
 
 def load_controls(trace: Trace) -> None:
     """Set the controls to what a run was made with, as far as they reach."""
-    load(said_by(trace))
+    load(control_values(trace))

@@ -17,7 +17,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run.figures import figure
 from pages.ui.speculative import controls, measurement, parts, work
-from pages.ui.speculative.state import SpecView, Three
+from pages.ui.speculative.state import SpecView, ThreeTokenExample
 from pages.ui.widgets import table
 from pages.ui.widgets.controls.control import value
 
@@ -72,19 +72,19 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
         "Every run has a seed of its own.",
         options=("runs", "run_tokens"),
     )
-    found = view.counted
-    if found is not None:
+    counted = view.counted
+    if counted is not None:
         with st.container(key=platform.key("lossless-verdict")):
-            st.text(lossless_words(found, config.acceptance, claims=config.lossless))
-        figure.chart(parts.OUTCOMES.part(view, trace), (view.number, found), across=True)
+            st.text(lossless_words(counted, config.acceptance, claims=config.lossless))
+        figure.chart(parts.OUTCOMES.part(view, trace), (view.number, counted), across=True)
 
 
-def three_tokens() -> Three:
+def three_tokens() -> ThreeTokenExample:
     """The enumeration of the typed probabilities under the chosen rule."""
     rule = controls.acceptance()
     target, draft = (normalised(controls.weights(m)) for m in ("target", "draft"))
     epsilon, delta = (float(value(f"typical_{m}")) for m in ("epsilon", "delta"))
-    return Three(acceptance_table(target, draft, rule, epsilon, delta), rule)
+    return ThreeTokenExample(acceptance_table(target, draft, rule, epsilon, delta), rule)
 
 
 def _remarks() -> list[str]:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.metrics import counts
+from core.decoding.speculative.measurement.metrics import counts
 from core.figures.speculative.words import emitted
 from pages.ui import platform, registry
 from pages.ui.run import changed
@@ -64,12 +64,12 @@ def _finished(view: SpecView, trace: Trace) -> None:
 
 
 def _summary(trace: Trace) -> tuple[str, ...]:
-    found = counts(trace.rounds)
-    tokens, rounds = counted(found.emitted, "token"), counted(found.rounds, "round")
+    totals = counts(trace.rounds)
+    tokens, rounds = counted(totals.emitted, "token"), counted(totals.rounds, "round")
     return (
         f"{tokens} in {rounds}",
-        f"{found.accepted} of {found.drafted} drafted accepted"
-        if found.drafted
+        f"{totals.accepted} of {totals.drafted} drafted accepted"
+        if totals.drafted
         else "nothing was drafted",
         panel.ENDED[trace.finish_reason],
     )

@@ -41,28 +41,28 @@ def tables(view: SpecView, trace: Trace) -> Tables:
 def web_page(view: SpecView, trace: Trace, theme: Theme = LIGHT) -> bytes:
     """The text, the whole timeline in windows, the selected token, all that was measured as figures
     and in words and tables, and the three tokens as they were typed."""
-    tokens = [(found.text, found.kind, kind_color(found.kind, theme)) for found in emitted(trace)]
-    own, notes = parts(view, trace, PAPER), _notes(view, trace)
-    return save.web_page(trace, own, theme, tokens=tokens, notes=notes)
+    tokens = [(token.text, token.kind, kind_color(token.kind, theme)) for token in emitted(trace)]
+    figures, notes = parts(view, trace, PAPER), _notes(view, trace)
+    return save.web_page(trace, figures, theme, tokens=tokens, notes=notes)
 
 
 def _notes(view: SpecView, trace: Trace) -> list[NamedTable]:
-    found: list[NamedTable] = []
+    notes: list[NamedTable] = []
     if view.comparison is not None:
-        found.append((verdict(view.comparison), None))
-        found.append((latency_words(view.comparison), spec_latency_data(view.comparison)))
-    found.append(("Metrics of this run.", spec_metrics_data(trace, view.comparison, view.sweep)))
+        notes.append((verdict(view.comparison), None))
+        notes.append((latency_words(view.comparison), spec_latency_data(view.comparison)))
+    notes.append(("Metrics of this run.", spec_metrics_data(trace, view.comparison, view.sweep)))
     if view.sweep is not None:
-        found.append(("Draft lengths, measured.", figures.spec_sweep_data(view.sweep)))
+        notes.append(("Draft lengths, measured.", figures.spec_sweep_data(view.sweep)))
     if view.scored is not None:
-        found.append((scoring_words(view.scored), spec_scoring_data(view.scored)))
+        notes.append((scoring_words(view.scored), spec_scoring_data(view.scored)))
     config = trace.config
     if view.counted is not None and isinstance(config, Speculative):
-        said = lossless_words(view.counted, config.acceptance, claims=config.lossless)
-        found.append((said, figures.spec_outcomes_data(view.counted)))
+        sentence = lossless_words(view.counted, config.acceptance, claims=config.lossless)
+        notes.append((sentence, figures.spec_outcomes_data(view.counted)))
     if view.alone is not None:
-        found.append((f"Beside the target alone: {identity_words(trace, view.alone)}", None))
+        notes.append((f"Beside the target alone: {identity_words(trace, view.alone)}", None))
     if view.three is not None:
         frame = figures.spec_enumeration_data(view.three.table, controls.NAMES)
-        found.append(("One verification on three tokens, enumerated.", frame))
-    return found
+        notes.append(("One verification on three tokens, enumerated.", frame))
+    return notes

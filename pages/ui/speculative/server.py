@@ -33,7 +33,7 @@ def draw(view: SpecView, trace: Trace) -> None:
     run = view.server
     if run is not None:
         figure.chart(parts.SERVER.part(view, trace), (view.number, run))
-        table.draw("server-counts", figures.server_speculation_data(run.found))
+        table.draw("server-counts", figures.server_speculation_data(run.speculation))
         st.caption(
             "Counters of the server's /metrics before and after the run: what it served to others "
             "meanwhile counts too. Rounds come with --per-request-spec-decode-metrics detailed."
@@ -41,19 +41,24 @@ def draw(view: SpecView, trace: Trace) -> None:
 
 
 def _start() -> Job:
-    asked = controls.request()
-    own = asked.config
-    seed, limit = getattr(own, "seed", 0), own.max_new_tokens
+    request = controls.request()
+    config = request.config
+    seed, limit = getattr(config, "seed", 0), config.max_new_tokens
     return _run(
-        replace(asked, draft=""), ByEngine(max_new_tokens=limit, seed=seed, shaping=own.shaping)
+        replace(request, draft=""),
+        ByEngine(max_new_tokens=limit, seed=seed, shaping=config.shaping),
     )
 
 
 @jobs.in_background
-def _run(job: Job, asked: Request, config: ByEngine) -> ServerRun | None:
+def _run(job: Job, request: Request, config: ByEngine) -> ServerRun | None:
     from core.models.remote.speculation import speculation_in_a_run
 
-    model = jobs.load(job, asked.model)
-    prompt = asked.prompt_for(model)
-    found = job.compute("The server runs", speculation_in_a_run, model, prompt, config)
-    return None if found is None else ServerRun(found, config_caption(model.model_id, config))
+    model = jobs.load(job, request.model)
+    prompt = request.prompt_for(model)
+    speculation = job.compute("The server runs", speculation_in_a_run, model, prompt, config)
+    return (
+        None
+        if speculation is None
+        else ServerRun(speculation, config_caption(model.model_id, config))
+    )

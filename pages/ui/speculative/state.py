@@ -11,7 +11,7 @@ from core.decoding.by_engine.speculation import ServerSpeculation
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.acceptance import AcceptanceTable
 from core.decoding.speculative.config import Acceptance
-from core.decoding.speculative.report import Comparison, LengthSweep, Losslessness
+from core.decoding.speculative.measurement.report import Comparison, LengthSweep, Losslessness
 from core.decoding.speculative.types import DraftRound
 from core.figures.opening import telling_token
 from core.figures.speculative.timeline import COLUMNS, PHONE_COLUMNS, rounds_for
@@ -36,11 +36,11 @@ MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server")
 class ServerRun(NamedTuple):
     """Server's report on its own speculation in a run, and a caption of the run's settings."""
 
-    found: ServerSpeculation
+    speculation: ServerSpeculation
     caption: str
 
 
-class Three(NamedTuple):
+class ThreeTokenExample(NamedTuple):
     """Acceptance table of a rule on three tokens, under the present controls."""
 
     table: AcceptanceTable
@@ -75,15 +75,15 @@ class SpecView(View):
     server: ServerRun | None = None
     compared_alone: int = 0
     linked: tuple[int, int] | None = None
-    three: Three | None = None
+    three: ThreeTokenExample | None = None
 
     @classmethod
     def initial(cls) -> Self:
         """The example, at the token that the link names."""
-        found, example = cls(linked=_linked_token()), cls.load_example()
+        view, example = cls(linked=_linked_token()), cls.load_example()
         if example is not None:
-            found.show(example, "example")
-        return found
+            view.show(example, "example")
+        return view
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another run, at its most telling token."""
@@ -94,7 +94,7 @@ class SpecView(View):
             if source != "example" or st.query_params.get(platform.key("run")) != "1":
                 self.linked = None
                 if not there:
-                    link.tell(
+                    link.report(
                         _NO_TOKEN.format(link.quoted(st.query_params.get(platform.key(TOKEN), "")))
                     )
 
@@ -138,26 +138,28 @@ def shown_rounds(trace: Trace) -> int:
 
 def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> int:
     """The selected token's place in the text; -1 for one that was not emitted."""
-    return next((at for at, found in enumerate(tokens) if (found.round, found.place) == token), -1)
+    return next(
+        (at for at, emitted in enumerate(tokens) if (emitted.round, emitted.place) == token), -1
+    )
 
 
 def _linked_token() -> tuple[int, int] | None:
     """The token in the address, as `keep_token` writes it; one that no run has where it is none."""
-    said = st.query_params.get(platform.key(TOKEN), "")
-    if not said:
+    word = st.query_params.get(platform.key(TOKEN), "")
+    if not word:
         return None
-    at, _, place = said.partition(".")
+    at, _, place = word.partition(".")
     index, within = link.whole(at), EXTRA if place == _OWN else link.whole(place)
     return _NOWHERE if index is None or within is None else (index, within)
 
 
-def keep_token(found: SpecView) -> None:
+def keep_token(view: SpecView) -> None:
     """Put the selected token into the address, so that a link shows it: `3.1`, or `3.own` for the
     target's own of round 3. The one that a run opens with needs no word."""
-    if found.linked is not None or found.trace is None or "decode" in found.jobs:
+    if view.linked is not None or view.trace is None or "decode" in view.jobs:
         return
-    said = None
-    if found.token is not None and found.token != telling_token(found.trace):
-        at, place = found.token
-        said = f"{at}.{_OWN if place == EXTRA else place}"
-    address.tell(TOKEN, said)
+    word = None
+    if view.token is not None and view.token != telling_token(view.trace):
+        at, place = view.token
+        word = f"{at}.{_OWN if place == EXTRA else place}"
+    address.write(TOKEN, word)

@@ -90,7 +90,7 @@ def _redraw() -> None:
 
 
 def _looks(view: SpecView, trace: Trace) -> None:
-    figure.said(settings_caption(trace))
+    figure.omit_captions(settings_caption(trace))
     drawings = {
         "time": Tab("Where the time goes", partial(time.draw, view, trace)),
         "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
@@ -105,7 +105,7 @@ def _looks(view: SpecView, trace: Trace) -> None:
 
 
 def _timeline(view: SpecView, trace: Trace) -> None:
-    figure.said(settings_caption(trace))
+    figure.omit_captions(settings_caption(trace))
     state.keep_token(view)
     address.keep()
     shown = state.shown_rounds(trace)
@@ -146,17 +146,17 @@ def _one_token(view: SpecView, trace: Trace) -> None:
     if view.token is None:
         return
     at, place = view.token
-    offer = _offer(view, trace)
+    prefetch = _prefetch(view, trace)
     with st.container(key=platform.key("step"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
             figure.chart(
                 parts.VERIFICATION.part(view, trace),
                 (view.number, at, place),
-                ahead=offer,
+                ahead=prefetch,
             )
         with right:
-            _facts(view, trace, at, place, offer)
+            _facts(view, trace, at, place, prefetch)
             with st.container(key=platform.key("notice")):
                 st.markdown(notice(trace))
                 panel.made_by(settings_caption(trace))
@@ -167,18 +167,18 @@ def _show(view: SpecView, at: int, place: int) -> None:
     _redraw()
 
 
-def _offer(view: SpecView, trace: Trace) -> ahead.Offer:
+def _prefetch(view: SpecView, trace: Trace) -> ahead.Prefetch:
     """Offer the browser the sentences and the figure of other tokens of the text."""
     look, tokens = figure.FigureLook.now(), emitted(trace)
 
     def build(inputs: ahead.Inputs) -> ahead.Shown:
         chosen = tokens[inputs[state.STRIP]]
         part = parts.VERIFICATION.part(view, trace, at=chosen.round, place=chosen.place)
-        said = sentences(trace, chosen.round, chosen.place)
-        return {**said, part.name: look.drawing(part.drawn())}
+        texts = sentences(trace, chosen.round, chosen.place)
+        return {**texts, part.name: look.drawing(part.drawn())}
 
     inputs = {state.STRIP: (state.place_in_text(tokens, view.token), link.whole)}
-    return ahead.offer("spec-token", (view.number, *look.key), inputs, build)
+    return ahead.prefetch("spec-token", (view.number, *look.key), inputs, build)
 
 
 def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
@@ -203,24 +203,24 @@ def sentences(trace: Trace, at: int, place: int) -> dict[str, str]:
     }
 
 
-def _facts(view: SpecView, trace: Trace, at: int, place: int, offer: ahead.Offer) -> None:
+def _facts(view: SpecView, trace: Trace, at: int, place: int, prefetch: ahead.Prefetch) -> None:
     """The selected token in words: its verification, and what took its place."""
     token = token_at(trace, at, place)
     step = trace.rounds[at]
     if token is None:
         return
-    said = sentences(trace, at, place)
+    texts = sentences(trace, at, place)
     with st.container(key=platform.key("spec-token"), border=True, gap="small"):
         with st.container(
             key=platform.key("node-head"), horizontal=True, vertical_alignment="center", gap="small"
         ):
             with st.container(key=platform.key("node-where"), width="content"):
-                words.draw("token-where", said["token-where"], offer)
+                words.draw("token-where", texts["token-where"], prefetch)
             with st.container(key=platform.key("node-fate"), width="stretch"):
-                words.draw("token-kind", said["token-kind"], offer)
+                words.draw("token-kind", texts["token-kind"], prefetch)
         with st.container(key=platform.key("node-path")):
-            words.draw("token-text", said["token-text"], offer)
-        words.draw("token-words", said["token-words"], offer)
+            words.draw("token-text", texts["token-text"], prefetch)
+        words.draw("token-words", texts["token-words"], prefetch)
         if isinstance(token, DraftToken):
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
@@ -251,7 +251,7 @@ def ids_up_to(trace: Trace, at: int, place: int) -> list[int]:
     """The text's tokens before a round's token, and that token, which may be a rejected one."""
     step, token = trace.rounds[at], token_at(trace, at, place)
     before = step.accepted if place == EXTRA else step.drafted[:place]
-    drafted = [one.token_id for one in (*before, token) if one is not None]
+    drafted = [t.token_id for t in (*before, token) if t is not None]
     return [*trace.token_ids[: step.start], *drafted]
 
 
@@ -268,7 +268,7 @@ def _ends(trace: Trace, at: int) -> None:
     sizes = step.target_cache
     caches = f"target {sizes.before} → {sizes.peak} → {sizes.after}"
     if step.draft_cache is not None:
-        own = step.draft_cache
-        caches += f", draft {own.before} → {own.peak} → {own.after}"
+        draft_sizes = step.draft_cache
+        caches += f", draft {draft_sizes.before} → {draft_sizes.peak} → {draft_sizes.after}"
     words = f"Cached tokens before the round, at most, after the rollback: {caches}."
     st.caption(f"{words} {_ENDS.get(step.draft_end, '')}")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
-from core.decoding.speculative.report import Comparison, LengthSweep
+from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
 from core.figures.speculative.verdict import verdict
 from pages.ui import platform
@@ -33,15 +33,15 @@ def draw(view: SpecView, trace: Trace) -> None:
         _UNMEASURED,
         options=("repeats",),
     )
-    found = view.comparison
-    if found is not None:
+    comparison = view.comparison
+    if comparison is not None:
         with st.container(key=platform.key("time-verdict")):
-            st.text(verdict(found))
-    figure.chart(parts.TIME.part(view, trace), (view.number, found), across=True)
-    if found is not None:
-        st.caption(latency_words(found))
+            st.text(verdict(comparison))
+    figure.chart(parts.TIME.part(view, trace), (view.number, comparison), across=True)
+    if comparison is not None:
+        st.caption(latency_words(comparison))
         numbers = {"speculative, ms": "%.1f", "target only, ms": "%.1f"}
-        table.draw("latencies", spec_latency_data(found), numbers=numbers)
+        table.draw("latencies", spec_latency_data(comparison), numbers=numbers)
     _sweep(view, trace)
 
 
@@ -54,9 +54,9 @@ def _sweep(view: SpecView, trace: Trace) -> None:
         "Measured and predicted speed-up of the draft lengths "
         f"{', '.join(map(str, SWEPT_LENGTHS[:-1]))} and {SWEPT_LENGTHS[-1]}, three runs each.",
     )
-    found = view.sweep
-    if found is not None:
-        figure.chart(parts.LENGTHS.part(view, trace), (view.number, found), across=True)
+    sweep = view.sweep
+    if sweep is not None:
+        figure.chart(parts.LENGTHS.part(view, trace), (view.number, sweep), across=True)
 
 
 def metrics(view: SpecView, trace: Trace) -> None:
@@ -86,4 +86,4 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
         waits.append("Costs and the expected speed-up follow once the run was measured")
     if sweep is None:
         waits.append("The best and the break-even draft length follow once its lengths were")
-    return " ".join(f"{one} under “Where the time goes”." for one in waits)
+    return " ".join(f"{sentence} under “Where the time goes”." for sentence in waits)

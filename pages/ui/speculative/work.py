@@ -14,17 +14,19 @@ from pages.ui.run.jobs import Job
 
 @jobs.in_background
 def _measure(job: Job, /, trace: Trace, measurement: str, what: str, **how: int) -> Any:
-    """Call a function of `core.decoding.speculative.measure` that counts its runs or pairs; the
-    stage is the one under way."""
-    from core.decoding.speculative import measure
+    """Call a function of `measurement.measure` that counts its runs or pairs.
+
+    `what` is the current stage's name.
+    """
+    from core.decoding.speculative.measurement import measure
 
     def on_progress(done: int, total: int) -> None:
         job.stage = place_of(what, min(done, total - 1), total)
 
     model, draft = jobs.load_for(job, trace), jobs.load_draft_for(job, trace)
-    asked = (model, trace.prompt_ids, trace.config, draft)
+    arguments = (model, trace.prompt_ids, trace.config, draft)
     function = getattr(measure, measurement)
-    return job.compute(f"{what} 1", function, *asked, on_progress=on_progress, **how)
+    return job.compute(f"{what} 1", function, *arguments, on_progress=on_progress, **how)
 
 
 def compare(trace: Trace, repeats: int) -> Job:
@@ -46,7 +48,7 @@ def count(trace: Trace, runs: int, tokens: int) -> Job:
 def alone(job: Job, trace: Trace) -> Trace | None:
     """The target without a draft, under the same settings; the result is a `Trace`."""
     from core import collect
-    from core.decoding.speculative.baseline import target_only
+    from core.decoding.speculative.measurement.baseline import target_only
 
     model = jobs.load_for(job, trace)
     config = target_only(trace.config)  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ Reader: TypeAlias = Callable[[str], Any]
 
 
 @dataclass(eq=False)
-class Offer:
+class Prefetch:
     """Parts of a session's page under other inputs.
 
     Args:
@@ -60,57 +60,57 @@ class Offer:
     turns: Turns = field(default_factory=Turns)
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     is_open: bool = True
-    _kept: OrderedDict[Hashable, Shown] = field(default_factory=OrderedDict)
+    _cache: OrderedDict[Hashable, Shown] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def payload(self) -> dict[str, Any]:
         """Return the address and the inputs of the offer, for the browser."""
         return {"address": f"{PATH}/{self.secret}", "at": self.at}
 
-    def kept(self, inputs: Inputs | None = None) -> Shown:
+    def cached(self, inputs: Inputs | None = None) -> Shown:
         """Return the cached parts for these inputs; without inputs, for those of the page."""
         with self._lock:
-            return self._kept.get(_key(self.at if inputs is None else inputs), {})
+            return self._cache.get(_key(self.at if inputs is None else inputs), {})
 
-    def read(self, asked: Mapping[str, str]) -> Inputs | None:
+    def read(self, query: Mapping[str, str]) -> Inputs | None:
         """The inputs that a browser names; None where one is missing or wrong."""
-        found = {
-            name: read(asked[name])
+        inputs = {
+            name: read(query[name])
             for name, read in self.readers.items()
-            if len(asked.get(name, "")) in range(1, _LONGEST_INPUT)
+            if len(query.get(name, "")) in range(1, _LONGEST_INPUT)
         }
-        whole = found.keys() == self.readers.keys() and None not in found.values()
-        return found if whole else None
+        whole = inputs.keys() == self.readers.keys() and None not in inputs.values()
+        return inputs if whole else None
 
     def parts(self, inputs: Inputs) -> Shown:
         """The parts under these inputs; empty where there are none."""
         try:
-            found = self.kept(inputs) or self.build(inputs)
+            made = self.cached(inputs) or self.build(inputs)
         except (LookupError, DecodingError):
             return {}
         key = _key(inputs)
         with self._lock:
-            self._kept[key] = found
-            self._kept.move_to_end(key)
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
-        return found
+            self._cache[key] = made
+            self._cache.move_to_end(key)
+            while len(self._cache) > _MOST_KEPT:
+                self._cache.popitem(last=False)
+        return made
 
 
 def _key(inputs: Inputs) -> Hashable:
     return tuple(sorted(inputs.items()))
 
 
-_offers: WeakValueDictionary[str, Offer] = WeakValueDictionary()
+_prefetches: WeakValueDictionary[str, Prefetch] = WeakValueDictionary()
 
 
-def offer(
+def prefetch(
     name: str,
     depends: tuple[Hashable, ...],
     inputs: Mapping[str, tuple[Any, Reader]],
     build: Callable[[Inputs], Shown],
-) -> Offer:
+) -> Prefetch:
     """Offer the browser parts of the page under other inputs, as long as the session lasts.
 
     Args:
@@ -119,14 +119,14 @@ def offer(
     """
     at = {platform.key(name): present for name, (present, _) in inputs.items()}
     readers = {platform.key(name): read for name, (_, read) in inputs.items()}
-    offered, name = _offered(), platform.key(name)
-    found = offered.get(name)
-    if found is None or found.depends != depends or found.readers.keys() != readers.keys():
+    offered, name = _session_prefetches(), platform.key(name)
+    entry = offered.get(name)
+    if entry is None or entry.depends != depends or entry.readers.keys() != readers.keys():
         turns = platform.keep(_TURNS, Turns)
-        found = offered[name] = Offer(depends, readers, build, at, turns)
-        _offers[found.secret] = found
-    found.build, found.at, found.is_open = slot.bound(partial(_named, build, inputs)), at, True
-    return found
+        entry = offered[name] = Prefetch(depends, readers, build, at, turns)
+        _prefetches[entry.secret] = entry
+    entry.build, entry.at, entry.is_open = slot.bound(partial(_named, build, inputs)), at, True
+    return entry
 
 
 def _named(build: Callable[[Inputs], Shown], names: Iterable[str], inputs: Inputs) -> Shown:
@@ -135,23 +135,23 @@ def _named(build: Callable[[Inputs], Shown], names: Iterable[str], inputs: Input
     return {platform.key(name): part for name, part in made.items()}
 
 
-def withdraw() -> None:
+def invalidate() -> None:
     """Keep all back until it is offered anew: what it depends on may have changed."""
-    for found in _offered().values():
-        found.is_open = False
+    for entry in _session_prefetches().values():
+        entry.is_open = False
 
 
 def turns_of(secret: str) -> Turns:
     """Return the turns of the secret's session; new ones for an unknown secret."""
-    found = _offers.get(secret)
-    return found.turns if found is not None else Turns()
+    entry = _prefetches.get(secret)
+    return entry.turns if entry is not None else Turns()
 
 
-def parts(secret: str, asked: Mapping[str, str]) -> Shown:
+def parts(secret: str, query: Mapping[str, str]) -> Shown:
     """Return the requested parts; empty if they are not offered."""
-    found = _offers.get(secret)
-    inputs = found.read(asked) if found is not None and found.is_open else None
-    return found.parts(inputs) if found is not None and inputs is not None else {}
+    entry = _prefetches.get(secret)
+    inputs = entry.read(query) if entry is not None and entry.is_open else None
+    return entry.parts(inputs) if entry is not None and inputs is not None else {}
 
 
 def routes() -> list[BaseRoute]:
@@ -159,10 +159,10 @@ def routes() -> list[BaseRoute]:
     return [gestures.route(PATH, turns_of, _answer)]
 
 
-def _answer(secret: str, asked: Mapping[str, str]) -> str:
+def _answer(secret: str, query: Mapping[str, str]) -> str:
     """Parts as JSON; empty where there are none."""
-    found = {name: _sent(part) for name, part in parts(secret, asked).items()}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) if found else ""
+    answer = {name: _sent(part) for name, part in parts(secret, query).items()}
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if answer else ""
 
 
 def _sent(part: Drawing | str) -> dict[str, str]:
@@ -172,5 +172,5 @@ def _sent(part: Drawing | str) -> dict[str, str]:
     return {"figure": part.text, "alt": exact_plain(part.words["alt"])}
 
 
-def _offered() -> dict[str, Offer]:
-    return platform.keep(_OFFERED, dict[str, Offer])
+def _session_prefetches() -> dict[str, Prefetch]:
+    return platform.keep(_OFFERED, dict[str, Prefetch])

@@ -72,15 +72,15 @@ def draw(
 
     Args:
         on_click: gets the `customdata` of a clicked mark.
-        ahead: what the browser is told of the chart under other inputs (`Offer.told`).
+        ahead: what the browser is told of the chart under other inputs (`Prefetch.payload`).
         chooses: the input that a clicked mark chooses, which the first two of its values name.
     """
     key = platform.key(f"chart-{name}")
 
     def clicked() -> None:
-        told: Any = (st.session_state.get(key) or {}).get("clicked")
-        if on_click is not None and isinstance(told, dict) and isinstance(told.get("mark"), list):
-            on_click(told["mark"])
+        state: Any = (st.session_state.get(key) or {}).get("clicked")
+        if on_click is not None and isinstance(state, dict) and isinstance(state.get("mark"), list):
+            on_click(state["mark"])
 
     _component(
         key=key,

@@ -38,11 +38,11 @@ def draw(strip: str, at: int, count: int, marked: tuple[int, ...]) -> None:
     """
     # It shows what is chosen by itself: there is nothing to fetch.
     strip, ahead = platform.key(strip), {"address": "", "at": {platform.key(strip): at}}
-    told = {
+    data = {
         "name": platform.key("stepper"),
         "strip": strip,
         "ahead": ahead,
         "count": count,
         "marked": marked,
     }
-    _component(key=platform.key("stepper"), data={**told, "drawn": drawn_at()})
+    _component(key=platform.key("stepper"), data={**data, "drawn": drawn_at()})

@@ -34,8 +34,8 @@ def theme() -> Theme:
 def window() -> str:
     """Return the width class of the browser's window: `phone`, `desktop`, or `between`.
     Before the browser has reported it, the user agent decides."""
-    if told := (st.session_state.get("prepared") or {}).get("window"):
-        return str(told)
+    if reported := (st.session_state.get("prepared") or {}).get("window"):
+        return str(reported)
     return "phone" if "Mobi" in st.context.headers.get("User-Agent", "") else "desktop"
 
 

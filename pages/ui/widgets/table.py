@@ -46,10 +46,10 @@ def draw(
         st.empty()
         return
     on_select: Any = picked if on_pick else "ignore"
-    frame, said, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
+    frame, help_texts, wide = pd.DataFrame(data), notes or {}, dict(widths or {})
     columns: dict[str, Any] = {
         name: st.column_config.NumberColumn(
-            format=form, help=said.get(name), width=wide.pop(name, None)
+            format=form, help=help_texts.get(name), width=wide.pop(name, None)
         )
         for name, form in (numbers or {}).items()
     }

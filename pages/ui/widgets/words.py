@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets.ahead import Prefetch
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
@@ -18,12 +18,12 @@ _component = st.components.v2.component(
 )
 
 
-def draw(name: str, text: str, offer: Offer | None) -> None:
+def draw(name: str, text: str, prefetch: Prefetch | None) -> None:
     """Draw a text.
 
     Args:
         name: its key, and what it is called in the offer.
     """
-    told = offer.told if offer else None
-    data = {"name": platform.key(name), "text": text, "ahead": told, "drawn": drawn_at()}
+    payload = prefetch.payload if prefetch else None
+    data = {"name": platform.key(name), "text": text, "ahead": payload, "drawn": drawn_at()}
     _component(key=platform.key(f"words-{name}"), data=data)

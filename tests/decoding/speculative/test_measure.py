@@ -9,10 +9,16 @@ import pytest
 from core import ConfigError, Greedy, Sampling, Shaping, Speculative, collect
 from core.decoding.loop import run as loop
 from core.decoding.loop.text import Ending
-from core.decoding.speculative import baseline, drafting, measure
+from core.decoding.speculative import drafting
 from core.decoding.speculative import engine as speculative
-from core.decoding.speculative.baseline import run_alone, target_only
-from core.decoding.speculative.measure import compare, losslessness, run_seeds, sweep_lengths
+from core.decoding.speculative.measurement import baseline, measure
+from core.decoding.speculative.measurement.baseline import run_alone, target_only
+from core.decoding.speculative.measurement.measure import (
+    compare,
+    losslessness,
+    run_seeds,
+    sweep_lengths,
+)
 from core.models.scripted import ScriptedModel
 from tests.decoding.speculative.speculations import near_draft, scripted, target
 

@@ -11,8 +11,8 @@ import pytest
 
 from core.decoding.checks.statistics import chi_square, homogeneity
 from core.decoding.record.steps import StepSeconds
-from core.decoding.speculative.measure import measured_costs
-from core.decoding.speculative.metrics import (
+from core.decoding.speculative.measurement.measure import measured_costs
+from core.decoding.speculative.measurement.metrics import (
     Costs,
     VerifyCost,
     acceptance_by_position,
@@ -30,7 +30,7 @@ from core.decoding.speculative.metrics import (
     vllm_stage_times,
     vllm_system_efficiency,
 )
-from core.decoding.speculative.report import Latency, LengthSweep, SweepPoint, TargetRun
+from core.decoding.speculative.measurement.report import Latency, LengthSweep, SweepPoint, TargetRun
 from core.decoding.speculative.types import (
     CacheSizes,
     DraftRound,

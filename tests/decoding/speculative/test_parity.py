@@ -13,8 +13,8 @@ import torch
 from transformers import GenerationConfig
 
 from core import Shaping, Speculative, check, collect
-from core.decoding.speculative.baseline import target_only
-from core.decoding.speculative.model_checks import SAME_GREEDY_TOKENS
+from core.decoding.speculative.checks.model_checks import SAME_GREEDY_TOKENS
+from core.decoding.speculative.measurement.baseline import target_only
 from tests.decoding.speculative.speculations import (
     ARCHITECTURES,
     near_draft,

@@ -78,7 +78,9 @@ def test_the_depth_counts_from_a_parts_first_function_and_arguments_are_one_line
     inner = placed(("core/a.py", "forward"), "loop", placed(("core/a.py", "deeper"), "loop"))
     loop = placed(("core/decoding/decode.py", "collect"), "loop", inner)
     wrapped = placed(("core/a.py", "b"), "request", placed(("core/a.py", "c"), "request", loop))
-    asked = placed(("core/cli/decode.py", "request_of"), "request", inner._replace(phase="request"))
+    asked = placed(
+        ("core/cli/commands/decode.py", "request_of"), "request", inner._replace(phase="request")
+    )
     path = DataPath((asked, placed(("core/a.py", "a"), "request", wrapped)), 0.0, 0, 0)
     names = [line.split("  ")[0] for line in map(str.strip, as_lines(path, 2))]
     assert names == [

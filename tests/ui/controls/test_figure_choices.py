@@ -11,7 +11,7 @@ import streamlit as st
 from core.export.panels import Panels
 from core.figures import LIGHT, candidate_bars, printed
 from pages.ui.run.figures import panels
-from pages.ui.run.figures.export import Desk
+from pages.ui.run.figures.export import ExportState
 from pages.ui.widgets.controls import figure_choices
 from tests.export.drawings import raw
 from tests.figures.traces import make_trace
@@ -46,12 +46,12 @@ def test_a_figure_is_a_column_wide_with_its_title_unless_a_journal_says_otherwis
 
 
 def test_panels_are_drawn_one_after_another_and_leave_as_one_file() -> None:
-    trace, desk = make_trace(3), Desk.of("panels")
+    trace, state = make_trace(3), ExportState.of("panels")
     placed = Panels.of(printed("page", journal="nature"), 3)
     draw = partial(candidate_bars, trace=trace, theme=LIGHT, paper=placed.panel)
     figures = [draw(step) for step in trace.token_steps]
-    panels._next(desk, panels._Drawing("run-panels", "svg", placed, figures))
+    panels._next(state, panels._Drawing("run-panels", "svg", placed, figures))
     for at in range(3):
-        assert desk.said == f"Panel {at + 1} of 3" and desk.task.figure is figures[at]
-        desk.take({"id": desk.task.number, "svg": raw(f"word{at}")})
-    assert desk.task is None and desk.file["name"] == "run-panels.svg"
+        assert state.message == f"Panel {at + 1} of 3" and state.task.figure is figures[at]
+        state.take({"id": state.task.number, "svg": raw(f"word{at}")})
+    assert state.task is None and state.file["name"] == "run-panels.svg"

@@ -180,8 +180,8 @@ class _Slow:
 
     def __init__(self) -> None:
         self.gate, self.began, self.built = Event(), Event(), list[int]()
-        self.offer = ahead.Offer((), {"at": link.whole}, self._build, {"at": 0})
-        ahead._offers[self.offer.secret] = self.offer
+        self.prefetch = ahead.Prefetch((), {"at": link.whole}, self._build, {"at": 0})
+        ahead._prefetches[self.prefetch.secret] = self.prefetch
 
     def _build(self, inputs: ahead.Inputs) -> ahead.Shown:
         self.built.append(inputs["at"])
@@ -190,7 +190,10 @@ class _Slow:
         return {"words": str(inputs["at"])}
 
     def ask(self, at: int) -> asyncio.Task[Any]:
-        said = {"path_params": {"secret": self.offer.secret}, "query_string": f"at={at}".encode()}
+        said = {
+            "path_params": {"secret": self.prefetch.secret},
+            "query_string": f"at={at}".encode(),
+        }
         return asyncio.create_task(ANSWER(Request({"type": "http", **said})))
 
     async def under_way(self) -> None:

@@ -45,8 +45,8 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
 def test_what_one_page_says_is_no_other_page_s(monkeypatch: pytest.MonkeyPatch) -> None:
     state = {"page_before": ""}
     monkeypatch.setattr(figure.st, "session_state", state)
-    figure.said("settings")
-    figure.said_before("older settings")
-    assert list(figure._said()) == ["settings", "older settings"]
+    figure.omit_captions("settings")
+    figure.also_omit("older settings")
+    assert list(figure._omitted_captions()) == ["settings", "older settings"]
     state["page_before"] = "inside"
-    assert not figure._said()
+    assert not figure._omitted_captions()

@@ -100,7 +100,11 @@ def forward() -> object:
     found = inside._look_through(Job(), made(SAMPLED), 2, True)
     assert all(check.passed for check in found.checks)
     modules = [module.name for module in found.prompt.modules]
-    return modules, found.one and found.one.after, [call.function for call in found.path.walk()]
+    return (
+        modules,
+        found.single and found.single.after,
+        [call.function for call in found.path.walk()],
+    )
 
 
 def proof() -> object:

@@ -68,7 +68,7 @@ def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(
         app = app.button(key="start-server").click().run()
         app = settle(app, "speculative")
     view = app.session_state["speculative"]
-    assert view.failures["server"] == "" and view.server.found.rounds == ((4, 3),)
+    assert view.failures["server"] == "" and view.server.speculation.rounds == ((4, 3),)
     assert "server-speculation" in charts(app) and url not in view.server.caption
     assert "server-speculation" in {part.name for part in save.parts(view, view.trace, PAPER)}
 

@@ -147,7 +147,7 @@ def test_the_first_step_came_from_the_prompts_forward(once) -> None:
     app = open_inside(once, selected=0, inside_look="Modules")
     assert "prompt's own forward" in box(app, "forward")["words"]
     forward = view_of(app).cached["forward"][1]
-    assert (forward.prompt.tokens, forward.one.tokens) == (4, 1)
+    assert (forward.prompt.tokens, forward.single.tokens) == (4, 1)
     assert checks_of(view_of(app), "forward") == [True]
 
 
@@ -231,7 +231,7 @@ def test_a_link_brings_its_step_and_one_that_the_run_lacks_is_told(
     once, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(link, "tell", told.append)
+    monkeypatch.setattr(link, "report", told.append)
     for step, selected in (("3", 3), ("banana", 2)):
         app = open_inside(once, step=step)
         assert view_of(app).selected == selected

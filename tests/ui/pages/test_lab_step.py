@@ -76,7 +76,7 @@ def test_what_flipped_is_forgotten_when_the_page_is_left_and_only_a_hand_flips_t
 
 def test_a_link_s_step_that_can_t_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(link, "tell", told.append)
+    monkeypatch.setattr(link, "report", told.append)
     open_lab(STEPS, ids="1-x~~m")
     assert told == ["The step in the link can't be read: one of the run is shown instead."]
     open_lab(STEPS, ids="3-3~4~embedded:target")

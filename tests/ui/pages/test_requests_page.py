@@ -103,7 +103,7 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
     app = open_requests()
     assert [header.value for header in app.header] == ["Calls", "Request 1"]
     assert view_of(app).trace.with_checks(()) == record.traces[0]  # type: ignore[union-attr]
-    said = request_list.said(record)
+    said = request_list.description(record)
     assert said.startswith("Request 1, completions, embedded:target, sampling, finished, ")
     assert f", {counted(record.tokens, 'token')}, first token after " in said
     assert said.endswith(" tokens a second after the first, asked: the cat")

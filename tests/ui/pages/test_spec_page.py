@@ -293,7 +293,9 @@ def test_the_web_page_holds_all_that_was_measured_and_hostile_text_escaped() -> 
     view.comparison, view.sweep = make_comparison(0.02, 0.03), SWEEP
     view.counted, view.alone = COUNTED, make_trace()
     view.scored = {"multi_query": [trace], "batch_expansion": [trace]}
-    view.three = spec_state.Three(acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative")
+    view.three = spec_state.ThreeTokenExample(
+        acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3]), "speculative"
+    )
     page = spec_share.web_page(view, trace).decode().split("</head>")[1]
     for words in (
         verdict(view.comparison),

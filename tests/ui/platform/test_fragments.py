@@ -23,7 +23,7 @@ def test_a_part_asks_anew_how_often_it_is_run(monkeypatch: pytest.MonkeyPatch) -
         return part
 
     monkeypatch.setattr(st, "fragment", fragment)
-    monkeypatch.setattr(fragments, "_tell", told.append)
+    monkeypatch.setattr(fragments, "_set_interval", told.append)
     drawn: list[Any] = []
     intervals = iter((0.15, 0.15, 0.6, 0.6, 0.15))
     part = fragments.poll(drawn.append, lambda: next(intervals))

@@ -115,7 +115,7 @@ def asks(page: str, *told: str, part: str = "") -> ClientState:
 
 def walk(*asked: tuple[ClientState, str]) -> list[bool]:
     """Return for each request whether it is answered, given the page shown at its arrival."""
-    way, answered = guard._Way(), []
+    way, answered = guard._Navigation(), []
     for one, shown in asked:
         after = way.after(one, shown)
         answered.append(after is not None)

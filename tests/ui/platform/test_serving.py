@@ -60,9 +60,9 @@ def test_a_shared_server_without_a_key_says_that_its_endpoint_is_closed(
     monkeypatch.setattr(endpoint, "service", endpoint.service.__wrapped__)
     monkeypatch.setattr(endpoint, "settings", Settings)
     monkeypatch.setattr(endpoint.reach, "shared", lambda: True)
-    assert endpoint.service().closed == NO_KEY and NO_KEY in endpoint.said("http://x")
+    assert endpoint.service().closed == NO_KEY and NO_KEY in endpoint.start_line("http://x")
     monkeypatch.setattr(endpoint.reach, "shared", lambda: False)
-    assert not endpoint.service().closed and "http://x/v1" in endpoint.said("http://x")
+    assert not endpoint.service().closed and "http://x/v1" in endpoint.start_line("http://x")
 
 
 def test_a_wrong_setting_stops_the_start_with_one_sentence() -> None:

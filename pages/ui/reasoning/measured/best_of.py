@@ -47,11 +47,11 @@ def draw(view: ReasonView) -> None:
                 type="primary",
             )
     sweep.progress(view, "best")
-    found = view.best_of
-    if found is None:
+    samples = view.best_of
+    if samples is None:
         st.text("No samples were drawn yet.")
         return
-    rules_of_n.draw(found.sampled, samples_caption(found), (view.version("best"),))
+    rules_of_n.draw(samples.sampled, samples_caption(samples), (view.version("best"),))
     st.markdown(_NOTICE)
 
 
@@ -62,7 +62,7 @@ def start(view: ReasonView) -> None:
         return work.best_of(shared.model(), _problems(view), _config(), int(value("best_samples")))
 
     if view.attempt("best", begin):
-        address.tell("best", "1" if view.uploaded is None else None)
+        address.write("best", "1" if view.uploaded is None else None)
 
 
 def tokens(view: ReasonView) -> int:

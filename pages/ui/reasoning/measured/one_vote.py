@@ -105,8 +105,8 @@ def _made_with(vote: Vote, whose: str) -> list[tuple[str, str]]:
     return [("drawn with", f"{words} ({whose})")] if words else []
 
 
-def _chosen(found: str | None, right: str) -> str:
-    if found is None:
+def _chosen(answer: str | None, right: str) -> str:
+    if answer is None:
         return "no answer"
-    text = table_text(found)
-    return f"{text} {'✓' if found == right else '✗'}" if right else text
+    text = table_text(answer)
+    return f"{text} {'✓' if answer == right else '✗'}" if right else text

@@ -94,10 +94,10 @@ def plan(view: ReasonView) -> SweepPlan:
     """
     field = _FIELDS[str(value("bound"))]
     heat = float(value("reason_temperature"))
-    own = len(view.uploaded.problems) if view.uploaded is not None else 0
+    uploaded = len(view.uploaded.problems) if view.uploaded is not None else 0
     return SweepPlan(
         model_id=shared.model(),
-        problems=own_problems.problems(view, own or int(value("many_problems"))),
+        problems=own_problems.problems(view, uploaded or int(value("many_problems"))),
         config=reason_controls.reasoning(value, temperature=heat),
         budgets=budgets(str(value("budgets")), least=0 if field == "max_thinking_tokens" else 1),
         budget_field=field,
@@ -111,9 +111,9 @@ def tokens(view: ReasonView) -> int:
     Raises:
         as `plan`.
     """
-    wanted = plan(view)
-    each = sum(wanted.config_of(budget, 0).max_new_tokens for budget in wanted.budgets)
-    return each * len(wanted.problems.problems) * wanted.samples
+    chosen = plan(view)
+    each = sum(chosen.config_of(budget, 0).max_new_tokens for budget in chosen.budgets)
+    return each * len(chosen.problems.problems) * chosen.samples
 
 
 def budgets(text: str, least: int) -> tuple[int, ...]:
@@ -127,37 +127,37 @@ def budgets(text: str, least: int) -> tuple[int, ...]:
         raise ConfigError(
             "Budgets must be whole numbers with commas or spaces between, such as 0, 32, 64."
         )
-    found = tuple(sorted({int(word) for word in words if int(word) >= least}))
-    if not 1 <= len(found) <= MAX_BUDGETS:
+    numbers = tuple(sorted({int(word) for word in words if int(word) >= least}))
+    if not 1 <= len(numbers) <= MAX_BUDGETS:
         raise ConfigError(f"Give 1 to {MAX_BUDGETS} budgets of {least} tokens or more.")
-    return found
+    return numbers
 
 
-def resumable(view: ReasonView, wanted: SweepPlan) -> BudgetSweep | None:
+def resumable(view: ReasonView, chosen: SweepPlan) -> BudgetSweep | None:
     """One's own unfinished sweep of just this plan."""
-    found = view.sweeps.get(wanted.budget_field)
-    if found is None or found.complete or wanted.budget_field not in view.swept:
+    unfinished = view.sweeps.get(chosen.budget_field)
+    if unfinished is None or unfinished.complete or chosen.budget_field not in view.swept:
         return None
-    marks = {name: getattr(found.plan.config, name) for name in ("think_start", "think_end")}
+    marks = {name: getattr(unfinished.plan.config, name) for name in ("think_start", "think_end")}
     same = replace(
-        wanted,
-        model_revision=found.plan.model_revision,
-        config=replace(wanted.config, **marks),
+        chosen,
+        model_revision=unfinished.plan.model_revision,
+        config=replace(chosen.config, **marks),
     )
-    return found if same == found.plan else None
+    return unfinished if same == unfinished.plan else None
 
 
 def start(view: ReasonView) -> None:
     """Start the sweep, or go on where it was stopped."""
 
     def begin() -> Job:
-        wanted = plan(view)
-        found = resumable(view, wanted)
-        return work.sweep(view, wanted, found.rows if found else ())
+        chosen = plan(view)
+        unfinished = resumable(view, chosen)
+        return work.sweep(view, chosen, unfinished.rows if unfinished else ())
 
     if view.attempt("sweep", begin):
         # A link can't carry the visitor's own problems.
-        address.tell("sweep", "1" if view.uploaded is None else None)
+        address.write("sweep", "1" if view.uploaded is None else None)
 
 
 def _button(view: ReasonView) -> None:

@@ -54,8 +54,8 @@ def draw(view: ReasonView) -> None:
             with column, st.container(key=platform.key(f"tool-{place}"), border=True, gap="small"):
                 st.markdown(f"**{names[place]}**")
                 text.draw_transcript(f"tool-{place}", run)
-                found = state.verdict_of(run.attempt, run.problem)
-                verdict.draw(found, run.problem, str(place))
+                run_verdict = state.verdict_of(run.attempt, run.problem)
+                verdict.draw(run_verdict, run.problem, str(place))
                 _calls(run)
                 st.text(_settings(run))
 
@@ -82,7 +82,7 @@ def _problem() -> Problem:
 def start(view: ReasonView) -> None:
     """Run the problem without the calculator, then with it."""
     if view.attempt("tools", _tools):
-        address.tell("tools", "1")
+        address.write("tools", "1")
 
 
 def tokens(_: ReasonView) -> int:

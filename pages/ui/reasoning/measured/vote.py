@@ -74,7 +74,7 @@ def _button(view: ReasonView) -> None:
 def start(view: ReasonView) -> None:
     """Start the comparison that the controls describe."""
     if view.attempt("rivals", lambda: work.compare(_contest(view))):
-        address.tell("rivals", "1" if view.uploaded is None else None)
+        address.write("rivals", "1" if view.uploaded is None else None)
 
 
 def tokens(view: ReasonView) -> int:
@@ -131,5 +131,5 @@ def _window_words(rivalry: Rivalry) -> str:
     return " An attempt ends with the model's window at the latest."
 
 
-def _answer(found: str | None, right: str) -> str:
-    return "none" if found is None else f"{found} {'✓' if found == right else '✗'}"
+def _answer(answer: str | None, right: str) -> str:
+    return "none" if answer is None else f"{answer} {'✓' if answer == right else '✗'}"

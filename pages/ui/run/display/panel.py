@@ -20,7 +20,7 @@ from pages.ui.run.jobs import Job
 from pages.ui.run.view import View
 from pages.ui.run.work import BackgroundWork
 from pages.ui.widgets import closed, words
-from pages.ui.widgets.ahead import Offer
+from pages.ui.widgets.ahead import Prefetch
 from pages.ui.widgets.controls.control import in_words, value
 from pages.ui.widgets.controls.old_labels import OLD_LABELS
 
@@ -117,7 +117,7 @@ def head(
     """
     named = ((trace.model_id, str(value("model"))), (trace.draft_id, draft))
     menu = saves or (lambda: save.menu(view, trace, shown and shown()))
-    others = [visible_token(own, 60) for own, chosen in named if own and own != chosen]
+    others = [visible_token(model, 60) for model, chosen in named if model and model != chosen]
     with _head("finished"):
         st.text(" · ".join([SOURCES.get(view.source, "Run"), *others, *parts]), width="stretch")
         proof.badge(view, trace)
@@ -140,18 +140,18 @@ def _head(state: str) -> st.delta_generator.DeltaGenerator:
     )
 
 
-def note(changed: str, plain: str, offer: Offer | None = None, *, key: str = "note") -> None:
+def note(changed: str, plain: str, prefetch: Prefetch | None = None, *, key: str = "note") -> None:
     """Draw the controls' changes since the run; without any, what the user can do with the run.
 
     Args:
         key: key of its container, before the suffix for its kind.
-        offer: prefetches the text for other inputs, as `note`.
+        prefetch: prefetches the text for other inputs, as `note`.
     """
     with st.container(key=platform.key(f"{key}-{'changed' if changed else 'plain'}")):
-        if offer is None:
+        if prefetch is None:
             st.text(changed or plain, width="stretch")
         else:
-            words.draw("note", changed or plain, offer)
+            words.draw("note", changed or plain, prefetch)
 
 
 def made_by(*captions: str) -> None:
@@ -163,13 +163,13 @@ def made_by(*captions: str) -> None:
 
 def read_controls(view: View, read: Callable[[], T]) -> T | None:
     """Return the result of `read`, None on an error; draw that error or the view's failure."""
-    found, wrong = None, ""
+    result, wrong = None, ""
     try:
-        found = read()
+        result = read()
     except DecodingError as error:
         wrong = in_words(error)
     failure(wrong or view.failure)
-    return found
+    return result
 
 
 def failure(sentence: str, *, again: Callable[[], None] | None = None) -> None:
@@ -211,17 +211,17 @@ def tabs(
         if tab := drawings.get(OLD_LABELS[key].get(named, named)):
             st.session_state[name] = tab.title
     with st.container(key=platform.key("more")):
-        found = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")
-        opened = dict(zip(drawings, found, strict=True))
+        containers = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")
+        opened = dict(zip(drawings, containers, strict=True))
         if linked:
-            said = next(own for own in drawings if opened[own].open)
-            address.tell(key, None if said == next(iter(drawings)) else said)
-        for own, tab in drawings.items():
-            with opened[own]:
-                if own in ready:
-                    with closed.tab(is_open=bool(opened[own].open)):
+            opened_key = next(tab_key for tab_key in drawings if opened[tab_key].open)
+            address.write(key, None if opened_key == next(iter(drawings)) else opened_key)
+        for tab_key, tab in drawings.items():
+            with opened[tab_key]:
+                if tab_key in ready:
+                    with closed.tab(is_open=bool(opened[tab_key].open)):
                         tab.draw()
-                elif opened[own].open:
+                elif opened[tab_key].open:
                     tab.draw()
 
 

@@ -81,8 +81,8 @@ def list_checks(key: str, checks: Sequence[Check], left_open: str = "") -> None:
     """Draw the checks with their numbers, and the unchecked parts; nothing without checks."""
     if not checks:
         return
-    found = verdict(checks)
-    st.markdown(f"**{_LOOKS[found][0]}.** {_MEANINGS[found]}")
+    outcome = verdict(checks)
+    st.markdown(f"**{_LOOKS[outcome][0]}.** {_MEANINGS[outcome]}")
     if left_open:
         st.caption(left_open)
     # A tuple: in a list Streamlit would look for a data frame, and load pandas for it.

@@ -57,17 +57,19 @@ class DrawTask:
 
 
 @dataclass
-class Desk:
+class ExportState:
     """Export state of one component in a session."""
 
     task: DrawTask | None = None
     file: dict[str, object] | None = None
-    said: str = ""
+    message: str = ""
 
     @staticmethod
-    def of(name: str) -> Desk:
+    def of(name: str) -> ExportState:
         """Return this session's export state of a name."""
-        return platform.keep("export_desks", dict[str, Desk]).setdefault(platform.key(name), Desk())
+        return platform.keep("export_desks", dict[str, ExportState]).setdefault(
+            platform.key(name), ExportState()
+        )
 
     def data(self) -> dict[str, object]:
         """Return the component's data."""
@@ -75,7 +77,7 @@ class Desk:
         return {
             "task": task,
             "file": self.file,
-            "said": self.said,
+            "said": self.message,
             "choices": figure_choices.words(),
             "drawn": drawn_at(),
         }
@@ -86,15 +88,15 @@ class Desk:
         text = b64encode(content).decode()
         # Unlike a counter, it stays unique if the server restarts while the page is open.
         self.file = {"id": token_hex(8), "name": name, "type": kind, "content": text}
-        self.said = ""
+        self.message = ""
 
     def attempt(self, act: Callable[[], None]) -> None:
         """Call `act`; its error is shown below the buttons."""
-        self.file, self.said = None, ""
+        self.file, self.message = None, ""
         try:
             act()
         except DecodingError as error:
-            self.task, self.said = None, str(error)
+            self.task, self.message = None, str(error)
 
     def take(self, drawn: object) -> None:
         """Pass on the picture that the browser has drawn."""
@@ -106,4 +108,4 @@ class Desk:
         if isinstance(svg, str) and svg:
             self.attempt(lambda: task.take(task.figure, svg))
         else:
-            self.said = "The browser could not draw this figure. Try again in a moment."
+            self.message = "The browser could not draw this figure. Try again in a moment."

@@ -21,15 +21,15 @@ from core.figures.base.theme import Theme
 from core.figures.journal.key_words import full_caption
 from pages.ui import platform, registry
 from pages.ui.run.figures import export
-from pages.ui.run.figures.export import Desk, DrawTask
+from pages.ui.run.figures.export import DrawTask, ExportState
 from pages.ui.widgets import chart as charts
 from pages.ui.widgets import closed, style
-from pages.ui.widgets.ahead import Inputs, Offer, Shown, offer
+from pages.ui.widgets.ahead import Inputs, Prefetch, Shown, prefetch
 from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.controls import figure_choices
 from pages.ui.widgets.source import source
 
-_SAID, _STEP = "captions_said", "figures_step"
+_OMITTED, _STEP = "captions_said", "figures_step"
 # A figure's words make the name of its files.
 Namer: TypeAlias = Callable[[Mapping[str, Any]], str]
 _component = export.component("export", source("run/figures/export.html"))
@@ -61,9 +61,9 @@ class FigureLook:
 
     def drawing(self, draw: Callable[..., go.Figure], *, caption: bool = False) -> Drawing:
         """Return a figure as the page shows it."""
-        own: Paper = signature(draw).parameters["paper"].default
-        width = self.width if self.across else min(own.width, self.width)
-        figure = draw(theme=self.theme, paper=replace(own, width=width, caption=caption))
+        default: Paper = signature(draw).parameters["paper"].default
+        width = self.width if self.across else min(default.width, self.width)
+        figure = draw(theme=self.theme, paper=replace(default, width=width, caption=caption))
         return charts.drawing(figure, captioned=caption)
 
 
@@ -72,7 +72,7 @@ def chart(
     depends: tuple[Hashable, ...],
     *,
     on_click: Callable[[list[object]], None] | None = None,
-    ahead: Offer | None = None,
+    ahead: Prefetch | None = None,
     chooses: str = "",
     across: bool = False,
 ) -> Drawing:
@@ -93,10 +93,10 @@ def chart(
     if tab and ahead is None:
         ahead = _offered(name, draw, look, depends)
     made = _CLOSED if tab == "closed" else _drawn(name, draw, look, depends, ahead)
-    told = ahead.told if ahead else None
-    shown = _placed(name, made, told)
+    payload = ahead.payload if ahead else None
+    shown = _placed(name, made, payload)
     with st.container(key=platform.key(f"figure-{name}"), gap=None):
-        charts.draw(name, shown, on_click, told, chooses)
+        charts.draw(name, shown, on_click, payload, chooses)
         if tab != "closed":
             _export(part, shown)
     return shown
@@ -108,26 +108,26 @@ _CLOSED = Drawing({"alt": ""}, "")
 
 def _offered(
     name: str, draw: Callable[..., go.Figure], look: FigureLook, depends: tuple[Hashable, ...]
-) -> Offer:
+) -> Prefetch:
     """Return the prefetch offer for the figure of a tab that may be closed."""
-    said = _said()
+    omitted = _omitted_captions()
 
     def build(_: Inputs) -> Shown:
         bare = look.drawing(draw)
-        said_there = bare.words["caption"] in said
-        return {name: bare if said_there else look.drawing(draw, caption=True)}
+        is_omitted = bare.words["caption"] in omitted
+        return {name: bare if is_omitted else look.drawing(draw, caption=True)}
 
-    return offer(f"figure-{name}", (*look.key, *depends), {}, build)
+    return prefetch(f"figure-{name}", (*look.key, *depends), {}, build)
 
 
-def _placed(name: str, made: Drawing, told: dict[str, Any] | None) -> Drawing:
+def _placed(name: str, made: Drawing, payload: dict[str, Any] | None) -> Drawing:
     """Return the drawing for a place: the last one if unchanged, else one that replaces it."""
     placed = platform.keep("placed", dict[str, tuple[Drawing, Any]])
     last = placed.get(platform.key(name))
-    if last is not None and last[0].text is made.text and last[1] == told:
+    if last is not None and last[0].text is made.text and last[1] == payload:
         return last[0]
     shown = made.again() if last is not None or made is _CLOSED else made
-    placed[platform.key(name)] = (shown, told)
+    placed[platform.key(name)] = (shown, payload)
     return shown
 
 
@@ -145,21 +145,21 @@ def _drawn(
     draw: Callable[..., go.Figure],
     look: FigureLook,
     depends: tuple[Hashable, ...],
-    ahead: Offer | None,
+    ahead: Prefetch | None,
 ) -> Drawing:
     """Return the figure, without its caption if the page shows the caption itself.
 
     Args:
         ahead: holds the figure if the browser has already fetched it.
     """
-    kept = platform.keep("drawn", dict[str, _Drawn])
+    cache = platform.keep("drawn", dict[str, _Drawn])
     key, name = (*look.key, *depends), platform.key(name)
-    if name not in kept or kept[name].key != key:
-        found = ahead.kept().get(name) if ahead else None
-        made = found if isinstance(found, Drawing) else look.drawing(draw)
-        kept[name] = _Drawn(key, made.words["caption"], {made.captioned: made})
-    drawn = kept[name]
-    caption = drawn.caption not in _said()
+    if name not in cache or cache[name].key != key:
+        prefetched = ahead.cached().get(name) if ahead else None
+        made = prefetched if isinstance(prefetched, Drawing) else look.drawing(draw)
+        cache[name] = _Drawn(key, made.words["caption"], {made.captioned: made})
+    drawn = cache[name]
+    caption = drawn.caption not in _omitted_captions()
     if caption not in drawn.forms:
         drawn.forms[caption] = look.drawing(draw, caption=caption)
     return drawn.forms[caption]
@@ -170,23 +170,23 @@ def _page() -> str:
     return str(st.session_state.get("page_before", ""))
 
 
-def _said() -> tuple[str, ...]:
+def _omitted_captions() -> tuple[str, ...]:
     """Return the captions that this page shows once for all figures."""
-    page, captions = st.session_state.get(platform.key(_SAID), ("", ()))
+    page, captions = st.session_state.get(platform.key(_OMITTED), ("", ()))
     return captions if page == _page() else ()
 
 
-def said(*captions: str) -> None:
+def omit_captions(*captions: str) -> None:
     """Leave these captions out of the page's figures, as the page shows them once.
 
     An exported figure keeps its caption.
     """
-    st.session_state[platform.key(_SAID)] = (_page(), captions)
+    st.session_state[platform.key(_OMITTED)] = (_page(), captions)
 
 
-def said_before(caption: str) -> None:
+def also_omit(caption: str) -> None:
     """Leave out the caption of a measurement that is being repeated: its mark says it is older."""
-    said(*_said(), caption)
+    omit_captions(*_omitted_captions(), caption)
 
 
 def _export(part: Part, shown: Drawing) -> None:
@@ -220,10 +220,10 @@ def _named(name: str) -> Namer:
     path = _page()
     page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
-    said = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
+    subject = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
     if (of := st.session_state.get(platform.key(_STEP))) and of[0] == path:
-        said = f"{said}-step-{nth(of[1])}"
-    return partial(stem, said, trace.config if trace else None)
+        subject = f"{subject}-step-{nth(of[1])}"
+    return partial(stem, subject, trace.config if trace else None)
 
 
 def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -> None:
@@ -232,24 +232,24 @@ def _leave(shown: Drawing, words: Mapping[str, Any], part: Part, named: Namer) -
     Args:
         words: the words of the exported figure.
     """
-    desk, key = Desk.of(part.name), platform.key(f"export-bar-{part.name}")
+    state, key = ExportState.of(part.name), platform.key(f"export-bar-{part.name}")
 
-    def asked() -> None:
-        desk.attempt(lambda: _ask(desk, part, named, shown, str(st.session_state[key].asked)))
+    def pressed() -> None:
+        state.attempt(lambda: _ask(state, part, named, shown, str(st.session_state[key].asked)))
 
     _component(
         key=key,
         data={
-            **desk.data(),
+            **state.data(),
             "caption": exact_plain(words["caption"]),
             "alt": exact_plain(words["alt"]),
         },
-        on_asked_change=asked,
-        on_drawn_change=lambda: desk.take(st.session_state[key].drawn),
+        on_asked_change=pressed,
+        on_drawn_change=lambda: state.take(st.session_state[key].drawn),
     )
 
 
-def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> None:
+def _ask(state: ExportState, part: Part, named: Namer, shown: Drawing, form: str) -> None:
     """Start the export that a button asks for.
 
     Args:
@@ -261,24 +261,24 @@ def _ask(desk: Desk, part: Part, named: Namer, shown: Drawing, form: str) -> Non
     if form == "csv":
         # A picture of that width may show a smaller part than the page.
         words = part.figure(figure_choices.theme(), paper).layout.meta
-        desk.hand_over(f"{named(words)}.csv", table_file(part, paper))
+        state.hand_over(f"{named(words)}.csv", table_file(part, paper))
         return
     if form == "html":
-        _hand_over_page(desk, part, files, paper)
+        _hand_over_page(state, part, files, paper)
         return
 
     def take(figure: go.Figure, raw: str) -> None:
         # On paper the figure may show a smaller part.
         files = named(figure.layout.meta)
         drawn = drawing(raw, figure, files, paper)
-        desk.hand_over(f"{files}.{form}", encoded(drawn, form))
+        state.hand_over(f"{files}.{form}", encoded(drawn, form))
         if drawn.fonts.missing:
-            desk.said = f"No font of this server has: {drawn.fonts.missing}"
+            state.message = f"No font of this server has: {drawn.fonts.missing}"
 
-    desk.task = DrawTask(part.figure(figure_choices.theme(), paper), take)
+    state.task = DrawTask(part.figure(figure_choices.theme(), paper), take)
 
 
-def _hand_over_page(desk: Desk, part: Part, files: str, paper: Paper) -> None:
+def _hand_over_page(state: ExportState, part: Part, files: str, paper: Paper) -> None:
     """Save the figure as a web page; if chosen so, with Plotly's script as a separate file."""
     from core.export.archive import zipped
     from core.export.web import bundle
@@ -288,6 +288,6 @@ def _hand_over_page(desk: Desk, part: Part, files: str, paper: Paper) -> None:
     page = page_of(part.drawn(), figure_choices.page_theme(), paper, shared=shared)
     if shared:
         both = {f"{files}.html": page, bundle.NAME: bundle.script()}
-        desk.hand_over(f"{files}-html.zip", zipped(both))
+        state.hand_over(f"{files}-html.zip", zipped(both))
     else:
-        desk.hand_over(f"{files}.html", page)
+        state.hand_over(f"{files}.html", page)

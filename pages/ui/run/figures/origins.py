@@ -42,7 +42,7 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        [_token(found, theme) for found in (emitted(trace) if tokens is None else tokens)],
+        [_token(token, theme) for token in (emitted(trace) if tokens is None else tokens)],
         selected=selected,
         live=live,
         on_selected=on_selected,
@@ -50,11 +50,11 @@ def draw(
     )
 
 
-def _token(found: EmittedToken, theme: Theme) -> list[object]:
-    classes = f"{token_strip.kind_of(found.text)} {found.kind}".strip()
-    label = f"Round {nth(found.round)}: {visible_token(found.token)}, {kind_words(found.kind)}"
-    shown = token_strip.shown_text(found.text, found.token)
-    return [shown, kind_color(found.kind, theme), label, classes, found.round]
+def _token(token: EmittedToken, theme: Theme) -> list[object]:
+    classes = f"{token_strip.kind_of(token.text)} {token.kind}".strip()
+    label = f"Round {nth(token.round)}: {visible_token(token.token)}, {kind_words(token.kind)}"
+    shown = token_strip.shown_text(token.text, token.token)
+    return [shown, kind_color(token.kind, theme), label, classes, token.round]
 
 
 def draw_key(theme: Theme) -> None:

@@ -14,7 +14,7 @@ from core.export.part import Part
 from core.figures.base.paper import Paper
 from pages.ui import platform
 from pages.ui.run.figures import export
-from pages.ui.run.figures.export import Desk, DrawTask
+from pages.ui.run.figures.export import DrawTask, ExportState
 from pages.ui.widgets.controls import figure_choices
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
     from core.export.panels import Panels
 
     try:
-        found = parts(Panels.of(figure_choices.paper(), 2).panel)
+        all_parts = parts(Panels.of(figure_choices.paper(), 2).panel)
     except FigureError as error:
         st.caption(str(error))
         return
-    by_name = {part.name: part for part in found if part.draw is not None}
+    by_name = {part.name: part for part in all_parts if part.draw is not None}
     # With another width the parts of a long run are others.
     before = st.session_state.get(platform.key(CHOSEN), [])
-    st.session_state[platform.key(CHOSEN)] = [one for one in before if one in by_name]
+    st.session_state[platform.key(CHOSEN)] = [key for key in before if key in by_name]
     chosen = st.multiselect(
         "Panels of one figure",
         list(by_name),
@@ -75,13 +75,13 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
         help="In this order they are (a), (b) and so on.",
     )
     if len(chosen) > 1:
-        _files(name, [by_name[one] for one in chosen])
+        _files(name, [by_name[key] for key in chosen])
 
 
 def _files(name: str, parts: Sequence[Part]) -> None:
     from core.export.panels import Panels
 
-    desk = Desk.of("panels")
+    state = ExportState.of("panels")
     try:
         panels = Panels.of(figure_choices.paper(), len(parts))
     except FigureError as error:
@@ -91,32 +91,32 @@ def _files(name: str, parts: Sequence[Part]) -> None:
 
     def begin() -> None:
         form = str(st.session_state[platform.key(KEY)].asked)
-        _next(desk, _Drawing(f"{name}-panels", form, panels, figures))
+        _next(state, _Drawing(f"{name}-panels", form, panels, figures))
 
     _component(
         key=platform.key(KEY),
         data={
-            **desk.data(),
-            "caption": panels.words([one.layout.meta for one in figures])["caption"],
+            **state.data(),
+            "caption": panels.words([figure.layout.meta for figure in figures])["caption"],
         },
-        on_asked_change=lambda: desk.attempt(begin),
-        on_drawn_change=lambda: desk.take(st.session_state[platform.key(KEY)].drawn),
+        on_asked_change=lambda: state.attempt(begin),
+        on_drawn_change=lambda: state.take(st.session_state[platform.key(KEY)].drawn),
     )
 
 
-def _next(desk: Desk, drawing: _Drawing) -> None:
+def _next(state: ExportState, drawing: _Drawing) -> None:
     """Request the next panel from the browser, or save the figure after the last one."""
     from core.export.part import encoded
 
     at, count = len(drawing.raws), len(drawing.figures)
     if at == count:
         done = drawing.panels.drawing(drawing.raws, drawing.figures, drawing.name)
-        desk.hand_over(f"{drawing.name}.{drawing.form}", encoded(done, drawing.form))
+        state.hand_over(f"{drawing.name}.{drawing.form}", encoded(done, drawing.form))
         return
-    desk.said = f"Panel {at + 1} of {count}"
+    state.message = f"Panel {at + 1} of {count}"
 
     def take(_: go.Figure, raw: str) -> None:
         drawing.raws.append(raw)
-        _next(desk, drawing)
+        _next(state, drawing)
 
-    desk.task = DrawTask(drawing.figures[at], take)
+    state.task = DrawTask(drawing.figures[at], take)

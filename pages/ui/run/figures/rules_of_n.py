@@ -14,29 +14,29 @@ from pages.ui.run.figures import figure
 from pages.ui.widgets import table
 
 
-def draw(sampled: Sequence[Sampled], said: str, version: tuple[object, ...]) -> None:
+def draw(sampled: Sequence[Sampled], caption: str, version: tuple[object, ...]) -> None:
     """Draw the figure, and the questions for which the reward model takes a wrong sample."""
     figure.chart(
-        of_figure("best-of-n", figures.best_of, sampled, caption=said), version, across=True
+        of_figure("best-of-n", figures.best_of, sampled, caption=caption), version, across=True
     )
-    found = mistakes(sampled)
-    if not any(one.reward is not None for each in sampled for one in each.samples):
+    wrong = mistakes(sampled)
+    if not any(row.reward is not None for each in sampled for row in each.samples):
         return
-    tried = sum(len({one.right for one in each.samples}) == 2 for each in sampled)
+    tried = sum(len({row.right for row in each.samples}) == 2 for each in sampled)
     st.text(
         f"Of {tried} questions with right and wrong samples, the reward model takes a wrong one in "
-        f"{len(found)}."
+        f"{len(wrong)}."
     )
-    if found:
+    if wrong:
         table.draw(
             "reward-mistakes",
             {
-                "question": [table_text(one.sampled.question) for one in found],
-                "right answer": [table_text(one.sampled.expected) for one in found],
-                "taken, and wrong": [table_text(one.taken.text) for one in found],
-                "its score": [one.taken.reward for one in found],
-                "right, and left": [table_text(one.better.text) for one in found],
-                "score of that": [one.better.reward for one in found],
+                "question": [table_text(row.sampled.question) for row in wrong],
+                "right answer": [table_text(row.sampled.expected) for row in wrong],
+                "taken, and wrong": [table_text(row.taken.text) for row in wrong],
+                "its score": [row.taken.reward for row in wrong],
+                "right, and left": [table_text(row.better.text) for row in wrong],
+                "score of that": [row.better.reward for row in wrong],
             },
             numbers={"its score": "%.2f", "score of that": "%.2f"},
             widths={"question": 260, "taken, and wrong": "large", "right, and left": "large"},

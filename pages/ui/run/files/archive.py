@@ -16,7 +16,7 @@ from core.export.subject import Subject
 from core.figures.base.paper import Paper
 from pages.ui import platform
 from pages.ui.run.figures import export, panels
-from pages.ui.run.figures.export import Desk, DrawTask
+from pages.ui.run.figures.export import DrawTask, ExportState
 from pages.ui.run.files.link_run import RunLink
 from pages.ui.widgets.controls import figure_choices
 
@@ -35,7 +35,7 @@ _component = export.component(
 
 
 @dataclass(frozen=True)
-class Shelf:
+class ArchiveSource:
     """Contents of a page's archive.
 
     Args:
@@ -55,46 +55,48 @@ class Shelf:
     link: RunLink | None = None
 
 
-def button(shelf: Shelf) -> None:
+def button(source: ArchiveSource) -> None:
     """Draw the button of the archive, its progress, and the menu of figures for panels.
 
     Each finished figure reruns the fragment.
     """
-    desk = Desk.of("archive")
+    state = ExportState.of("archive")
     _component(
         key=platform.key(KEY),
-        data=desk.data(),
-        on_asked_change=lambda: desk.attempt(lambda: _begin(desk, shelf)),
-        on_drawn_change=lambda: desk.take(st.session_state[platform.key(KEY)].drawn),
+        data=state.data(),
+        on_asked_change=lambda: state.attempt(lambda: _begin(state, source)),
+        on_drawn_change=lambda: state.take(st.session_state[platform.key(KEY)].drawn),
     )
-    panels.choice(shelf.name, shelf.parts)
+    panels.choice(source.name, source.parts)
 
 
-def _begin(desk: Desk, shelf: Shelf) -> None:
+def _begin(state: ExportState, source: ArchiveSource) -> None:
     from core.export.archive import Archive
 
     paper = figure_choices.paper()
-    archive = Archive(shelf.subject(), paper, _address(shelf.link), shelf.tables(), shelf.page)
-    parts = list(shelf.parts(paper))
+    archive = Archive(source.subject(), paper, _address(source.link), source.tables(), source.page)
+    parts = list(source.parts(paper))
     for part in parts:
         if part.draw is None:
             archive.lack(part)
-    _next(desk, shelf, archive, [part for part in parts if part.draw is not None], 0)
+    _next(state, source, archive, [part for part in parts if part.draw is not None], 0)
 
 
-def _next(desk: Desk, shelf: Shelf, archive: Archive, parts: list[Part], at: int) -> None:
+def _next(
+    state: ExportState, source: ArchiveSource, archive: Archive, parts: list[Part], at: int
+) -> None:
     """Request the next figure from the browser, or save the archive after the last one."""
     if at == len(parts):
-        desk.hand_over(f"{shelf.name}-figures.zip", archive.encode())
+        state.hand_over(f"{source.name}-figures.zip", archive.encode())
         return
-    desk.said = f"Figure {at + 1} of {len(parts)}: {parts[at].name}"
+    state.message = f"Figure {at + 1} of {len(parts)}: {parts[at].name}"
     figure = parts[at].figure(figure_choices.theme(), archive.paper)
-    desk.task = DrawTask(figure, partial(_take, desk, shelf, archive, parts, at))
+    state.task = DrawTask(figure, partial(_take, state, source, archive, parts, at))
 
 
 def _take(
-    desk: Desk,
-    shelf: Shelf,
+    state: ExportState,
+    source: ArchiveSource,
     archive: Archive,
     parts: list[Part],
     at: int,
@@ -102,13 +104,13 @@ def _take(
     raw: str,
 ) -> None:
     archive.add(parts[at], figure, raw)
-    _next(desk, shelf, archive, parts, at + 1)
+    _next(state, source, archive, parts, at + 1)
 
 
 def _address(link: RunLink | None) -> str:
     """Return the address of the run with all of its settings, or the page's address as it is."""
     here = urlsplit(st.context.url or "")
-    said = dict(st.query_params.items())
+    query = dict(st.query_params.items())
     if link is not None:
-        said = {platform.key("run"): "1", **link.whole}
-    return urlunsplit(here._replace(query=urlencode(said), fragment=""))
+        query = {platform.key("run"): "1", **link.whole}
+    return urlunsplit(here._replace(query=urlencode(query), fragment=""))

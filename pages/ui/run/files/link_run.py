@@ -14,7 +14,7 @@ from core.server.settings import settings
 from pages.ui import platform, registry
 from pages.ui.registry import Page
 from pages.ui.run import shared
-from pages.ui.run.changed import changed, controls_of, differences, said_of
+from pages.ui.run.changed import changed, control_values_of, controls_of, differences
 from pages.ui.run.request import RunControls, given_tokens
 from pages.ui.run.view import View
 from pages.ui.widgets.controls import figure_choices
@@ -53,13 +53,13 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     if not page.links_runs:
         return None
     controls = controls_of(page)
-    said = said_of(view, trace, controls)
-    lost = _lost(view, trace, controls, said)
-    said |= {row.key: value(row.key) for row in figure_choices.ROWS}
+    values = control_values_of(view, trace, controls)
+    lost = _lost(view, trace, controls, values)
+    values |= {row.key: value(row.key) for row in figure_choices.ROWS}
     rows = {row.key: row for row in (*controls.rows, *shared.ROWS)}
 
     def read(key: str) -> Any:
-        return said[key] if key in said else row_of(key).default
+        return values[key] if key in values else row_of(key).default
 
     try:
         config = controls.config(read)
@@ -67,9 +67,9 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     except DecodingError as error:
         config = None
         lost.append(str(error))
-    given = given_tokens(trace)
-    carried = bool(controls.given) and row_of(controls.given).of_address(given) == given
-    if given and not carried:
+    given_ids = given_tokens(trace)
+    carried = bool(controls.given) and row_of(controls.given).of_address(given_ids) == given_ids
+    if given_ids and not carried:
         lost.append("the tokens that were given")
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
@@ -79,23 +79,23 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     ):
         if parameters.get(key) == name and name not in settings().models:
             parameters[key] = pinned(name, revision)
-    if given and carried:
-        parameters[controls.given] = given
-    other = config is None or _is_changed(page, said)
+    if given_ids and carried:
+        parameters[controls.given] = given_ids
+    is_other = config is None or _is_changed(page, values)
     whole = {key: parameters[key] or row.in_address(read(key)) for key, row in rows.items()}
-    whole |= {controls.given: given} if given and carried else {}
-    named = {platform.key(key): said for key, said in parameters.items()}
-    whole = {platform.key(key): said for key, said in whole.items() if said}
-    return RunLink(named, settings_caption(trace), words, other, whole)
+    whole |= {controls.given: given_ids} if given_ids and carried else {}
+    named = {platform.key(key): word for key, word in parameters.items()}
+    whole = {platform.key(key): word for key, word in whole.items() if word}
+    return RunLink(named, settings_caption(trace), words, is_other, whole)
 
 
-def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any]) -> list[str]:
+def _lost(view: View, trace: Trace, controls: RunControls, values: dict[str, Any]) -> list[str]:
     """Return the parts of a run's model, draft and prompt that the controls can't hold."""
     lost: list[str] = []
-    if view.asked is None or view.asked.ids is not None:
+    if view.shown_request is None or view.shown_request.ids is not None:
         if trace.rendered_prompt not in ("", trace.prompt):
             lost.append("the messages of its chat (the link sends the prompt as it is)")
-        if trace.prompt != said["prompt"]:
+        if trace.prompt != values["prompt"]:
             lost.append(f"the prompt beyond {shared.MAX_PROMPT:,} characters")
     for key, name in (("model", trace.model_id), (controls.draft, trace.draft_id)):
         row = row_of(key) if key and name else None
@@ -104,11 +104,11 @@ def _lost(view: View, trace: Trace, controls: RunControls, said: dict[str, Any])
     return lost
 
 
-def _differences(ran: MethodConfig, asked: MethodConfig, rows: dict[str, Control]) -> list[str]:
+def _differences(ran: MethodConfig, linked: MethodConfig, rows: dict[str, Control]) -> list[str]:
     """Return the settings of the run that the controls can't hold, with their values."""
     return [
         f"{_label(name, rows)} {visible_token(str(held), _SHOWN)}"
-        for name, held in differences(ran, asked)
+        for name, held in differences(ran, linked)
     ]
 
 
@@ -125,9 +125,9 @@ def parameter(row: Control, held: Any) -> str | None:
     return row.in_address(held)
 
 
-def _is_changed(page: Page, said: dict[str, Any]) -> bool:
+def _is_changed(page: Page, values: dict[str, Any]) -> bool:
     """Return whether Run would make another run than the link."""
     try:
-        return next(changed(page, said), None) is not None
+        return next(changed(page, values), None) is not None
     except DecodingError:
         return True

@@ -24,7 +24,7 @@ from pages.ui.platform.uploaded import content_of
 from pages.ui.registry import Page
 from pages.ui.run import address
 from pages.ui.run.files import archive, link_run
-from pages.ui.run.files.archive import Shelf
+from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.run.view import View
 from pages.ui.widgets import style
 from pages.ui.widgets.source import source
@@ -50,17 +50,17 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
         shown: the trace as the page shows it, if that differs from the trace as it was run.
     """
     row = registry.page_of(trace.config.method)
-    seen, own = shown or trace, cache(partial(as_on_its_page, view, trace))
+    seen, method_view = shown or trace, cache(partial(as_on_its_page, view, trace))
     file, saved = partial(trace_file, trace), row.saved.find
-    shelf = Shelf(
+    source = ArchiveSource(
         stem("decoding", trace.config),
         row.path or "decode",
         lambda: Subject.of_trace(seen, file()),
-        lambda paper: saved().parts(own(), seen, paper),
-        lambda: saved().tables(own(), seen),
+        lambda paper: saved().parts(method_view(), seen, paper),
+        lambda: saved().tables(method_view(), seen),
         link_run.link_to(view, trace),
     )
-    save(shelf, file, lambda: saved().web_page(own(), seen, style.theme()), run=True)
+    save(source, file, lambda: saved().web_page(method_view(), seen, style.theme()), run=True)
 
 
 def as_on_its_page(view: View, trace: Trace) -> View:
@@ -68,20 +68,24 @@ def as_on_its_page(view: View, trace: Trace) -> View:
     kind: type[View] = registry.page_of(trace.config.method).view.find().__self__
     if isinstance(view, kind):
         return view
-    own = kind()
-    own.show(trace, view.source)
+    method_view = kind()
+    method_view.show(trace, view.source)
     if trace.token_steps:
-        own.select(view.selected)
-    return own
+        method_view.select(view.selected)
+    return method_view
 
 
 def save(
-    shelf: Shelf, file: Callable[[], bytes], page: Callable[[], bytes], *, run: bool = False
+    source: ArchiveSource,
+    file: Callable[[], bytes],
+    page: Callable[[], bytes],
+    *,
+    run: bool = False,
 ) -> None:
     """Draw the Save menu: a trace file, a web page, all figures and a link.
 
     Args:
-        shelf: contents of the archive.
+        source: contents of the archive.
         file: makes the trace file.
         run: the link repeats the run.
     """
@@ -98,7 +102,7 @@ def save(
         st.download_button(
             "Trace file (JSON)",
             file,
-            f"{shelf.name}.json",
+            f"{source.name}.json",
             "application/json",
             key=platform.key("save_trace"),
             icon=":material/data_object:",
@@ -108,15 +112,15 @@ def save(
         st.download_button(
             "Web page (HTML)",
             page,
-            f"{shelf.name}.html",
+            f"{source.name}.html",
             "text/html",
             key=platform.key("save_page"),
             icon=":material/web:",
             on_click="ignore",
             width="stretch",
         )
-        archive.button(shelf)
-        link = shelf.link
+        archive.button(source)
+        link = source.link
         _link(
             key=platform.key("copy_link"),
             data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},

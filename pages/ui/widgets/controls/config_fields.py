@@ -22,8 +22,8 @@ def arguments(rows: Iterable[Control], read: Read = value) -> dict[str, Any]:
     Raises:
         ConfigError: a filter's or the temperature's value outside its interval.
     """
-    own, shaping = _fields(rows, read)
-    return {**own, "shaping": Shaping(**shaping)}
+    direct, shaping = _fields(rows, read)
+    return {**direct, "shaping": Shaping(**shaping)}
 
 
 def moved(config: C, rows: Iterable[Control], read: Read) -> C:
@@ -32,35 +32,35 @@ def moved(config: C, rows: Iterable[Control], read: Read) -> C:
     Raises:
         ConfigError: a value outside its interval, or they exclude each other.
     """
-    own, shaping = _fields(rows, read)
-    return replace(config, **own, shaping=replace(config.shaping, **shaping))
+    direct, shaping = _fields(rows, read)
+    return replace(config, **direct, shaping=replace(config.shaping, **shaping))
 
 
 def _fields(rows: Iterable[Control], read: Read) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the rows' values for fields of a config, and for those of its shaping."""
-    found = {
+    values = {
         row.field: row.to_field(row.cast(read(row.key)))
         for row in rows
         if row.field and row.acts(read)
     }
-    inner = [name for name in found if name.startswith(_SHAPING)]
-    shaping = {name.removeprefix(_SHAPING): found.pop(name) for name in inner}
-    return found, shaping
+    inner = [name for name in values if name.startswith(_SHAPING)]
+    shaping = {name.removeprefix(_SHAPING): values.pop(name) for name in inner}
+    return values, shaping
 
 
 def reached(
-    rows: Iterable[Control], config: MethodConfig, said: Mapping[str, Any] | None = None
+    rows: Iterable[Control], config: MethodConfig, before: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the control values that describe a config, by key; omit those out of range.
 
     Args:
         rows: a row on which others' `acts` depends comes before them.
-        said: what further controls say.
+        before: what further controls say.
     """
-    found = dict(said or {})
+    values = dict(before or {})
 
     def read(key: str) -> Any:
-        return found[key] if key in found else value(key)
+        return values[key] if key in values else value(key)
 
     for row in rows:
         if not row.field or not (isinstance(row, Slider) or row.acts(read)):
@@ -68,5 +68,5 @@ def reached(
         held = row.from_field(reduce(getattr, row.field.split("."), config))
         fitting = None if held is None else row.fit(held)
         if fitting is not None:
-            found[row.key] = fitting
-    return found
+            values[row.key] = fitting
+    return values

@@ -104,7 +104,7 @@ class Control:
         Args:
             more: arguments of Streamlit's function, before the row's own.
         """
-        self._tell_address()
+        self._write_address()
         self._widget(
             label=self.label,
             **{
@@ -119,14 +119,14 @@ class Control:
             },
         )
 
-    def _tell_address(self) -> None:
+    def _write_address(self) -> None:
         """Say in the address what Streamlit doesn't: what was set before the control was ever
         drawn, and what a browser dropped as it went back."""
         held = st.session_state.get(self.state_key)
         if held is None or held == self.default or self.state_key in st.query_params:
             return
         # Where it was drawn before, Streamlit writes what code sets.
-        if not session.tell_address(self.state_key, self.in_address(held)):
+        if not session.write_address(self.state_key, self.in_address(held)):
             st.session_state[self.state_key] = held
 
     def _widget(self, **arguments: Any) -> None:
@@ -256,8 +256,8 @@ def draw(*keys: str, **more: Any) -> None:
 
 def value(key: str) -> Any:
     """Return a control's value; its default before it was drawn, or when it was emptied."""
-    found = _rows[key].held
-    return _rows[key].default if found is None else found
+    held = _rows[key].held
+    return _rows[key].default if held is None else held
 
 
 def defaults(within: str = "") -> dict[str, Any]:
@@ -283,7 +283,7 @@ def in_words(error: DecodingError) -> str:
     return re.sub(r"'[^']*'|\"[^\"]*\"|\b[a-z]+(?:_[a-z]+)+\b", labelled, text)
 
 
-def load(said: Mapping[str, Any]) -> None:
+def load(values: Mapping[str, Any]) -> None:
     """Set controls, before they are drawn, by their keys."""
-    for key, held in said.items():
+    for key, held in values.items():
         _rows[key].set(held)

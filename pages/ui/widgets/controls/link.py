@@ -34,8 +34,8 @@ def opened_with(key: str) -> Any:
     """A control's value in the address that led to the page, by its key; else its default."""
     row = row_of(key)
     word = st.session_state.get(_OPENED, st.query_params).get(row.state_key)
-    found = None if word is None else row.of_address(word)
-    return row.default if found is None else found
+    linked = None if word is None else row.of_address(word)
+    return row.default if linked is None else linked
 
 
 def check_address() -> None:
@@ -51,25 +51,25 @@ def check_address() -> None:
         )
         if reason and used is None:
             used = row.in_address(row.default) or "nothing"
-            taken_out |= session.tell_address(row.state_key, None)
+            taken_out |= session.write_address(row.state_key, None)
         if reason:
-            tell(f"{row.name}: {reason}: {used} is used.")
+            report(f"{row.name}: {reason}: {used} is used.")
     if taken_out:
         st.rerun()
-    say()
+    show_reports()
 
 
-def say() -> None:
+def show_reports() -> None:
     """Show what was told since the last time."""
     for sentence in st.session_state.pop(_SAID, ()):
         st.toast(sentence, icon=":material/error:", duration="long")
 
 
-def tell(sentence: str) -> None:
+def report(sentence: str) -> None:
     """Say once what a link asks for in vain."""
-    said = platform.keep(_SAID, list[str])
-    if sentence not in said:
-        said.append(sentence)
+    reported = platform.keep(_SAID, list[str])
+    if sentence not in reported:
+        reported.append(sentence)
 
 
 def quoted(word: str) -> str:

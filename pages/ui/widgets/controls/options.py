@@ -54,17 +54,17 @@ class Options(Control):
 
     def draw(self, *, on_change: Callable[..., None] = redraw_around, **more: Any) -> None:
         def changed(*args: Any) -> None:
-            self._tell_address()
+            self._write_address()
             on_change(*args)
 
         super().draw(bind=None, on_change=changed, **more)
 
-    def _tell_address(self) -> None:
+    def _write_address(self) -> None:
         held = self.held
         if held is not None and self.state_key not in st.session_state:
             st.session_state[self.state_key] = held
         same = held is None or held == self.default
-        session.tell_address(self.state_key, None if same else self.in_address(held))
+        session.write_address(self.state_key, None if same else self.in_address(held))
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Segments(Options):
 
     def _widget(self, **arguments: Any) -> None:
         st.segmented_control(
-            options=[one for one in self.words if self.offers(one) or one == self.held],
+            options=[option for option in self.words if self.offers(option) or option == self.held],
             format_func=self.words.__getitem__,
             default=self.default,
             required=True,
@@ -102,14 +102,14 @@ class Menu(Options):
         return held if self.free() else super().fit(held)
 
     def of_address(self, word: str) -> Any:
-        found = super().of_address(word)
-        return word if found is None and self.free() else found
+        option = super().of_address(word)
+        return word if option is None and self.free() else option
 
     def _widget(self, **arguments: Any) -> None:
         words = self.words
         st.selectbox(
             options=list(words),
-            format_func=lambda one: words.get(one, one),
+            format_func=lambda option: words.get(option, option),
             accept_new_options=self.free(),
             **arguments,
         )

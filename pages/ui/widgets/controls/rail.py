@@ -87,10 +87,10 @@ def held(knob: Knob) -> float:
     _take()
     name = platform.key(knob.key)
     if name not in st.session_state:
-        found = knob.read(st.query_params.get(name, ""))
-        if found is None:
+        linked = knob.read(st.query_params.get(name, ""))
+        if linked is None:
             return knob.default
-        st.session_state[name] = found
+        st.session_state[name] = linked
     value: float = st.session_state[name]
     return value
 
@@ -133,7 +133,7 @@ def _take() -> None:
 
 def _keep_in_address(name: str, knob: Knob, value: float) -> None:
     """The address says what differs from the default; it isn't sent where it says so already."""
-    session.tell_address(name, None if value == knob.default else knob.write(value))
+    session.write_address(name, None if value == knob.default else knob.write(value))
 
 
 def _knobs_of() -> dict[str, dict[str, Knob]]:

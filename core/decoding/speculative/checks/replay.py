@@ -1,4 +1,4 @@
-"""The rounds of a trace, scored and verified again over logits of independent forwards."""
+"""Replay of a trace's rounds: scored and verified again with logits of independent forwards."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Side(NamedTuple):
     """One model's part of a round.
 
     Args:
-        logits: `[n, vocab]` of an independent forward, after the last emitted and each drafted
-            token.
-        shaper: what shapes them.
-        tolerance: how far a log-probability may be from the run's own, in nats.
-        column: of the candidates, the model's own probabilities.
+        logits: `[n, vocab]` logits of an independent forward, after the last emitted token and each
+            drafted token.
+        shaper: shaper of the logits.
+        tolerance: largest difference of a log-probability from the run's, in nats.
+        column: the candidates' attribute that holds this model's probabilities.
     """
 
     logits: Tensor
@@ -43,17 +43,17 @@ class Side(NamedTuple):
 
 
 class RoundReplay:
-    """A round as the engine would record it, from any rows of logits near to its own."""
+    """A round as the engine would record it for any rows of logits near the independent ones."""
 
     def __init__(self, trace: Trace[Speculative], step: DraftRound, sides: Sequence[Side]) -> None:
-        """`sides` are the target's, then the draft's where that model is at hand."""
+        """Create the replay; `sides` are the target's, then the draft's if that model is given."""
         self._config, self._step, self._sides = trace.config, step, sides
         self._ids = [*trace.prompt_ids, *trace.token_ids[: step.start]]
         self._drafted = [token.token_id for token in step.drafted]
         self._nearby = [[self._near(side, at) for at in range(len(side.logits))] for side in sides]
 
     def fault(self) -> str:
-        """The first number that the settings don't give; empty where they give all."""
+        """Describe the first number that the settings don't give; empty if they give all."""
         rows = [torch.stack([row.moved() for row in near]) for near in self._nearby]
         drafted = len(self._drafted)
         if len(rows[0]) < len(positions_of(self._step)) or any(
@@ -73,7 +73,7 @@ class RoundReplay:
         return field and f"the settings give another {field}"
 
     def _near(self, side: Side, at: int) -> NearbyRows:
-        """Rows that the run may have had at a position."""
+        """Return the rows that the run may have had at a position."""
         row, positions = side.logits[at], positions_of(self._step)
         shown = positions[at] if at < len(positions) else ()
         raw = {c.token_id: getattr(c, side.column) or 0.0 for c in shown}
@@ -83,7 +83,9 @@ class RoundReplay:
         return NearbyRows(row, recorded, listed[: self._config.top_candidates], side.tolerance)
 
     def _edges(self, rows: Sequence[Tensor]) -> Iterator[list[Tensor]]:
-        """The rows of one model at the edges of the tolerance, and of both at its ends."""
+        """Yield the rows of one model at the edges of the tolerance, and those of both at its
+        ends.
+        """
         edges = []
         for side, near, side_rows in zip(self._sides, self._nearby, rows, strict=True):
             likely = [probs.nonzero().flatten() for probs in self._probabilities(side, side_rows)]
@@ -95,7 +97,7 @@ class RoundReplay:
             yield from ([*rows[:at], edge, *rows[at + 1 :]] for edge in moved[2:])
 
     def _probabilities(self, side: Side, rows: Tensor) -> Tensor:
-        """`[n, vocab]`; 0 everywhere where no token is left."""
+        """Return `[n, vocab]` probabilities; 0 everywhere in a row without tokens."""
         ids = [[*self._ids, *self._drafted[:at]] for at in range(len(rows))]
         start = self._step.start
         shaped = side.shaper.rows(rows, ids, range(start, start + len(rows)))
@@ -105,7 +107,7 @@ class RoundReplay:
         return torch.zeros_like(shaped).scatter_(1, places, (best > -math.inf).float())
 
     def _again(self, rows: Sequence[Tensor]) -> DraftRound:
-        """The round with every number that follows from the rows."""
+        """Return the round with every number recomputed from the rows."""
         step, raw = self._step, [side_rows.softmax(-1) for side_rows in rows]
         shaped = [self._probabilities(*pair) for pair in zip(self._sides, rows, strict=True)]
         if self._config.drafter == "prompt_lookup":
@@ -128,7 +130,7 @@ class RoundReplay:
     def _pairs(
         self, at: int, raw: Sequence[Tensor], shaped: Sequence[Tensor]
     ) -> tuple[PairCandidate, ...]:
-        """A position's candidates; the draft has no numbers at the bonus."""
+        """Return a position's candidates; the draft has no numbers at the bonus token."""
         models = 2 if at < len(self._drafted) else 1
         columns: dict[str, Tensor] = dict(
             zip(("target_prob", "draft_prob"), shaped[:models], strict=False)
@@ -162,7 +164,7 @@ class RoundReplay:
         return token
 
     def _extra(self, token: ExtraToken, shaped: Sequence[Tensor]) -> ExtraToken:
-        """The target's own token, from the distribution that it was drawn from."""
+        """Return the target's own token with the distribution from which it was drawn."""
         at, token_id = len(self._step.accepted), token.token_id
         target = drawn_from = shaped[0][at]
         token = token._replace(target_prob=float(target[token_id]))
@@ -181,7 +183,7 @@ class RoundReplay:
         return token._replace(interval=interval_of(drawn_from, token_id))
 
     def _difference(self, again: Sequence[DraftRound]) -> str:
-        """The first field in which the round differs from the others."""
+        """Return the first field in which the round differs from the recomputed ones."""
         step, slacks = self._step, [MASS_TOLERANCE]
         for side in self._sides:
             slacks.append(MASS_TOLERANCE + 2 * stretched(side.tolerance, side.shaper.shaping))
@@ -189,14 +191,16 @@ class RoundReplay:
         field = difference(replace(step, recovered=None), others, max(slacks))
         if field or step.recovered is None:
             return field
-        # What is left of two rows has their errors in units of its own mass.
+        # The residual of two rows has their errors divided by its mass.
         mass = step.drafted[len(step.accepted)].residual_mass
         share = mass if self._config.acceptance == "speculative" else 1.0
         recovered = [round_again.recovered for round_again in again]
         return difference(step.recovered, recovered, max(slacks) / max(TINY, share), "recovered")
 
     def _listing_fault(self, rows: Sequence[Tensor]) -> str:
-        """Either model's most probable tokens must be listed, and no others but the round's own."""
+        """Describe a missing most probable token of either model, or a listed token that doesn't
+        belong.
+        """
         step, extra = self._step, self._step.extra
         for at, candidates in enumerate(positions_of(step)):
             listed = {candidate.token_id for candidate in candidates}

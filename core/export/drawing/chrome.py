@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
-from core.export.font_files import OWN, SIGNS
+from core.export.drawing.font_files import OWN, SIGNS
 from core.figures.base.fonts import font_face
 
 NO_CHROME = (

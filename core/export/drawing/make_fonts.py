@@ -1,5 +1,7 @@
-"""`python -m core.export.make_fonts`: make the figures' fonts from the variable fonts: two weights,
-and for each a subset that suffices for nearly every figure."""
+"""`python -m core.export.drawing.make_fonts`: make the figures' fonts from the variable fonts.
+
+Each font gets two weights, and for each a subset that suffices for nearly every figure.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ import io
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-from core.export.font_files import OWN, USUAL, VARIABLE, covered, plain_font
-from core.export.fonts import cut, keep_only, set_names
+from core.export.drawing.font_files import OWN, USUAL, VARIABLE, covered, plain_font
+from core.export.drawing.fonts import cut, keep_only, set_names
 
 _RANGES = ((0x20, 0x7F), (0xA0, 0x180), (0x370, 0x3D0), (0x2010, 0x2040), (0x2190, 0x2780))
 _CHARACTERS = frozenset(chr(code) for first, end in _RANGES for code in range(first, end))

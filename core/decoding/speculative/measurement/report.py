@@ -1,4 +1,4 @@
-"""Results of measuring speculative decoding beside target-only decoding in the same run.
+"""Results of measuring speculative decoding and target-only decoding on the same machine.
 
 Torch-free, so that a stored report can be drawn; `measure.py` makes it.
 """
@@ -10,29 +10,29 @@ from typing import NamedTuple
 
 from core.decoding.record.steps import StepSeconds
 from core.decoding.record.trace import Trace
-from core.decoding.speculative.metrics import Costs, percentiles, supported
+from core.decoding.speculative.measurement.metrics import Costs, percentiles, supported
 
-# From so large a share of the measured speed-up on, a prediction is called another one.
+# Relative difference from which on a prediction counts as different from the measured speed-up.
 FAR = 0.1
 
 
 class Latency(NamedTuple):
-    """Seconds of repeated runs from the prompt to the last token, recording left out."""
+    """Seconds of repeated runs from the prompt to the last token, without recording."""
 
     seconds: tuple[float, ...]
 
     @property
     def percentiles(self) -> tuple[tuple[int, float], ...]:
-        """(percentile, seconds) at those of 10, 25, 50, 75, 90, 99 that the runs support."""
+        """Pairs (percentile, seconds) for those of 10, 25, 50, 75, 90, 99 that the runs support."""
         return percentiles(self.seconds, supported(len(self.seconds)))
 
 
 class TargetRun(NamedTuple):
-    """Run of the target alone, timed by the acts of a round and nothing else.
+    """Run of target-only decoding, timed like a round.
 
     Args:
-        prefill: seconds of the prompt, whose last position gives the first token.
-        seconds: of each token; the first one's forward was the prompt's.
+        prefill: seconds for the prompt, whose last position gives the first token.
+        seconds: seconds of each token; the first token's forward was the prompt's.
     """
 
     token_ids: tuple[int, ...]
@@ -46,7 +46,7 @@ class TargetRun(NamedTuple):
 
     @property
     def token_seconds(self) -> float:
-        """Seconds that a token took on average, the first one left out where there are others."""
+        """Mean seconds per token, without the first token if there are others."""
         later = self.seconds[1:] or self.seconds
         return sum(step.total for step in later) / max(1, len(later))
 
@@ -55,12 +55,12 @@ class Comparison(NamedTuple):
     """Speculative and target-only runs, taken in turns.
 
     Args:
-        speculative: the last run of its kind, as is `target_only`.
-        speculative_token_seconds: of every run, the seconds a generated token took (prompt and
-            recording left out), as `target_token_seconds`.
+        speculative: the last speculative run; `target_only` is the last target-only run.
+        speculative_token_seconds: seconds per generated token of every speculative run, without
+            prompt and recording; `target_token_seconds` holds those of target-only runs.
         costs: medians over the runs.
-        stage_shares: of every speculative run, the shares of its rounds' time that its stages
-            took (propose, score, verify).
+        stage_shares: for every speculative run, the shares of its rounds' time for the stages
+            propose, score and verify.
     """
 
     speculative: Trace
@@ -74,9 +74,9 @@ class Comparison(NamedTuple):
 
     @property
     def shares(self) -> tuple[float, float, float]:
-        """The stages' shares: the medians over the runs, scaled so that their sum is 1.
+        """The stages' shares: medians over the runs, scaled to a sum of 1.
 
-        One run that was held up doesn't move them.
+        A single delayed run doesn't change them.
         """
         runs = self.stage_shares or (stage_shares(self.speculative),)
         middle = [median(stage) for stage in zip(*runs, strict=True)]
@@ -86,19 +86,18 @@ class Comparison(NamedTuple):
 
     @property
     def speedup(self) -> float:
-        """Speed-up of a token: the medians are compared."""
+        """Speed-up per token: the ratio of the medians."""
         return median(self.target_token_seconds) / median(self.speculative_token_seconds)
 
 
 class SweepPoint(NamedTuple):
-    """One draft length: what it gave, and what the formula gives for its costs.
+    """Measured and predicted speed-up of one draft length.
 
-    `measured` and `predicted` are speed-ups over target-only decoding.
+    Both are relative to target-only decoding.
 
     Args:
-        spread: of the measured speed-ups of the runs at this length, the lowest and the highest;
-            None where they are not known.
-        runs: how many there were.
+        spread: lowest and highest measured speed-up of the runs at this length; None if unknown.
+        runs: number of runs.
     """
 
     draft_length: int
@@ -111,17 +110,17 @@ class SweepPoint(NamedTuple):
 
     @property
     def disagrees(self) -> bool:
-        """Return whether the prediction lies beyond the spread, and far from the measurement."""
+        """Whether the prediction lies outside the spread and far from the measurement."""
         low, high = self.spread or (self.measured, self.measured)
         far = abs(self.predicted - self.measured) > FAR * self.measured
         return far and not low <= self.predicted <= high
 
 
 class LengthSweep(NamedTuple):
-    """A draft-length sweep.
+    """Draft-length sweep: speed-ups at several draft lengths.
 
-    `alpha` is the mean over all of its runs; None where nothing was drafted. What it says of a
-    length it says of measured ones alone: nothing is carried on beyond them.
+    `alpha` is the mean over all of its runs; None if nothing was drafted. All statements concern
+    measured lengths; nothing is extrapolated.
     """
 
     points: tuple[SweepPoint, ...]
@@ -137,12 +136,14 @@ class LengthSweep(NamedTuple):
 
     @property
     def fastest(self) -> SweepPoint:
-        """The length that was fastest as it was measured."""
+        """The length with the highest measured speed-up."""
         return max(self.points, key=lambda point: point.measured)
 
     @property
     def break_even(self) -> int | None:
-        """The longest measured length that is predicted to be no slower than target-only."""
+        """The longest measured length that is predicted to be no slower than target-only
+        decoding.
+        """
         if self.alpha is None:
             return None
         worth = [point.draft_length for point in self.points if point.predicted >= 1]
@@ -150,7 +151,7 @@ class LengthSweep(NamedTuple):
 
     @property
     def pays_to_the_end(self) -> bool:
-        """Return whether the longest measured length still pays, so that longer ones may too."""
+        """Whether the longest measured length is still faster, so that longer ones may be too."""
         return self.break_even == self.points[-1].draft_length
 
 
@@ -164,14 +165,14 @@ class TextCount(NamedTuple):
 
 
 class Losslessness(NamedTuple):
-    """Many short runs of both methods, and the test that both have one distribution.
+    """Counts of many short runs of both methods, and the test of equal distributions.
 
     Args:
-        runs: of each method.
-        outcomes: by falling number; those too rare for the test are the last one together.
-        chi_square: of Pearson's test of homogeneity.
-        p_value: how often two samples of one distribution lie this far apart, or farther; None
-            where there is only one outcome, be it all rare texts together.
+        runs: number of runs of each method.
+        outcomes: outcomes by falling count; those too rare for the test are pooled in the last one.
+        chi_square: statistic of Pearson's test of homogeneity.
+        p_value: probability that two samples of one distribution differ this much or more; None for
+            a single outcome, even a pooled one.
     """
 
     runs: int
@@ -183,13 +184,15 @@ class Losslessness(NamedTuple):
 
 
 def speculative_latency(trace: Trace) -> float:
-    """Seconds from the prompt to the last token, both prompts' processing included."""
+    """Return the seconds from the prompt to the last token, both models' prompt processing
+    included.
+    """
     prompt = trace.prompt_step.seconds if trace.prompt_step else 0.0
     return prompt + sum(step.seconds.total + step.seconds.prefill for step in trace.rounds)
 
 
 def stage_shares(trace: Trace) -> tuple[float, float, float]:
-    """The shares of the rounds' time that propose, score and verify took; zeros without any."""
+    """Return the shares of the rounds' time for propose, score and verify; zeros without rounds."""
     seconds = [step.seconds for step in trace.rounds]
     total = sum(step.total for step in seconds) or 1.0
     return (
@@ -200,5 +203,5 @@ def stage_shares(trace: Trace) -> tuple[float, float, float]:
 
 
 def speculative_token_seconds(trace: Trace) -> float:
-    """Seconds that a token took on average, the prompts left out."""
+    """Return the mean seconds per token, without prompt processing."""
     return sum(step.seconds.total for step in trace.rounds) / max(1, len(trace.token_ids))

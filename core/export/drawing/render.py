@@ -13,7 +13,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from core.decoding.errors import FigureError
-from core.export.svg import SvgDrawing
+from core.export.drawing.svg import SvgDrawing
 
 # Points per px of the drawing.
 _POINTS = 72 / 96

@@ -32,9 +32,9 @@ from core.decoding.loop.text import TextStream
 from core.decoding.protocol import Context, LanguageModel, offers
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.step import StepShaper
+from core.decoding.speculative.checks.replay import RoundReplay, Side
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.drafting import fit
-from core.decoding.speculative.replay import RoundReplay, Side
 from core.decoding.speculative.rounds import positions_of
 from core.decoding.speculative.types import DraftRound
 
@@ -45,7 +45,9 @@ SAME_GREEDY_TOKENS = "generate_greedy_tokens"
 def model_checks(
     trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
-    """The checks that need the models; one failed check alone where the trace can't be theirs."""
+    """Return the checks that need the models; if they can't have made the trace, only that failed
+    check.
+    """
     fits = _fits(trace, model, draft)
     if not fits.passed:
         return [fits]
@@ -56,7 +58,7 @@ def model_checks(
 
 
 def _fits(trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None) -> Check:
-    """Ids, lengths, revisions and the end of the run are possible with these models."""
+    """Check that ids, lengths, revisions and the end of the run are possible with these models."""
     ids = {token.token_id for step in trace.rounds for token in step.drafted}
     for step in trace.rounds:
         ids |= {c.token_id for candidates in positions_of(step) for c in candidates}
@@ -101,7 +103,7 @@ def _texts(trace: Trace[Speculative], model: LanguageModel) -> Check:
 def _rescored(
     trace: Trace[Speculative], model: LanguageModel, draft: LanguageModel | None
 ) -> list[Check]:
-    """Fresh contexts that never roll back, against every recorded number."""
+    """Compare fresh contexts, which never roll back, with every recorded number."""
     config, eos_ids, sources = trace.config, model.eos_ids, [(model, trace.config.shaping)]
     if draft is not None:
         sources.append((draft, config.draft_shaping))
@@ -115,7 +117,7 @@ def _rescored(
         sides = list[Side]()
         for rows, (maker, _), shaper in zip(made, sources, shapers, strict=True):
             if len(rows):
-                # A log-probability is a logit less the row's log-sum-exp, and either may be off.
+                # A log-probability is a logit minus the row's log-sum-exp; each has an error.
                 tolerance = 2 * logit_tolerance(trace, maker, largest_logit(rows))
                 column = "draft_raw_prob" if sides else "target_raw_prob"
                 sides.append(Side(fit(rows, model.vocab_size), shaper, tolerance, column))
@@ -131,13 +133,15 @@ def _rescored(
 
 
 def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]:
-    """For each round the logits `[n + 1, vocab]` after its last emitted and each drafted token."""
+    """Yield, for each round, the logits `[n + 1, vocab]` after its last emitted token and each
+    drafted token.
+    """
     ids = [*trace.prompt_ids, *trace.token_ids]
     context: Context | None = None
     for step in trace.rounds:
         end = len(trace.prompt_ids) + step.start
         if model.context_window is not None and end > model.context_window:
-            # A draft whose window is full has fallen silent.
+            # A draft with a full context window proposes nothing.
             yield torch.empty(0, model.vocab_size)
             continue
         if context is None:
@@ -157,7 +161,7 @@ def _replay(trace: Trace[Speculative], model: LanguageModel) -> Iterator[Tensor]
 
 
 def _raw_error(step: DraftRound, side: Side) -> float:
-    """The largest deviation of a recorded raw log-probability, in units of its tolerance."""
+    """Return the largest deviation of a recorded raw log-probability, in units of its tolerance."""
     errors = [0.0]
     for logits, candidates in zip(side.logits, positions_of(step), strict=False):
         log_probs = torch.log_softmax(logits.double(), dim=-1)
@@ -170,7 +174,9 @@ def _raw_error(step: DraftRound, side: Side) -> float:
 
 
 def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
-    """Greedy speculation emits what `generate` emits without a draft, but for near ties."""
+    """Check that greedy speculative decoding emits what `generate` emits without a draft, but for
+    near ties.
+    """
     config = trace.config
     if not offers(model, HasReference) or trace.finish_reason == "cancelled":
         return None
@@ -188,7 +194,7 @@ def _reference(trace: Trace[Speculative], model: LanguageModel) -> Check | None:
 def _gap(
     trace: Trace[Speculative], model: LanguageModel, at: int, expected: Sequence[int]
 ) -> tuple[float, float]:
-    """Distance of two tokens' logits after the penalties, and the largest logit."""
+    """Return the distance of two tokens' logits after the penalties, and the largest logit."""
     if at >= len(expected) or at >= len(trace.token_ids):
         return math.inf, 0.0
     ids, config = [*trace.prompt_ids, *trace.token_ids[:at]], trace.config

@@ -1,4 +1,4 @@
-"""The target without a draft: its settings, and a run timed as the rounds of speculation are."""
+"""Target-only decoding: its settings, and a run timed like the rounds of speculative decoding."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import StepSeconds
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.distributions import PositionShaper
-from core.decoding.speculative.report import TargetRun
+from core.decoding.speculative.measurement.report import TargetRun
 
 
 def target_only(config: Speculative) -> Greedy | Sampling:
-    """Settings of the target alone: the same shaping and bounds without a draft."""
+    """Return the settings of target-only decoding: the same shaping and bounds without a draft."""
     return as_single_tokens(config, config.shaping.temperature > 0)
 
 
@@ -28,11 +28,11 @@ def run_alone(
     config: Speculative,
     should_stop: Callable[[], bool] = bool,
 ) -> TargetRun | None:
-    """Decode without a draft by the acts of a round; None where it was stopped.
+    """Decode without a draft, with the operations of a round; None if the run was stopped.
 
-    The shaping and the draw are those that verify a draft, one row at a time, and nothing is
-    recorded: so the seconds are like those of a round, which leave out what only a trace needs. The
-    tokens are those of a run under `target_only`.
+    Shaping and draw are those that verify a draft, one row at a time, and nothing is recorded. So
+    the seconds are comparable with a round's, which exclude recording. The tokens are those of a
+    run with `target_only`.
 
     Raises:
         as `decode`.

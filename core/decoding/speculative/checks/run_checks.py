@@ -1,4 +1,4 @@
-"""Checks that the rounds of a speculative trace make up one run: caches, drafts, tokens, end."""
+"""Checks that a trace's rounds form one run: caches, drafts, tokens and end."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _caches(trace: Trace[Speculative]) -> Check:
 
 
 def _drafting(trace: Trace[Speculative]) -> Check:
-    """The draft went as far as the settings let it."""
+    """Check that the draft proposed as many tokens as the settings allow."""
     config, faults, length = trace.config, [], trace.config.draft_length
     ids = [*trace.prompt_ids, *trace.token_ids]
-    # A context window may end a run before max_new_tokens does; how early, only its length says.
+    # A context window may end a run before max_new_tokens; only the run's length shows when.
     full = trace.finish_reason == "length"
     limit = len(trace.token_ids) if full else config.max_new_tokens
     for step in trace.rounds:
@@ -56,7 +56,11 @@ def _drafting(trace: Trace[Speculative]) -> Check:
 def _drafting_fault(
     step: DraftRound, config: Speculative, before: Sequence[int], length: int
 ) -> str:
-    """Args: `length` of a draft where max_new_tokens leaves the room."""
+    """Describe a fault of a round's draft; empty for none.
+
+    Args:
+        length: length of a draft if max_new_tokens leaves room for it.
+    """
     drafted = [token.token_id for token in step.drafted]
     if len(drafted) > step.draft_length:
         return "more was drafted than allowed"
@@ -66,7 +70,7 @@ def _drafting_fault(
     unsure = [_confidence(token) < config.draft_threshold for token in step.drafted]
     if any(unsure[-1:]):
         ends = {"confidence"}
-    # A drafted end of sequence ends drafting, whatever its probability.
+    # A drafted end-of-sequence token ends drafting, whatever its probability.
     if step.draft_end not in {*ends, "eos"} or any(unsure[:-1]):
         return "drafting didn't end at the first token below the threshold, or at the length"
     if config.drafter == "prompt_lookup":

@@ -1,4 +1,6 @@
-"""Speculative decoding measured against target-only decoding, in turns on the same machine."""
+"""Measurements of speculative decoding against target-only decoding, in turns on the same
+machine.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,11 @@ from core.decoding.loop.text import join_text
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
 from core.decoding.requirements import encode_prompt
-from core.decoding.speculative.baseline import run_alone, target_only
 from core.decoding.speculative.config import SWEPT_LENGTHS, Speculative
 from core.decoding.speculative.drafting import ModelDraft, PromptLookup
 from core.decoding.speculative.engine import Rounds
-from core.decoding.speculative.method import require_draft
-from core.decoding.speculative.metrics import (
+from core.decoding.speculative.measurement.baseline import run_alone, target_only
+from core.decoding.speculative.measurement.metrics import (
     Costs,
     VerifyCost,
     acceptance_rate,
@@ -30,7 +31,7 @@ from core.decoding.speculative.metrics import (
     expected_speedup,
     tokens_per_round,
 )
-from core.decoding.speculative.report import (
+from core.decoding.speculative.measurement.report import (
     Comparison,
     Latency,
     LengthSweep,
@@ -42,13 +43,14 @@ from core.decoding.speculative.report import (
     speculative_token_seconds,
     stage_shares,
 )
+from core.decoding.speculative.method import require_draft
 from core.decoding.speculative.types import DraftRound
 from core.decoding.speculative.vocabularies import require_same_vocabulary
 from core.decoding.validation import MAX_SEED
 
 OnProgress = Callable[[int, int], object]
 """Called as `on_progress(done, total)` after each run."""
-# Both samples together; each then expects 5.
+# For both samples together; each then expects 5.
 _LEAST_IN_A_BIN = 10
 
 
@@ -62,10 +64,9 @@ def compare(
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] = bool,
 ) -> Comparison | None:
-    """Run both in turns and compare their times; None where not even one pair was finished.
+    """Run both methods in turns and compare their times; None if no pair was finished.
 
-    A first pair is not timed: it pays for what only first calls do. Which of the two goes first
-    changes from pair to pair.
+    The first pair is a warm-up and isn't timed. The two methods take turns in running first.
 
     Raises:
         as `decode`.
@@ -106,7 +107,7 @@ def _pair(
     *,
     alone_first: bool,
 ) -> tuple[Trace, TargetRun] | None:
-    """One run of each; None where one of them was stopped."""
+    """Run each method once; None if one was stopped."""
     alone = run_alone(model, ids, config, should_stop) if alone_first else None
     trace = collect(model, ids, config, draft=draft, should_stop=should_stop)
     if should_stop():
@@ -116,10 +117,11 @@ def _pair(
 
 
 def measured_costs(rounds: Iterable[DraftRound], target_seconds: float) -> Costs:
-    """The medians of what drafting a token and verifying a round took, by the round's length.
+    """Return the median seconds of drafting a token and of verifying a round, by the round's
+    length.
 
     Args:
-        target_seconds: of one token of target-only decoding.
+        target_seconds: seconds of one token of target-only decoding.
     """
     steps = list(rounds)
     drafted = [step.seconds.propose / len(step.drafted) for step in steps if step.drafted]
@@ -144,9 +146,9 @@ def sweep_lengths(
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] = bool,
 ) -> LengthSweep | None:
-    """Measure every draft length, in turns with target-only decoding; None where nothing finished.
+    """Measure every draft length in turns with target-only decoding; None if nothing was finished.
 
-    The prediction takes the costs and the acceptance of all runs together.
+    The prediction uses the costs and the acceptance of all runs together.
 
     Raises:
         as `decode`.
@@ -159,7 +161,7 @@ def sweep_lengths(
         length = lengths[done % len(lengths)]
         if done % len(lengths) == 0:
             alone = run_alone(model, ids, config, should_stop)
-            # What Stop cut short would be no time of this machine's.
+            # The time of a stopped run is no measurement.
             if alone is None:
                 break
             seconds.append(alone.token_seconds)
@@ -210,13 +212,14 @@ def losslessness(
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] = bool,
 ) -> Losslessness:
-    """Many short runs of both methods, each with a seed of its own, and Pearson's test of them.
+    """Count many short runs of both methods, each with its own seed, and test them by Pearson's
+    test.
 
     The prompt is processed once; every run continues a branch of it.
 
     Args:
-        tokens: of a run, at least 2: room for one leaves none to draft in, and the target would be
-            tested against itself.
+        tokens: number of tokens of a run, at least 2: with 1 there is no room to draft, and the
+            target would be compared with itself.
 
     Raises:
         as `decode`; ConfigError where `tokens` is below 2.
@@ -270,7 +273,7 @@ def _both_shortly(
 
 
 def run_seeds(seed: int, runs: int) -> list[tuple[int, int]]:
-    """A pair of seeds for each run; another seed gives pairs that have nothing to do with these."""
+    """Return a pair of seeds for each run; other seeds give unrelated pairs."""
     drawn = torch.randint(
         MAX_SEED, (runs, 2), generator=torch.Generator().manual_seed(seed)
     ).tolist()
@@ -295,7 +298,7 @@ def _losslessness(
     order = sorted(together, key=lambda ids: (-together[ids], ids))
     often = [ids for ids in order if together[ids] >= _LEAST_IN_A_BIN]
     rare = sum(together[ids] for ids in order[len(often) :])
-    # The pooled bin too must hold enough: what it lacks comes from the rarest of the others.
+    # The pooled bin needs enough counts too: the rarest other bins are added to it.
     while often and 0 < rare < _LEAST_IN_A_BIN:
         rare += together[often.pop()]
     outcomes = [TextCount(ids, join_text(model, ids), drafted[ids], alone[ids]) for ids in often]

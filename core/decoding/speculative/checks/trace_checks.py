@@ -1,4 +1,4 @@
-"""Invariants of a speculative trace's rounds, from its file alone."""
+"""Invariants of a speculative trace's rounds, checked from its file alone."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from core.decoding.checks.common import (
 from core.decoding.counting import nth
 from core.decoding.record.trace import Check, Trace
 from core.decoding.speculative.acceptance import accept_probability
+from core.decoding.speculative.checks.run_checks import RUN_CHECKS
 from core.decoding.speculative.config import Speculative
 from core.decoding.speculative.rounds import (
     candidate_of,
@@ -25,7 +26,6 @@ from core.decoding.speculative.rounds import (
     positions_of,
     whole_rounds,
 )
-from core.decoding.speculative.run_checks import RUN_CHECKS
 from core.decoding.speculative.types import (
     DraftRound,
     DraftToken,
@@ -34,7 +34,7 @@ from core.decoding.speculative.types import (
 
 
 def self_checks(trace: Trace[Speculative]) -> list[Check]:
-    """Named checks; one failed check alone where a round isn't whole."""
+    """Return the checks; if a round isn't whole, only that failed check."""
     return checked_if_whole(trace, whole_rounds, (*_CHECKS, *COMMON_CHECKS))
 
 
@@ -76,7 +76,7 @@ def _accept_probs(trace: Trace[Speculative]) -> Check:
 
 
 def expected_accept_prob(config: Speculative, token: DraftToken) -> float:
-    """Acceptance probability by the rule from the recorded probabilities."""
+    """Return the acceptance probability that the rule gives for the recorded probabilities."""
     if config.acceptance == "exact":
         return token.target_prob
     if config.acceptance == "typical":
@@ -97,7 +97,7 @@ def _outcome_fault(step: DraftRound, config: Speculative) -> str:
         if not _passes(token, config):
             return f"{where}: token {nth(at)} did not fare as its verification says"
         if going and token.outcome == "not_reached":
-            # Only a token that ended the run hides the ones behind it.
+            # Only a token that ended the run makes later ones unreached.
             if step.finish_reason is None or at == 0:
                 return f"{where}: token {nth(at)} was not reached for no reason"
             going = False
@@ -135,7 +135,7 @@ def _falls(uniform: float | None, interval: tuple[float, float] | None, prob: fl
 
 
 def _noise(trace: Trace[Speculative]) -> Check:
-    """Every uniform number is what the seed gives, in the order of the draws."""
+    """Check that every uniform number is the one that the seed gives, in the order of the draws."""
     config, faults = trace.config, []
     generator = torch.Generator().manual_seed(config.seed)
     for step in trace.rounds:

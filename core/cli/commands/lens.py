@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from core.cli import decode
+from core.cli.commands import decode
 from core.cli.loading import load
 from core.decoding.counting import nth
 from core.decoding.errors import ConfigError

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.cli.check import load_as
-from core.cli.decode import interrupted_by_user, print_summary
+from core.cli.commands.check import load_as
+from core.cli.commands.decode import interrupted_by_user, print_summary
 from core.cli.method import stream
 from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.config import MethodConfig

@@ -1,6 +1,6 @@
-"""The figures that speculative decoding is judged by, each with its source; torch-free.
+"""Metrics of speculative decoding, each with its source; torch-free.
 
-A rate without anything to count is None.
+A rate of nothing is None.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ PERCENTILES = (10, 25, 50, 75, 90, 99)
 
 
 class Counts(NamedTuple):
-    """Tokens of a run by what became of them.
+    """Numbers of a run's tokens by outcome.
 
-    `passed` counts every drafted token whose own verification holds, also behind a rejection;
-    `reached` those that were tried in earnest; `emitted` what came out. Each round is one target
-    forward; the prompt's comes before them.
+    `passed` counts every drafted token whose own verification passes, even after a rejection;
+    `reached` counts the tokens whose verification mattered; `emitted` counts emitted tokens. Each
+    round is one target forward; the prompt's forward comes first.
     """
 
     rounds: int
@@ -42,17 +42,19 @@ class PositionRate(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Accepted over drafted: vLLM v1's acceptance rate per position, which falls with it."""
+        """Accepted over drafted tokens, which falls along positions: vLLM v1's acceptance rate per
+        position.
+        """
         return self.accepted / self.drafted
 
     @property
     def rate_when_reached(self) -> float | None:
-        """Accepted over reached."""
+        """Accepted over reached tokens."""
         return self.accepted / self.reached if self.reached else None
 
 
 class VerifyCost(NamedTuple):
-    """Seconds that scoring and verifying so many drafted tokens took; the median of the rounds."""
+    """Seconds for scoring and verifying a number of drafted tokens, the median over rounds."""
 
     draft_length: int
     seconds: float
@@ -63,9 +65,9 @@ class Costs(NamedTuple):
     """Measured seconds on this machine.
 
     Args:
-        draft: of one drafted token.
-        target: of one token of target-only decoding.
-        verify: by rising draft length; empty where no round was made.
+        draft: seconds of one drafted token.
+        target: seconds of one token of target-only decoding.
+        verify: costs by rising draft length; empty without rounds.
     """
 
     draft: float
@@ -73,11 +75,11 @@ class Costs(NamedTuple):
     verify: tuple[VerifyCost, ...]
 
     def verify_seconds(self, draft_length: float) -> float:
-        """Seconds that a round of this length, among the measured ones, takes to score and verify.
+        """Return the seconds for scoring and verifying a round of this length.
 
-        The line nearest to all measured rounds (least squares) that doesn't fall: a longer draft is
-        no less work, and a length that one round alone had is mostly noise. Nothing lies below the
-        quickest measured length.
+        The value lies on the least-squares line through all measured rounds, with a slope of at
+        least 0: a longer draft is no less work, and the time of a single round is mostly noise. It
+        is never below the fastest measured length's.
         """
         weights = [point.rounds for point in self.verify]
         if not weights:
@@ -92,7 +94,7 @@ class Costs(NamedTuple):
 
 
 def counts(rounds: Sequence[DraftRound]) -> Counts:
-    """Drafted, accepted and emitted tokens."""
+    """Return the numbers of drafted, accepted and emitted tokens."""
     drafted = [token for step in rounds for token in step.drafted]
     return Counts(
         rounds=len(rounds),
@@ -107,16 +109,18 @@ def counts(rounds: Sequence[DraftRound]) -> Counts:
 
 
 def acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
-    """Accepted over drafted tokens, where acceptance ends with the first rejection.
+    """Return accepted over drafted tokens; acceptance ends with the first rejection.
 
-    vLLM v1's `draft_acceptance_rate` (vllm/v1/spec_decode/metrics.py) and transformers' matches.
+    Equal to vLLM v1's `draft_acceptance_rate` (vllm/v1/spec_decode/metrics.py) and transformers'
+    matches.
     """
     tokens = counts(rounds)
     return tokens.accepted / tokens.drafted if tokens.drafted else None
 
 
 def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
-    """Tokens whose own verification holds over drafted tokens, behind a rejection too.
+    """Return tokens whose own verification passes over drafted tokens, including those after a
+    rejection.
 
     vLLM v0's `draft_acceptance_rate` (vllm/spec_decode/metrics.py counts the rejection sampler's
     `accepted` before it cuts at the first rejection).
@@ -126,7 +130,7 @@ def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
 
 
 def acceptance_by_position(rounds: Sequence[DraftRound]) -> tuple[PositionRate, ...]:
-    """Verifications at each draft position (vLLM v1, `acceptance rate per position`)."""
+    """Return the verifications at each draft position (vLLM v1, `acceptance rate per position`)."""
     longest = max((len(step.drafted) for step in rounds), default=0)
     rates = []
     for position in range(longest):
@@ -138,20 +142,21 @@ def acceptance_by_position(rounds: Sequence[DraftRound]) -> tuple[PositionRate, 
 
 
 def system_efficiency(rounds: Sequence[DraftRound]) -> float | None:
-    """Emitted tokens over those that rounds without any rejection would have emitted.
+    """Return emitted tokens over the tokens that rounds without rejections would have emitted.
 
-    That is the sum of each round's drafted + 1, however many tokens it drafted.
+    The latter is the sum of each round's drafted + 1, however many tokens it drafted.
     """
     possible = sum(len(step.drafted) + 1 for step in rounds)
     return counts(rounds).emitted / possible if possible else None
 
 
 def vllm_system_efficiency(rounds: Sequence[DraftRound], draft_length: int) -> float | None:
-    """vLLM v0's `system_efficiency`: emitted / ((drafted / k) * (k + 1)), k the set draft length.
+    """Return vLLM v0's `system_efficiency`: emitted / ((drafted / k) * (k + 1)), with draft length
+    k.
 
-    vLLM drafts k tokens or none, so that only then it equals `system_efficiency`. Rounds that
-    draft nothing don't count: its rejection sampler, which counts, never sees them
-    (vllm/spec_decode/metrics.py, vllm/model_executor/layers/spec_decode_base_sampler.py).
+    vLLM drafts k tokens or none; only then it equals `system_efficiency`. Rounds that draft nothing
+    don't count: the rejection sampler, which counts, never sees them (vllm/spec_decode/metrics.py,
+    vllm/model_executor/layers/spec_decode_base_sampler.py).
     """
     tokens = counts([step for step in rounds if step.drafted])
     possible = tokens.drafted / draft_length * (draft_length + 1) if draft_length else 0.0
@@ -161,12 +166,13 @@ def vllm_system_efficiency(rounds: Sequence[DraftRound], draft_length: int) -> f
 class StageTimes(NamedTuple):
     """vLLM v0's stage times of speculative decoding, in ms, under its own names.
 
-    Its `SpecDecodeWorker` logs those of one step; here they are means over the rounds that drafted.
+    vLLM's `SpecDecodeWorker` logs single steps; here the times are means over rounds with drafted
+    tokens.
 
     Args:
-        average_time_per_proposal_tok_ms: proposing, over the drafted tokens.
-        scoring_time_ms: the target's forward, a round.
-        verification_time_ms: a round; shaping included, which vLLM does as it scores.
+        average_time_per_proposal_tok_ms: time for proposing, divided by the drafted tokens.
+        scoring_time_ms: time of the target's forward per round.
+        verification_time_ms: time per round, shaping included; vLLM shapes during scoring.
     """
 
     average_time_per_proposal_tok_ms: float
@@ -175,7 +181,7 @@ class StageTimes(NamedTuple):
 
 
 def vllm_stage_times(rounds: Sequence[DraftRound]) -> StageTimes | None:
-    """The means over the rounds that drafted; None where none did."""
+    """Return the means over rounds with drafted tokens; None without such rounds."""
     steps = [step for step in rounds if step.drafted]
     if not steps:
         return None
@@ -187,15 +193,15 @@ def vllm_stage_times(rounds: Sequence[DraftRound]) -> StageTimes | None:
 
 
 def tokens_per_round(rounds: Sequence[DraftRound]) -> float | None:
-    """Emitted tokens a round ("block efficiency", tau); the prompt's forward is no round."""
+    """Return emitted tokens per round ("block efficiency", tau), without the prompt's forward."""
     return counts(rounds).emitted / len(rounds) if rounds else None
 
 
 def alpha(rounds: Sequence[DraftRound], acceptance: Acceptance = "speculative") -> float | None:
-    """The mean acceptance probability, E[beta] with beta = sum(min(target, draft)).
+    """Return the mean acceptance probability E[beta], with beta = sum(min(target, draft)).
 
-    Leviathan et al. 2023, definition 3.1 and corollary 3.6, over the positions that were tried. Of
-    the other rules, whose acceptance is another, the mean `accept_prob`.
+    Leviathan et al. 2023, definition 3.1 and corollary 3.6, over the reached positions. For other
+    acceptance rules, return the mean `accept_prob`.
     """
     tried = [t for step in rounds for t in step.drafted if t.outcome != "not_reached"]
     if not tried:
@@ -206,14 +212,17 @@ def alpha(rounds: Sequence[DraftRound], acceptance: Acceptance = "speculative") 
 
 
 def expected_tokens(alpha: float, draft_length: int) -> float:
-    """Tokens a round, (1 - alpha^(k+1)) / (1 - alpha) (Leviathan et al. 2023, equation 1)."""
+    """Return the tokens per round: (1 - alpha^(k+1)) / (1 - alpha) (Leviathan et al. 2023, equation
+    1).
+    """
     return sum(alpha**position for position in range(draft_length + 1))
 
 
 def expected_tokens_per_round(alpha: float, rounds: Sequence[DraftRound]) -> float | None:
-    """The mean over the rounds, each with as many tokens as were drafted in it.
+    """Return the mean over the rounds, each with its own number of drafted tokens.
 
-    A threshold, an adaptive length and the end of a run make that another number than draft_length.
+    That number differs from draft_length with a threshold, an adaptive length, or at the end of a
+    run.
     """
     if not rounds:
         return None
@@ -221,11 +230,12 @@ def expected_tokens_per_round(alpha: float, rounds: Sequence[DraftRound]) -> flo
 
 
 def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -> float:
-    """Speed-up of rounds of these lengths over target-only decoding: tokens over (k c + v).
+    """Return the expected speed-up of rounds of these lengths over target-only decoding: tokens
+    over (k c + v).
 
-    Leviathan et al. 2023, theorem 3.8, with verification that isn't free: c is a drafted token's
-    seconds and v the verification's, both over those of a target-only token. Over rounds of
-    different length both sides are summed. 0 where no time was measured.
+    Leviathan et al. 2023, theorem 3.8, with a cost of verification: c is the time of a drafted
+    token and v the verification's, both divided by that of a target-only token. For rounds of
+    different lengths numerator and denominator are summed. 0 without measured times.
     """
     lengths = [len(step.drafted) for step in rounds]
     took = sum(k * costs.draft + costs.verify_seconds(k) for k in lengths)
@@ -236,7 +246,9 @@ def expected_speedup(alpha: float, rounds: Sequence[DraftRound], costs: Costs) -
 def percentiles(
     values: Sequence[float], which: Sequence[int] = PERCENTILES
 ) -> tuple[tuple[int, float], ...]:
-    """(percentile, value), interpolated linearly as numpy does (vLLM's latency benchmark)."""
+    """Return (percentile, value) pairs, interpolated linearly as in numpy (vLLM's latency
+    benchmark).
+    """
     ordered = sorted(values)
     points = []
     for percent in which if ordered else ():
@@ -248,8 +260,10 @@ def percentiles(
 
 
 def supported(count: int, which: Sequence[int] = PERCENTILES) -> tuple[int, ...]:
-    """The percentiles that so many values can tell: one of them at least lies beyond.
+    """Return the percentiles that this number of values supports: at least one value lies beyond
+    each.
 
-    The median is always one. Of 5 values the 10th percentile would be made up between two.
+    The median is always supported. With 5 values, the 10th percentile would be a mere
+    interpolation.
     """
     return tuple(p for p in which if p == 50 or count * min(p, 100 - p) >= 100)

@@ -153,7 +153,7 @@ def _save_panels(parts: list[Part], theme: Theme, paper: Paper, out: Path) -> No
 
 def _save_all(stored: StoredFile, parts: list[Part], theme: Theme, paper: Paper, out: Path) -> None:
     from core.export.archive import Archive
-    from core.export.chrome import svgs
+    from core.export.drawing.chrome import svgs
 
     if out.suffix.lower() != ".zip":
         raise FigureError(f"All figures go into a .zip, not into {out.name[:60]!r}.")

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import redirect_stdout
 from typing import Any
 
-from core.cli import decode
+from core.cli.commands import decode
 from core.cli.output import STDOUT, require_writable, say_written, writing, written
 from core.decoding.errors import ConfigError
 from core.decoding.files import write_file

@@ -21,7 +21,7 @@ from fontTools.pens.transformPen import TransformPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
-from core.export.font_files import (
+from core.export.drawing.font_files import (
     BOLD,
     OWN,
     SIGNS,

@@ -1,0 +1,1 @@
+"""Measurements of speculative decoding: rates, times, the run without a draft."""
