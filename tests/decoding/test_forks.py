@@ -46,7 +46,7 @@ def test_the_measures_of_a_fork_point_follow_from_the_script() -> None:
     assert trace.token_ids == (CAT, SAT, HOME, DOT, HOME, DOT, HOME)
     (point,) = fork_points(model, trace, [0])
     assert point.trace.token_ids == (DOG, RAN, HOME, DOT, HOME, DOT, HOME)
-    assert (point.step.index, point.other.token_id, point.other.rank) == (0, DOG, 2)
+    assert (point.at_step, point.other.token_id, point.other.rank) == (0, DOG, 2)
     assert (point.length, point.changed, point.together_after) == (7, 2, 2)
     assert point.share == pytest.approx(2 / 7)
     change = (math.log(0.4) + math.log(0.7) - math.log(0.6)) / 7
@@ -176,7 +176,7 @@ def test_a_stop_keeps_what_has_ended() -> None:
     points = fork_points(
         model, trace, [0, 3], on_fork=told.append, should_stop=lambda: len(told) > 0
     )
-    assert [point.step.index for point in points] == [0] and told == [1]
+    assert [point.at_step for point in points] == [0] and told == [1]
     grown = grow_above(model, trace, 0, 0.25, depth=2, most=4, should_stop=lambda: True)
     assert [run.trace.finish_reason for run in grown] == ["cancelled"]
 

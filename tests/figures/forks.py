@@ -47,8 +47,8 @@ def make_tree(trace: Trace) -> RunTree:
 def make_points(trace: Trace) -> tuple[ForkPoint, ...]:
     """The fork points of every third step."""
     points = []
-    for step in trace.token_steps[::3]:
-        other = other_candidate(step)
-        assert other is not None
-        points.append(fork_point(trace, step.index, other, make_fork(trace, step.index)))
+    for at, step in enumerate(trace.token_steps):
+        other = None if at % 3 else other_candidate(step)
+        if other is not None:
+            points.append(fork_point(trace, at, other, make_fork(trace, at)))
     return tuple(points)

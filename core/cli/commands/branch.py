@@ -185,11 +185,11 @@ def _list_forks(args: Namespace, tree: RunTree, place: int) -> int:
     with interrupted_by_user() as interrupted:
         points = fork_points_checked(model, parent, steps, should_stop=interrupted)
     for point in by_effect(points):
-        print(f"step {nth(point.step.index)}: {fork_words(point)}", flush=True)
+        print(f"step {nth(point.at_step)}: {fork_words(point)}", flush=True)
     if args.tree is not None:
         for point in points:
             name = visible_token(point.other.text, 40)
-            tree = tree.grown(place, point.step.index, point.trace, name)
+            tree = tree.grown(place, point.at_step, point.trace, name)
         _write(args.tree, tree)
     return 130 if len(points) < len(steps) else 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
@@ -22,6 +23,7 @@ class ForkPoint(ShortRepr):
     The ending of either run begins with its token at the step.
 
     Args:
+        at_step: place of the step among the run's.
         trace: the run with the other candidate.
         length: number of tokens of the ending of `trace`.
         changed: how many of them stand in no longest common subsequence of the two endings.
@@ -31,6 +33,7 @@ class ForkPoint(ShortRepr):
             tokens as far as both go; None if they never have `LEAST_COMMON` in a row.
     """
 
+    at_step: int
     step: TokenStep
     other: Candidate
     trace: Trace
@@ -52,13 +55,14 @@ def other_candidate(step: TokenStep) -> Candidate | None:
 
 
 def uncertain_steps(trace: Trace, count: int) -> list[int]:
-    """Return the indices of the steps with the most entropy that have another candidate, in order.
+    """Return the places of the steps with the most entropy that have another candidate, in order.
 
     Args:
         count: so many steps at most.
     """
-    steps = [step for step in trace.token_steps if other_candidate(step)]
-    return sorted(step.index for step in sorted(steps, key=lambda s: -s.entropy)[:count])
+    steps = [(-step.entropy, at) for at, step in enumerate(trace.token_steps)]
+    forked = (at for _, at in sorted(steps) if other_candidate(trace.token_steps[at]))
+    return sorted(islice(forked, count))
 
 
 def candidates_above(step: TokenStep, least: float) -> list[Candidate]:
@@ -71,6 +75,7 @@ def fork_point(run: Trace, at_step: int, other: Candidate, trace: Trace) -> Fork
     """Compare the ending of a run with that of the run that goes on from one of its steps."""
     own, ending = run.token_ids[at_step:], trace.token_ids[at_step:]
     return ForkPoint(
+        at_step=at_step,
         step=run.token_steps[at_step],
         other=other,
         trace=trace,
@@ -83,7 +88,7 @@ def fork_point(run: Trace, at_step: int, other: Candidate, trace: Trace) -> Fork
 
 def by_effect(points: Sequence[ForkPoint]) -> list[ForkPoint]:
     """Return fork points, the one that changes the largest share of its ending first."""
-    return sorted(points, key=lambda point: (-point.share, -point.changed, point.step.index))
+    return sorted(points, key=lambda point: (-point.share, -point.changed, point.at_step))
 
 
 def _mean_logprob(trace: Trace, at_step: int) -> float:

@@ -33,7 +33,7 @@ def fork_points_data(trace: Trace, points: Sequence[ForkPoint]) -> TableRows:
     """Each fork point: the step counts from 1, `logprob_change` is in nats per token."""
     for point in points:
         yield (
-            nth(point.step.index),
+            nth(point.at_step),
             point.step.token_id,
             table_text(point.step.chosen.text),
             point.other.token_id,
@@ -56,7 +56,7 @@ def fork_points_data(trace: Trace, points: Sequence[ForkPoint]) -> TableRows:
     alt=lambda points: (
         f"How the ending changes at {counted(len(points), 'fork point')} of a run.",
         "; ".join(
-            f"step {nth(point.step.index)}: {fork_words(point)}" for point in by_effect(points)[:3]
+            f"step {nth(point.at_step)}: {fork_words(point)}" for point in by_effect(points)[:3]
         )
         + ".",
     ),
@@ -127,7 +127,7 @@ def _add_bars(sheet: Sheet, points: Sequence[ForkPoint]) -> None:
         "x": [nth(point.step.index) for point in points],
         "width": 0.8,
         **hover_texts([_hover(point) for point in points]),
-        "customdata": [[point.step.index, place] for place, point in enumerate(points)],
+        "customdata": [[point.at_step, place] for place, point in enumerate(points)],
     }
     colors = [_pale(theme) if p.together_after is not None else theme.first for p in points]
     sheet.traces.append(
@@ -153,7 +153,7 @@ def _hover(point: ForkPoint) -> str:
     change = f"{point.logprob_change:+.3f}".replace("-", "−")
     return lines(
         f"<b>{show_token(point.other.text, 40)}</b>",
-        f"in place of {show_token(point.step.chosen.text, 40)} at step {nth(point.step.index)}",
+        f"in place of {show_token(point.step.chosen.text, 40)} at step {nth(point.at_step)}",
         f"model {percent(point.other.raw_prob)} · rank {point.other.rank:,}",
         f"{point.changed} of {counted(point.length, 'token')} differ",
         f"{change} nats a token",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -91,17 +92,16 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                 persist_state="session",
                 help="The run's own seed throws the same dice at each step as the run itself.",
             )
-        ids = () if text or token in (None, NONE) else (token,)
-        own = None if seed == run_seed else seed
+        chosen = text or token not in (None, NONE)
         bar.button(
             view,
             "decode",
             "Go on from here",
-            partial(_go_on, view, Fork(trace, step.index, ids, text), own),
+            partial(_go_on, view, trace, step, run_seed),
             key="go_on",
             icon="alt_route",
             type="primary",
-            disabled=not (text or ids or seed != run_seed) or not _may_load(view),
+            disabled=not (chosen or seed != run_seed) or not _may_load(view),
         )
 
 
@@ -109,7 +109,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Draw the two ways to go on with several tokens, and their buttons."""
     busy = not _may_load(view) or "decode" in view.jobs
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        count = st.number_input(
+        st.number_input(
             "Or each of the likeliest",
             2,
             MOST_GROWN,
@@ -122,7 +122,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             view,
             "grow",
             "Grow",
-            partial(_grow, view, trace, step, int(count)),
+            partial(_grow, view, trace, step),
             key="grow",
             icon="account_tree",
             disabled=busy,
@@ -150,7 +150,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             view,
             "grow",
             "Grow",
-            partial(_grow_above, view, trace, step, share / 100, int(depth)),
+            partial(_grow_above, view, trace, step),
             key="grow_above",
             icon="account_tree",
             disabled=busy,
@@ -192,10 +192,18 @@ def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
     return platform.key(f"{MENU}_{name}_{view.number}_{step.index}")
 
 
-def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
+def _go_on(view: DecodeView, trace: Trace, step: TokenStep, run_seed: int | None) -> None:
+    """Go on with what the fields hold at the press, which may come with the text typed before."""
+
+    def typed(name: str) -> Any:
+        return st.session_state.get(_key_of(view, step, name))
+
     def make_request(_: Read) -> Request:
-        request = request_of(view, fork, seed)
-        view.ensure_tree(fork.trace).require_room(1, request.config.max_new_tokens)
+        token, text, seed = typed("token"), str(typed("text") or ""), typed("seed")
+        ids = () if text or token in (None, NONE) else (token,)
+        fork = Fork(trace, step.index, ids, text)
+        request = request_of(view, fork, None if seed == run_seed else seed)
+        view.ensure_tree(trace).require_room(1, request.config.max_new_tokens)
         st.session_state[platform.key(MENU)] = False
         return request
 
@@ -223,9 +231,10 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
     st.rerun()
 
 
-def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
+def _grow(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
     st.session_state[platform.key(MENU)] = False
+    count = int(st.session_state[platform.key("fork_top")])
     tree, at = view.ensure_tree(trace), step.index
     prefix = trace.token_ids[:at]
     taken = {
@@ -242,9 +251,11 @@ def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
         view.failure = view.failures["grow"]
 
 
-def _grow_above(view: DecodeView, trace: Trace, step: TokenStep, least: float, depth: int) -> None:
+def _grow_above(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Go on with each other candidate of a probability, at so many steps in a row."""
     st.session_state[platform.key(MENU)] = False
+    least = float(st.session_state[platform.key("fork_above")]) / 100
+    depth = int(st.session_state[platform.key("fork_depth")])
     tree = view.ensure_tree(trace)
     request = request_of(view, Fork(trace, step.index))
     room = tree.room(request.config.max_new_tokens)

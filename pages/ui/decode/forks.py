@@ -67,7 +67,7 @@ def draw(view: DecodeView, trace: Trace) -> None:
         view,
         _WORK,
         "Find fork points",
-        partial(_start, view, trace, steps),
+        partial(_start, view, trace),
         f"The {counted(len(steps), 'step')} with the most entropy of {len(trace.token_steps):,}; "
         f"up to {counted(most, 'token')}.",
         row="forks-row",
@@ -82,14 +82,15 @@ def draw(view: DecodeView, trace: Trace) -> None:
         return
     figure.chart(
         FORKS.part(view, trace),
-        (view.number, view.selected, len(points), points[0].step.index),
+        (view.number, view.selected, len(points), points[0].at_step),
         on_click=lambda custom: _choose(view, trace, custom[1] if len(custom) > 1 else None),
         across=True,
     )
     _draw_list(view, trace, points)
 
 
-def _start(view: DecodeView, trace: Trace, steps: list[int]) -> None:
+def _start(view: DecodeView, trace: Trace) -> None:
+    steps = uncertain_steps(trace, int(value(_COUNT.key)))
     view.attempt(_WORK, partial(find, trace, steps))
 
 
@@ -112,12 +113,12 @@ def _draw_list(view: DecodeView, trace: Trace, points: tuple[ForkPoint, ...]) ->
     def picked() -> None:
         _choose(view, trace, (st.session_state.get(platform.key(_KEY)) or {}).get("picked"))
 
-    places = {point.step.index: place for place, point in enumerate(points)}
+    places = {point.at_step: place for place, point in enumerate(points)}
     rows = []
     for point in by_effect(points):
         cells = _cells(point)
         said = ", ".join(cells)
-        rows.append((str(places[point.step.index]), "", said, cells))
+        rows.append((str(places[point.at_step]), "", said, cells))
     _list(
         key=platform.key(_KEY),
         data={"rows": tuple(rows), "chosen": "", "drawn": drawn_at()},
@@ -129,7 +130,7 @@ def _cells(point: ForkPoint) -> tuple[str, ...]:
     own, other = (visible_token(c.text, 24) for c in (point.step.chosen, point.other))
     after = point.together_after
     return (
-        f"step {nth(point.step.index)}",
+        f"step {nth(point.at_step)}",
         f"{other} for {own}",
         percent(point.other.raw_prob),
         f"{point.changed} of {point.length} differ",
@@ -146,9 +147,7 @@ def _choose(view: DecodeView, trace: Trace, choice: object) -> None:
         return
     point = points[place]
     try:
-        branches.show_made(
-            view, Fork(trace, point.step.index, (point.other.token_id,)), point.trace
-        )
+        branches.show_made(view, Fork(trace, point.at_step, (point.other.token_id,)), point.trace)
     except DecodingError as error:
         view.failure = in_words(error)
         st.rerun()

@@ -106,15 +106,11 @@ def _another_token(view: RequestsView, trace: Trace) -> None:
     labels = candidate_labels(step)
     with popover:
         st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
-        token = st.selectbox(
-            "Candidate",
-            list(labels),
-            format_func=labels.__getitem__,
-            key=f"request_token_{view.number}_{step.index}",
-        )
+        key = f"request_token_{view.number}_{step.index}"
+        st.selectbox("Candidate", list(labels), format_func=labels.__getitem__, key=key)
         go_on.button(
             trace,
-            lambda: (*trace.token_ids[: step.index], token),
+            lambda: (*trace.token_ids[: step.index], st.session_state[key]),
             key="request_go_on",
             may_load=bool(labels) and view.may_load(str(control.value("model"))),
         )

@@ -112,6 +112,15 @@ def test_a_text_and_another_seed_are_taken(open_app: Open) -> None:
     assert all(check.passed for check in after.checks)
 
 
+def test_a_text_that_comes_with_the_press_is_taken(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(3)
+    move(app.run(), "fork", True).run()
+    app.text_input(key=f"fork_text_{view_of(app).number}_3").set_value(" home")
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_steps[3].text == " home"
+
+
 def tree_of(app: AppTest) -> SessionTree:
     found = shown_tree(view_of(app))
     assert found is not None
@@ -339,18 +348,18 @@ def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:
     assert "The 3 steps with the most entropy of 12" in texts(app) and "forks" not in charts(app)
     app = settle(app.button(key="find_forks").click().run())
     points = view_of(app).fork_points_of(before)
-    assert [point.step.index for point in points] == uncertain_steps(before, 3)
+    assert [point.at_step for point in points] == uncertain_steps(before, 3)
     assert "forks" in charts(app)
     saved = {part.name for part in decode_save.parts(view_of(app), before) if part.draw}
     assert "forks" in saved
     app = settle(trigger(app, "fork-list", "picked", "1"))
     assert shown(app).token_ids == points[1].trace.token_ids and view_of(app).source == "run"
-    assert places(app) == [(None, 0), (0, points[1].step.index)]
-    assert view_of(app).selected == points[1].step.index
+    assert places(app) == [(None, 0), (0, points[1].at_step)]
+    assert view_of(app).selected == points[1].at_step
     assert app.query_params["given"] and view_of(app).fork_points_of(shown(app)) == ()
     app = pick(app, 0)
     app.session_state["look"] = "Fork points"
-    mark = {"mark": [points[0].step.index, 0]}
+    mark = {"mark": [points[0].at_step, 0]}
     app = settle(trigger(app.run(), "chart-forks", "clicked", mark))
     assert len(places(app)) == 3 and shown(app).token_ids == points[0].trace.token_ids
 
