@@ -9,7 +9,7 @@ TEST_ENV := OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 # Bytecode is made where it is first needed (install.py) and kept, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run smollm2 engines clients test test-all fuzz lint bench soak notebook example models format clean
+.PHONY: help run smollm2 engines clients test test-all fuzz lint bench soak notebook gallery example models format clean
 
 help:
 	@echo "make run     install and open the app in the browser"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint    ruff and the type checker"
 	@echo "make bench   speed against transformers' generate (about 10 minutes)"
 	@echo "make notebook run docs/figures.py and write it as a notebook, with its pictures"
+	@echo "make gallery write site/: the stored run of every page as web pages that need no server"
 	@echo "make soak    50 visitors for 10 minutes: runs end in time, memory stays flat, nothing fails (ARGS=\"--minutes 2\")"
 	@echo "make models  train and measure the embedded models again (about 2 hours; QUICK=1: a minute)"
 
@@ -54,6 +55,9 @@ notebook: $(VENV)/.notebook
 	@$(VENV)/bin/jupytext --quiet --to ipynb --set-kernel python3 --output docs/figures.ipynb docs/figures.py
 	@PYTHONPATH=$(CURDIR) PYTHONWARNINGS=ignore $(VENV)/bin/jupyter-execute --inplace docs/figures.ipynb
 	@echo "wrote docs/figures.ipynb"
+
+gallery: $(VENV)/.app
+	@$(PY) -m pages.ui.gallery
 
 # vLLM has an environment of its own: it wants other versions than the app. A CUDA build of torchvision comes along and
 # breaks its import.

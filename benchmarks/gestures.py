@@ -122,24 +122,24 @@ GESTURES = {
     ),
     "sampling": (
         Gesture("Lab: a knob", ".st-key-figure-stages", _knob),
-        Gesture("Lab: a tab", _PANEL, _tab("What logprobs mean", "Continuations"), text=True),
+        Gesture("Lab: a tab", _PANEL, _tab("API log-probabilities", "Continuations"), text=True),
     ),
     "beam": (
         Gesture("Beam: a candidate", ".st-key-beam-node", _node, text=True),
         Gesture("Beam: the length penalty", ".st-key-note-changed", _penalty, text=True),
-        Gesture("Beam: a tab", _PANEL, _tab("Against greedy", "Guess against truth"), text=True),
+        Gesture("Beam: a tab", _PANEL, _tab("Greedy comparison", "Parent guesses"), text=True),
     ),
     "speculative": (
         Gesture("Speculative: a token", ".st-key-spec-token", _drafted, text=True),
         Gesture(
             "Speculative: a tab",
             _TABS,
-            _tab("Acceptance and metrics", "Where the time goes"),
+            _tab("Acceptance and metrics", "Time"),
         ),
     ),
     "reasoning": (
         Gesture("Reasoning: the budget", ".st-key-controls", _budget, text=True),
-        Gesture("Reasoning: a tab", _PANEL, _tab("What a level is", "A calculator"), text=True),
+        Gesture("Reasoning: a tab", _PANEL, _tab("Reasoning levels", "Calculator"), text=True),
     ),
 }
 ONE_CHART = (Gesture("A slider of the plain page", "body", _bars),)

@@ -11,8 +11,8 @@ view.collect_results()
 
 frame.intro(
     "Evaluate",
-    "The same questions in several ways of decoding: which answers right, by how sure a margin, "
-    "and at what cost. Three lessons are stored; a plan of your own runs here too.",
+    "The same questions in several ways of decoding, with accuracies, intervals and costs. "
+    "Three lessons are stored; a plan of your own runs here too.",
 )
 with frame.controls(), frame.controls_row():
     page.controls(view)

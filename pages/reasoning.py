@@ -13,8 +13,8 @@ view.collect_results()
 frame.intro(
     "Reasoning budget",
     "A model that reasons writes its thoughts before its answer, token by token; a reasoning "
-    "level is only the bound on that loop. Turn the bound and see the answer go from wrong to "
-    "right.",
+    "level is only the bound on that loop. Change the bound, and watch the answer change from "
+    "wrong to right.",
 )
 with frame.controls():
     with frame.controls_row():

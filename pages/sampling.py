@@ -16,7 +16,7 @@ with frame.page_columns():
     frame.intro(
         "Sampling lab",
         "One step of a model, held still: every knob acts on its stored logits at once. Watch "
-        "which tokens live, which stage removes the others, and where the same dice fall.",
+        "which tokens remain, which stage removes the others, and which token the dice pick.",
     )
     with frame.controls_column():
         with frame.controls_row("lab-row"):

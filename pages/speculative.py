@@ -12,8 +12,8 @@ view.collect_results()
 
 frame.intro(
     "Speculative decoding",
-    "A small draft model proposes several tokens, and the target judges all of them in one "
-    "forward. Every verification below really happened: probabilities, dice and outcome.",
+    "A small draft model proposes several tokens, and the target verifies all of them in "
+    "one forward. The page shows every verification with its probabilities, dice and outcome.",
 )
 controls.begin_with_a_draft_that_fits()
 with frame.controls():

@@ -61,8 +61,8 @@ def running_app(
     port = free_port()
     options = ("--server.headless", "true", "--server.port", str(port), *options)
     command = [sys.executable, *start, "run", "app.py", *options]
-    own = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": str(log.parent)}
-    variables = {**os.environ, **own, **environment}
+    defaults = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": str(log.parent)}
+    variables = {**os.environ, **defaults, **environment}
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, env=variables)
         url = f"http://127.0.0.1:{port}"

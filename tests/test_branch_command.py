@@ -26,8 +26,8 @@ def test_a_candidate_by_its_rank_is_forced_and_its_numbers_are_told(
 ) -> None:
     parent, out = read_trace(run_file), tmp_path / "branch.json"
     rank = 2 if parent.token_steps[3].chosen.rank != 2 else 1
-    asked = ["branch", str(run_file), "--model", folder, "--at", "4", "--rank", str(rank)]
-    assert main([*asked, "--json", str(out)]) == 0
+    arguments = ["branch", str(run_file), "--model", folder, "--at", "4", "--rank", str(rank)]
+    assert main([*arguments, "--json", str(out)]) == 0
     trace, printed = read_trace(out), capsys.readouterr()
     step = trace.token_steps[3]
     assert trace.token_ids[:3] == parent.token_ids[:3]
@@ -72,8 +72,8 @@ def test_a_text_stands_at_the_step_and_runs_make_a_tree(folder, run_file, tmp_pa
 
 def test_the_likeliest_tokens_go_on_in_one_batch(folder, run_file, tmp_path, capsys) -> None:
     tree, parent = tmp_path / "tree.json", read_trace(run_file)
-    asked = ["branch", str(run_file), "--model", folder, "--at", "4", "--top", "5"]
-    assert main([*asked, "--tree", str(tree)]) == 0
+    arguments = ["branch", str(run_file), "--model", folder, "--at", "4", "--top", "5"]
+    assert main([*arguments, "--tree", str(tree)]) == 0
     branches, printed = read_tree(tree).branches, capsys.readouterr()
     likeliest = {c.token_id for c in parent.token_steps[3].candidates[:5]} - {parent.token_ids[3]}
     assert {branch.trace.token_ids[3] for branch in branches[1:]} == likeliest
@@ -152,8 +152,8 @@ def test_a_file_does_not_choose_a_model(run_file, capsys) -> None:
 
 def test_the_built_in_model_of_a_file_is_loaded_by_itself(tmp_path, capsys) -> None:
     stored = Path(__file__).parents[1] / "assets/traces/decode.json"
-    asked = ["branch", str(stored), "--at", "12", "--text", " boy"]
-    assert main([*asked, "--tree", str(tmp_path / "tree.json")]) == 0
-    found = read_tree(tmp_path / "tree.json").branches[1]
-    assert " boy" in found.trace.text and found.trace.model_id == "embedded:target"
+    arguments = ["branch", str(stored), "--at", "12", "--text", " boy"]
+    assert main([*arguments, "--tree", str(tmp_path / "tree.json")]) == 0
+    made = read_tree(tmp_path / "tree.json").branches[1]
+    assert " boy" in made.trace.text and made.trace.model_id == "embedded:target"
     assert "the pick was" in capsys.readouterr().err

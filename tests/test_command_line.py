@@ -174,7 +174,8 @@ def parsed(options: str) -> MethodConfig:
 
 
 @pytest.mark.parametrize(
-    ("method", "options"), [(name, own) for name, options in OPTIONS.items() for own in options]
+    ("method", "options"),
+    [(name, single) for name, options in OPTIONS.items() for single in options],
 )
 def test_an_option_of_a_method_asks_for_it_and_is_refused_by_another(
     method: str, options: str, capsys
@@ -263,10 +264,10 @@ def test_a_logit_bias_is_pairs_of_id_and_value(folder, tmp_path, capsys) -> None
     assert read_trace(out).config.shaping.logit_bias == ((7, -2.5), (9, 1.0), (65, 100.0))
     assert main(["check", str(out), "--model", folder]) == 0
     capsys.readouterr()
-    for wrong, said in (("5", "got '5'"), ("5=x", "got '5=x'"), ("5=101", "must lie in"),
+    for wrong, words in (("5", "got '5'"), ("5=x", "got '5=x'"), ("5=101", "must lie in"),
                         ("5=1,5=2", "twice"), ("99999=1", "tokens go from #0")):  # fmt: skip
         assert main([*start, "--logit-bias", wrong]) == 2
-        assert said in capsys.readouterr().err
+        assert words in capsys.readouterr().err
 
 
 def test_every_setting_has_an_option_with_help(capsys) -> None:
@@ -278,8 +279,8 @@ def test_every_setting_has_an_option_with_help(capsys) -> None:
         assert re.search(rf"--{option} [A-Z=,.]+ {re.escape(text)}", printed)
     shared = set(MethodConfig.__dataclass_fields__)
     for method in METHODS:
-        own = set(method.config.__dataclass_fields__) - shared
-        assert all(f"--{name.replace('_', '-')} " in printed for name in own)
+        settings = set(method.config.__dataclass_fields__) - shared
+        assert all(f"--{name.replace('_', '-')} " in printed for name in settings)
 
 
 @pytest.mark.parametrize(
@@ -323,9 +324,9 @@ def test_check_loads_the_model_in_the_dtype_of_the_run(
     assert main(["check", str(out), "--model", folder]) == 0
     float32 = ["--dtype", "float32", "--device", "cpu"]
     assert main(["check", str(out), "--model", folder, *float32]) == 1
-    said = capsys.readouterr()
-    assert "said to be 'bfloat16', here they are float32" in said.out
-    assert "warning" not in said.err
+    output = capsys.readouterr()
+    assert "said to be 'bfloat16', here they are float32" in output.out
+    assert "warning" not in output.err
     out.write_text(json.dumps(json.loads(out.read_text()) | {"model_id": "gpt2"}))
     main(["check", str(out), "--model", folder])
     assert "the file calls its model 'gpt2'" in capsys.readouterr().err
@@ -366,8 +367,8 @@ def test_a_terminal_without_the_characters_gets_escapes(folder, tmp_path, monkey
 def test_a_model_on_a_server_is_not_looked_into(command: str, monkeypatch, capsys) -> None:
     monkeypatch.setattr(core, "load_model", lambda *_, **__: ScriptedModel({}))
     assert main([*command.split(), "--prompt", "the"]) == 2
-    said = capsys.readouterr().err
-    assert "doesn't run through transformers' modules here" in said and "Traceback" not in said
+    errors = capsys.readouterr().err
+    assert "doesn't run through transformers' modules here" in errors and "Traceback" not in errors
 
 
 def test_what_a_figure_or_a_check_would_ignore_or_not_write_is_refused(

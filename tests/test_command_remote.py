@@ -62,5 +62,5 @@ def test_vllm_is_advised_only_to_its_users(model: str, advice: str, capsys) -> N
 
 def test_the_url_of_a_server_is_repeated_whole_with_the_names_that_fit(capsys) -> None:
     assert main([*RUN, "--model", "http://localhost:1"]) == 2
-    said = capsys.readouterr().err
-    assert "http://localhost:1 is a URL" in said and "vllm:http://HOST:8000#MODEL" in said
+    errors = capsys.readouterr().err
+    assert "http://localhost:1 is a URL" in errors and "vllm:http://HOST:8000#MODEL" in errors

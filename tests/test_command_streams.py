@@ -40,8 +40,8 @@ def test_a_full_disk_behind_stdout_is_one_sentence(decode, monkeypatch, capsys) 
         with FULL.open("w") as full, monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", full)
             assert main(arguments) == 1
-        said = capsys.readouterr().err
-        assert said == "python -m core: The output can't be written: No space left on device.\n"
+        errors = capsys.readouterr().err
+        assert errors == "python -m core: The output can't be written: No space left on device.\n"
 
 
 def test_closed_streams_are_refused_or_done_without(decode, monkeypatch, capsys) -> None:
@@ -106,8 +106,8 @@ def test_a_pipe_that_nobody_reads_is_no_error_to_tell_of(decode, monkeypatch, ca
 def test_too_little_memory_is_one_sentence(decode, error, monkeypatch, capsys) -> None:
     monkeypatch.setattr("core.load_model", Mock(side_effect=error))
     assert main(decode) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "too little memory" in said
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1 and "too little memory" in errors
 
 
 def test_ctrl_c_stops_with_a_word(decode, monkeypatch, capsys) -> None:

@@ -35,6 +35,8 @@ def test_the_notebook_is_that_of_its_source_and_holds_its_pictures() -> None:
     run = [line for cell in made for line in "".join(cell["source"]).splitlines()]
     source = (ROOT / "docs/figures.py").read_text("utf-8").splitlines()
     assert list(filter(None, run)) == [line for line in source if line and line[0] != "#"]
-    outputs = [one for cell in made for one in cell["outputs"]]
-    assert not any(one["output_type"] == "error" or one.get("name") == "stderr" for one in outputs)
-    assert sum("image/png" in one.get("data", ()) for one in outputs) == 4
+    outputs = [output for cell in made for output in cell["outputs"]]
+    assert not any(
+        output["output_type"] == "error" or output.get("name") == "stderr" for output in outputs
+    )
+    assert sum("image/png" in output.get("data", ()) for output in outputs) == 4

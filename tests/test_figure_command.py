@@ -71,8 +71,8 @@ def test_every_kind_of_file_has_figures_with_tables_and_an_archive(
     assert main(["figure", str(file), "--figure", "all", "--out", str(packed)]) == 0
     with zipfile.ZipFile(packed) as archive:
         assert sum(name.endswith(".svg") for name in archive.namelist()) == len(listed)
-        own = [archive.read(name) for name in archive.namelist() if "/" not in name]
-        assert kind == "evaluation" or file.read_bytes() in own
+        contents = [archive.read(name) for name in archive.namelist() if "/" not in name]
+        assert kind == "evaluation" or file.read_bytes() in contents
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_what_is_none_of_these_gets_one_sentence(
     file = tmp_path / "content.json"
     file.write_bytes(content)
     assert main(["figure", str(file)]) == 2
-    said = capsys.readouterr().err
-    assert words in said and "figures are drawn of traces" in said and said.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert words in errors and "figures are drawn of traces" in errors and errors.count("\n") == 1
 
 
 def test_a_damaged_file_of_a_kind_says_what_is_wrong_with_it() -> None:
@@ -125,11 +125,11 @@ def test_the_last_step_is_in_the_table_and_the_first_is_not(
 ) -> None:
     file, out = tmp_path / "run.json", tmp_path / "table.csv"
     trace.save(file)
-    asked = ["figure", str(file), "--figure", figure, "--step", str(last), "--out", str(out)]
-    assert main(asked) == 0
+    arguments = ["figure", str(file), "--figure", figure, "--step", str(last), "--out", str(out)]
+    assert main(arguments) == 0
     steps = set(pd.read_csv(out)[unit])
     assert last in steps and 1 not in steps
-    assert main([*asked[:5], str(last + 1), *asked[6:]]) == 2
+    assert main([*arguments[:5], str(last + 1), *arguments[6:]]) == 2
     # A file without steps has none.
     assert main(["figure", str(ASSETS / "traces/lab.json"), "--step", "2"]) == 2
     assert "leave --step out" in capsys.readouterr().err

@@ -72,16 +72,16 @@ LARGE = {
 @cache
 def imports_of(path: Path) -> frozenset[str]:
     """Every module that a file imports anywhere, inside functions and type checks too."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             module = node.module or ""
             deeper = {f"{module}.{alias.name}" for alias in node.names}
-            found |= {d for d in deeper if _is_module(d)} or {module}
-    return frozenset(found)
+            modules |= {d for d in deeper if _is_module(d)} or {module}
+    return frozenset(modules)
 
 
 @cache
@@ -93,9 +93,9 @@ def _is_module(name: str) -> bool:
 def files_of(folder: str) -> list[Path]:
     """A folder's Python files; `pages` without its subfolder, which has rules of its own."""
     pattern = "*.py" if folder == "pages" else "**/*.py"
-    found = sorted((ROOT / folder).glob(pattern))
-    assert found, f"a rule speaks of {folder}, which holds no Python file"
-    return found
+    paths = sorted((ROOT / folder).glob(pattern))
+    assert paths, f"a rule speaks of {folder}, which holds no Python file"
+    return paths
 
 
 def file_of(module: str) -> Path:
@@ -175,9 +175,9 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     ]
     names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in every}
     graph = nx.DiGraph(
-        (names[path], found)
+        (names[path], imported)
         for path in every
-        for found in imports_of(path) & set(names.values()) - {names[path]}
+        for imported in imports_of(path) & set(names.values()) - {names[path]}
     )
     assert [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1] == []
 
@@ -211,7 +211,7 @@ def test_a_type_s_name_means_one_thing() -> None:
         for name in declared_in(path):
             places[name].append(path)
     assert len(places) > 500
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
 def test_files_and_functions_are_short() -> None:

@@ -36,12 +36,12 @@ def index() -> Iterator[str]:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Linux without a driver and without torch; what pip is asked to install."""
-    asked: Asked = []
-    monkeypatch.setattr(install, "pip", lambda *given: asked.append(given[1:]) or (0, ""))
+    calls: Asked = []
+    monkeypatch.setattr(install, "pip", lambda *given: calls.append(given[1:]) or (0, ""))
     monkeypatch.setattr(install, "has_nvidia_driver", lambda: False)
     monkeypatch.setattr(install, "installed_torch", lambda: "")
     monkeypatch.setattr(sys, "platform", "linux")
-    return asked
+    return calls
 
 
 @pytest.fixture
@@ -142,15 +142,21 @@ def _imported() -> set[str]:
     line = re.compile(
         r"^ *(?:import (\w+)(?:\.\w+)*(?: as \w+)?|from (\w+)[\w.]* import .+)$", re.M
     )
-    tops = {one or other for file in files for one, other in line.findall(file.read_text("utf-8"))}
+    tops = {
+        imported or package
+        for file in files
+        for imported, package in line.findall(file.read_text("utf-8"))
+    }
     return tops - sys.stdlib_module_names - {"core", "pages"}
 
 
 def test_every_package_that_the_app_imports_is_pinned() -> None:
     distributions, pinned = metadata.packages_distributions(), _pinned()
     # An extra that is not installed everywhere has its module's name.
-    found = {top: {_plain(one) for one in distributions.get(top, [top])} for top in _imported()}
-    assert not {top: names for top, names in found.items() if not names & pinned}
+    required = {
+        top: {_plain(name) for name in distributions.get(top, [top])} for top in _imported()
+    }
+    assert not {top: names for top, names in required.items() if not names & pinned}
 
 
 def test_the_app_is_installed_with_the_constraints_and_they_are_what_the_tests_run_with() -> None:

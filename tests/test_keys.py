@@ -85,13 +85,13 @@ def test_an_english_text_that_decides_is_found(source: str, found: list[str]) ->
 
 
 def test_no_code_decides_by_an_english_text() -> None:
-    seen, found = 0, dict[str, list[str]]()
+    seen, texts_by_file = 0, dict[str, list[str]]()
     for path in sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]):
         name, source = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
         seen += sum(1 for _ in looked_at(ast.parse(source)))
         if not name.startswith(tuple(ALLOWED)) and (texts := english(source)):
-            found[name] = texts
-    assert seen > 1_000 and found == {}
+            texts_by_file[name] = texts
+    assert seen > 1_000 and texts_by_file == {}
 
 
 def test_no_script_of_a_page_decides_by_an_english_text() -> None:

@@ -49,7 +49,9 @@ def test_options_make_the_config() -> None:
 
 
 def test_the_loop_has_room_for_the_budget_unless_its_own_bound_is_given() -> None:
-    assert all(parsed(f"--level {name}").max_thinking_tokens == own for name, own in LEVELS.items())
+    assert all(
+        parsed(f"--level {name}").max_thinking_tokens == budget for name, budget in LEVELS.items()
+    )
     assert parsed("--max-thinking-tokens 2000").max_new_tokens == 2000 + 64 + MARK_TOKENS
     assert parsed("--level low --max-answer-tokens 2000").max_new_tokens == 2032 + MARK_TOKENS
     assert parsed("--max-thinking-tokens 2000 --max-new-tokens 50").max_new_tokens == 50
@@ -104,8 +106,8 @@ def test_a_model_without_marks_is_run_without_its_opening_mark(folder, tmp_path)
     closing = [s.chosen.text for s in trace.token_steps if s.forced_as == "think_end"]
     assert "".join(closing) == "\nFinal answer:"
     model = load_model(folder)
-    told = join_text(model, trace.prompt_ids)
-    assert told == f"{model.think_marks.instruction}\n\nthe fox\n" and trace.prompt == "the fox"
+    prompt = join_text(model, trace.prompt_ids)
+    assert prompt == f"{model.think_marks.instruction}\n\nthe fox\n" and trace.prompt == "the fox"
     assert main([*arguments, "--max-new-tokens", "1", "--think-end", "x", "--think-start", ""]) == 0
     assert join_text(model, read_trace(out).prompt_ids) == "the fox"
 

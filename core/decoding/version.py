@@ -1,4 +1,4 @@
 """The app's version."""
 
 VERSION = "0.1.0"
-"""As the changelog's top heading has it."""
+"""Version of the app, equal to the top heading of the changelog."""

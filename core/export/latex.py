@@ -90,8 +90,11 @@ def cell(text: str) -> str:
 
 
 def bibtex(text: str) -> str:
-    """Return plain text as a BibTeX field's value, between braces; characters beyond Latin-1
-    without a command, which pdfLaTeX lacks, become their code points."""
+    """Return plain text as a BibTeX field's value, between braces.
+
+    pdfLaTeX can't print a character beyond Latin-1 that has no LaTeX command: its code point
+    replaces it.
+    """
     beyond = {char: _number(char) for char in set(text) if ord(char) > _LATIN_1}
     return _replaced(text, {**beyond, **_BIBTEX})
 

@@ -30,10 +30,11 @@ def save_figure(
 
     Args:
         figure: a figure, or a function that draws it in a `theme` and on a `paper`, such as
-            `partial(figures.candidate_bars, step, trace)`. From a function, an HTML page gets
-            layouts for every width, light and dark unless a theme is given, and sliders. A sequence
-            makes the panels of one figure (SVG, PDF, PNG); drawn figures must fit a panel.
-        paper: the figure's layout, if it has a width in print.
+            `partial(figures.candidate_bars, step, trace)`. An HTML page of a
+            function has sliders and a layout for every width, in light and dark if no `theme` is
+            given. A sequence makes the panels of one figure (SVG, PDF, PNG); drawn figures must
+            fit a panel.
+        paper: the figure's layout in print; by default that of the screen.
         shared: write Plotly's script to a separate file beside the HTML page.
 
     Raises:

@@ -159,7 +159,7 @@ def _reasoning(data: Any, raw: bytes) -> StoredFile:
         partial(_sweep_subject, example.sweep, {"reasoning.json": raw}),
         lambda: [
             _costs(example.sweep),
-            ("The same bound, other ways.", figures.reason_rivals_data(example.rivalry)),
+            ("Strategies with the same budget.", figures.reason_rivals_data(example.rivalry)),
         ],
     )
 

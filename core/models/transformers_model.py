@@ -96,7 +96,7 @@ class TransformersModel(Tokenizing):
 
     @property
     def vocabulary(self) -> TokenNames:
-        """The tokens without the weights."""
+        """Return the tokens' texts with the model's name, for code that needs no weights."""
         return TokenNames(self.model_id, self.revision, self.dtype, self.vocab_size, self._texts)
 
     def start(

@@ -115,7 +115,7 @@ class ModelJob(ABC):
             self.end(state, sentence)
 
     def end(self, state: JobState, error: str = "") -> None:
-        """Note that nothing more comes."""
+        """Mark the job as ended: no more output follows."""
         self.state, self.error, self.ended = state, error, time.perf_counter()
         self.done.set()
 

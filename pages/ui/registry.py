@@ -33,6 +33,7 @@ class Page:
     Args:
         path: path in the address; empty for the first page.
         title: title in the navigation.
+        summary: one sentence that begins with the title, for README and the gallery.
         script: file name of the page's script, in the folder of `pages/main.py`.
         shows: the methods whose traces it shows, or `lab` for steps of the lab.
         view: returns the session's view of the page; its `open` shows the content of a file, its
@@ -43,10 +44,13 @@ class Page:
         run_controls: the controls that make a run; None if the page can't repeat a run.
         own_prompt: the page has its own questions, so the sidebar shows no prompt.
         slots: prefixes of the names of its runs; a run with a prefix has its own prompt.
+        stored: returns the web page of the stored example if it is no trace; None for a page
+            without such an example.
     """
 
     path: str
     title: str
+    summary: str
     script: str
     shows: tuple[str, ...] = ()
     view: Named = Named("decode.state:DecodeView.current")
@@ -55,6 +59,7 @@ class Page:
     run_controls: Named | None = Named("decode.controls:RUN_CONTROLS")
     own_prompt: bool = False
     slots: tuple[str, ...] = ("",)
+    stored: Named | None = None
 
     @property
     def links_runs(self) -> bool:
@@ -65,6 +70,8 @@ class Page:
 INSIDE = Page(
     "inside",
     "Inside",
+    "Inside follows a run from prompt to text: functions, shapes, modules, the KV cache, the logit "
+    "lens, attention.",
     "inside.py",
     view=Named("inside.state:InsideView.current"),
     load_controls=Named("inside.controls:load_controls"),
@@ -75,18 +82,29 @@ OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
 GO_ON = Named("decode.another:go_on_from")
 PAGES = (
-    Page("", "Decode", "decode.py"),
+    Page(
+        "",
+        "Decode",
+        "Decode runs greedy decoding, sampling or contrastive search on a prompt. Click a token to "
+        "see its candidates, what each filter removed, and where the random number fell.",
+        "decode.py",
+    ),
     Page(
         "sampling",
         "Sampling lab",
+        "Sampling lab holds one step and its random number still, while ten samplers act on its "
+        "logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
         "sampling.py",
         shows=("lab",),
         view=Named("lab.state:Lab.current"),
         load_controls=Named("lab.controls:load_controls"),
+        stored=Named("lab.save:stored_page"),
     ),
     Page(
         "beam",
         "Beam search",
+        "Beam search draws the tree from stored backpointers: which paths were kept, pruned and "
+        "finished, and what a guess of the parents gets wrong.",
         "beam.py",
         shows=("beam",),
         view=Named("beam.state:BeamView.current"),
@@ -97,6 +115,8 @@ PAGES = (
     Page(
         "speculative",
         "Speculative",
+        "Speculative decoding with a draft model: accepted and rejected drafts, the acceptance "
+        "test, the time of each stage, and whether the target's distribution is kept.",
         "speculative.py",
         shows=("speculative",),
         view=Named("speculative.state:SpecView.current"),
@@ -107,6 +127,8 @@ PAGES = (
     Page(
         "reasoning",
         "Reasoning budget",
+        "Reasoning budget limits how many tokens a model may think, and measures accuracy against "
+        "that budget.",
         "reasoning.py",
         shows=("reasoning",),
         view=Named("reasoning.state:ReasonView.current"),
@@ -119,15 +141,20 @@ PAGES = (
     Page(
         "evaluate",
         "Evaluate",
+        "Evaluate asks the same questions with several methods, models or templates, and compares "
+        "the answers with confidence intervals and paired tests.",
         "evaluate_ways.py",
         view=Named("evaluate.state:EvaluateView.current"),
         load_controls=Named("evaluate.controls:load_controls"),
         run_controls=None,
         own_prompt=True,
+        stored=Named("evaluate.files:stored_page"),
     ),
     Page(
         "requests",
         "Requests",
+        "Requests shows each call of the OpenAI-compatible endpoint while it is decoded, and draws "
+        "answers of other servers.",
         "api_requests.py",
         view=Named("requests.state:RequestsView.current"),
         load_controls=Named("requests.controls:load_controls"),

@@ -70,8 +70,8 @@ class AppPage:
             (key, value) => ArrayBuffer.isView(value) ? Array.from(value) : value)"""
         plot = self.figure(name).locator(".js-plotly-plot")
         expect(plot).to_have_count(1)  # The one before may still be leaving.
-        found: dict[str, Any] = json.loads(plot.evaluate(script))
-        return found
+        data: dict[str, Any] = json.loads(plot.evaluate(script))
+        return data
 
     def wait_for_caption(self, name: str, part: str) -> None:
         """Wait until a figure's caption tells of a setting."""

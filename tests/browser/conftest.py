@@ -67,10 +67,10 @@ def launch(playwright: Playwright, folder: Path) -> BrowserContext:
 def profile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
     """One browser with a cache on disk: it compiles Plotly's script once, not in every test."""
     with sync_playwright() as playwright:
-        found = launch(playwright, tmp_path_factory.mktemp("profile"))
-        found.set_default_timeout(PATIENCE_MS)
-        yield found
-        found.close()
+        browser = launch(playwright, tmp_path_factory.mktemp("profile"))
+        browser.set_default_timeout(PATIENCE_MS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
@@ -78,13 +78,13 @@ def context(profile: BrowserContext) -> Iterator[BrowserContext]:
     """The browser as if it were new: one blank tab and nothing stored."""
     yield profile
     profile.clear_cookies()
-    kept, *others = profile.pages
+    first, *others = profile.pages
     for page in profile.pages:
         if page.url.startswith("http"):
             page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
     for page in others:
         page.close()
-    leave(kept)
+    leave(first)
 
 
 def leave(page: Page) -> None:

@@ -26,8 +26,8 @@ NO_BROWSER = (
 
 def installed_browser() -> str | None:
     """The path of an installed Chromium or Chrome; None leaves the choice to Playwright."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    return found or (str(MAC) if MAC.exists() else None)
+    on_path = next((path for name in NAMES if (path := shutil.which(name))), None)
+    return on_path or (str(MAC) if MAC.exists() else None)
 
 
 def downloaded_browser() -> str | None:

@@ -52,20 +52,20 @@ def moved(page: Page) -> float:
 
 
 def box(part: Locator) -> dict[str, float]:
-    found = part.bounding_box()
-    assert found
-    return dict(found)
+    bounds = part.bounding_box()
+    assert bounds
+    return dict(bounds)
 
 
 def is_in_sight(app: AppPage, part: Locator) -> bool:
     """Return whether the whole part is inside the window, below the navigation."""
-    size, found = app.page.viewport_size, box(part)
+    size, bounds = app.page.viewport_size, box(part)
     assert size
     return (
-        found["y"] >= TOP
-        and found["y"] + found["height"] <= size["height"] + 1
-        and found["x"] >= 0
-        and found["x"] + found["width"] <= size["width"]
+        bounds["y"] >= TOP
+        and bounds["y"] + bounds["height"] <= size["height"] + 1
+        and bounds["x"] >= 0
+        and bounds["x"] + bounds["width"] <= size["width"]
     )
 
 
@@ -148,9 +148,9 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     decode.expect_selected(0)
     page.keyboard.press("u")
     expect(decode.step_head).not_to_contain_text("Step 1 of")
-    found = decode.step_number()
-    expect(page).to_have_url(re.compile(rf"[?&]step={found}\b"))
-    expect(decode.selected).to_have_attribute("data-index", str(found))
+    step = decode.step_number()
+    expect(page).to_have_url(re.compile(rf"[?&]step={step}\b"))
+    expect(decode.selected).to_have_attribute("data-index", str(step))
     expect(decode.drawn("uncertainty")).to_be_visible()
     # A run moves nothing and dims what it makes old.
     page.evaluate(WATCH, [".st-key-rail", ".st-key-knobs", ".st-key-text-panel", ".st-key-figures"])
@@ -170,7 +170,7 @@ def test_a_step_a_tab_and_a_run_move_nothing_and_a_run_dims_what_it_makes_old(
     tabs = page.locator(".st-key-more [role=tablist]")
     scroll_to(decode, tabs, 300)
     page.evaluate(WATCH, [".st-key-more [role=tablist]", ".st-key-rail"])
-    for name, chart in (("Time", "time"), ("Reading the prompt", "prompt")):
+    for name, chart in (("Time", "time"), ("Prompt predictions", "prompt")):
         page.get_by_role("tab", name=name).click()
         expect(decode.drawn(chart)).to_be_visible()
     assert moved(page) <= 2

@@ -33,12 +33,12 @@ def alone(context: BrowserContext) -> Page:
 
 
 def show(page: Page, drawn: float, seen: int = 0, heat: float = 0.8, width: int = 0) -> None:
-    own = {"help": "Help.", "enabled": True}
+    common = {"help": "Help.", "enabled": True}
     knobs = [
         {"key": "heat", "label": "Heat", "low": 0, "high": 2, "most": 10, "step": 0.05}
-        | {"digits": 2, "start": 0.8, "value": heat, **own},
+        | {"digits": 2, "start": 0.8, "value": heat, **common},
         {"key": "width", "label": "Width", "low": 0, "high": 50, "most": 1000, "step": 1}
-        | {"digits": 0, "start": 0, "value": width, **own},
+        | {"digits": 0, "start": 0, "value": width, **common},
     ]
     page.evaluate(f"show({json.dumps({'knobs': knobs, 'seen': seen, 'drawn': drawn})}); null")
 
@@ -46,8 +46,8 @@ def show(page: Page, drawn: float, seen: int = 0, heat: float = 0.8, width: int 
 def told(page: Page, count: int) -> list[dict[str, Any]]:
     """Wait for `count` reports and return them."""
     page.wait_for_function("count => told.length >= count", arg=count)
-    found: list[dict[str, Any]] = page.evaluate("told")
-    return found
+    messages: list[dict[str, Any]] = page.evaluate("told")
+    return messages
 
 
 def field(page: Page, key: str) -> str:

@@ -84,9 +84,9 @@ def main(names: Sequence[str]) -> int:
     failed = False
     with _endpoint() as base:
         for name in names or CLIENTS:
-            said, version = _run(name, CLIENTS[name], base)
-            failed = failed or bool(said)
-            print(f"{name:14}{version:12}{said or 'works'}", flush=True)
+            problem, version = _run(name, CLIENTS[name], base)
+            failed = failed or bool(problem)
+            print(f"{name:14}{version:12}{problem or 'works'}", flush=True)
     return int(failed)
 
 
@@ -108,8 +108,8 @@ def _run(name: str, client: Client, base: str) -> tuple[str, str]:
     home = (HOME / name).resolve()
     programs = home / ("node_modules/.bin" if client.npm else "bin")
     install = _npm if client.npm else _pip
-    if said := install(home, client.packages):
-        return f"not installed: {said}", ""
+    if problem := install(home, client.packages):
+        return f"not installed: {problem}", ""
     environment = os.environ | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "OPENAI_BASE_URL": base,
@@ -162,10 +162,10 @@ def _npm(home: Path, packages: Sequence[str]) -> str:
 
 
 def _installed(home: Path, command: Sequence[str]) -> str:
-    said = _said(command, dict(os.environ), Path.cwd())
-    if not said:
+    problem = _said(command, dict(os.environ), Path.cwd())
+    if not problem:
         (home / ".installed").touch()
-    return said
+    return problem
 
 
 def _version(home: Path, client: Client) -> str:

@@ -69,13 +69,13 @@ def test_a_branch_is_proved_and_equals_a_run_whose_first_tokens_are_given(kind: 
     for case in range(cases(12, 4)):
         trace, dice = _run(kind, case), random.Random(case)
         at = dice.randrange(len(trace.token_ids))
-        other = next(c.token_id for c in trace.token_steps[at].candidates[1:] if c.token_id > 3)
-        made = branch(_model(kind), trace, at, [other])
+        token_id = next(c.token_id for c in trace.token_steps[at].candidates[1:] if c.token_id > 3)
+        made = branch(_model(kind), trace, at, [token_id])
         assert made.steps[: at + 1] == trace.steps[: at + 1]
-        assert made.token_ids[at] == other
+        assert made.token_ids[at] == token_id
         assert failed(made, _model(kind)) == set(), (kind, case)
-        given = [*trace.token_ids[:at], other]
-        fresh = collect(_model(kind), trace.prompt_ids, trace.config, given=given)
+        ids = [*trace.token_ids[:at], token_id]
+        fresh = collect(_model(kind), trace.prompt_ids, trace.config, given=ids)
         assert _timeless(made).steps == _timeless(fresh).steps
         assert read_trace(made.to_json().encode()) == made
 
@@ -83,11 +83,11 @@ def test_a_branch_is_proved_and_equals_a_run_whose_first_tokens_are_given(kind: 
 def test_a_branch_of_a_branch_keeps_the_forced_token() -> None:
     model = _model("llama")
     trace = collect(model, [5, 6, 7], Sampling(max_new_tokens=9, seed=2))
-    one = branch(model, trace, 2, [trace.token_steps[2].candidates[1].token_id])
-    two = branch(model, one, 6, [one.token_steps[6].candidates[2].token_id])
-    assert two.token_steps[:6] == one.token_steps[:6]
-    assert failed(two, model) == set()
-    assert _timeless(branch(model, one, 5, one.token_ids[5:6])) == _timeless(one)
+    first = branch(model, trace, 2, [trace.token_steps[2].candidates[1].token_id])
+    second = branch(model, first, 6, [first.token_steps[6].candidates[2].token_id])
+    assert second.token_steps[:6] == first.token_steps[:6]
+    assert failed(second, model) == set()
+    assert _timeless(branch(model, first, 5, first.token_ids[5:6])) == _timeless(first)
 
 
 def test_another_seed_throws_other_dice_from_the_step_on() -> None:
@@ -102,25 +102,25 @@ def test_another_seed_throws_other_dice_from_the_step_on() -> None:
 
 
 def test_another_model_s_steps_are_not_copied() -> None:
-    trace, other = _run("llama", 1), _model("qwen2")
-    made = branch(other, trace, 4, [trace.token_ids[4]])
+    trace, model = _run("llama", 1), _model("qwen2")
+    made = branch(model, trace, 4, [trace.token_ids[4]])
     assert made.token_ids[:5] == trace.token_ids[:5]
-    assert failed(made, other) == set()
+    assert failed(made, model) == set()
 
 
 def test_steps_are_told_from_the_first_one_and_a_stop_ends_the_branch() -> None:
     model = _model("llama")
     trace = collect(model, [5, 6, 7], Greedy(max_new_tokens=9))
-    told: list[object] = []
+    steps: list[object] = []
     made = branch(
         model,
         trace,
         3,
         [trace.token_ids[3]],
-        on_step=told.append,
-        should_stop=lambda: len(told) > 6,
+        on_step=steps.append,
+        should_stop=lambda: len(steps) > 6,
     )
-    assert tuple(told) == made.steps
+    assert tuple(steps) == made.steps
     assert len(made.token_ids) == 6
     assert made.finish_reason == "cancelled"
     assert all(outcome.passed for outcome in check(made, model))
@@ -190,13 +190,13 @@ def test_branches_of_one_batch_are_those_of_runs_of_their_own(kind: str) -> None
 def test_a_branch_that_ends_leaves_the_batch_and_a_stop_ends_all() -> None:
     model = ScriptedModel({(): [0.0, 0.0, 0.4, 0.3, 0.3, 0.0, 0.0, 0.0], (3,): [1.0, *[0.0] * 7]})
     trace = collect(model, [2], Greedy(max_new_tokens=6))
-    told: list[int] = []
-    ended, whole = branch_each(model, trace, 1, [[3], [4]], on_tokens=told.append)
+    counts: list[int] = []
+    ended, whole = branch_each(model, trace, 1, [[3], [4]], on_tokens=counts.append)
     assert (ended.token_ids, ended.finish_reason) == ((2, 3, 0), "eos")
     assert (len(whole.token_ids), whole.finish_reason) == (6, "length")
-    assert told == [1, 2, 3, 4, 5]
+    assert counts == [1, 2, 3, 4, 5]
     stopped = branch_each(
-        model, trace, 1, [[3], [4]], on_tokens=told.append, should_stop=lambda: len(told) > 6
+        model, trace, 1, [[3], [4]], on_tokens=counts.append, should_stop=lambda: len(counts) > 6
     )
     assert [made.finish_reason for made in stopped] == ["eos", "cancelled"]
     assert [len(made.token_ids) for made in stopped] == [3, 3]

@@ -74,8 +74,8 @@ def test_without_the_model_the_settings_are_only_listed(model, left) -> None:
 
 
 def test_a_given_token_is_the_cause(model, left) -> None:
-    other = next(c for c in left.token_steps[3].candidates if c.token_id != left.token_ids[3])
-    right = collect(model, PROMPT, WARM, given=[*left.token_ids[:3], other.token_id])
+    candidate = next(c for c in left.token_steps[3].candidates if c.token_id != left.token_ids[3])
+    right = collect(model, PROMPT, WARM, given=[*left.token_ids[:3], candidate.token_id])
     assert compare(left, right)[:2] == (3, "given")
 
 
@@ -100,11 +100,11 @@ def test_a_near_tie_is_decided_by_rounding(model) -> None:
         head = network.lm_head.weight
         head[299] = head[twin]
         tied = TransformersModel(network, tiny_tokenizer(), model_id="tied")
-        one = collect(tied, PROMPT, Greedy(max_new_tokens=6))
+        left = collect(tied, PROMPT, Greedy(max_new_tokens=6))
         head[299] = head[twin] * (1 + 1e-6)
         head[twin] = head[twin] * (1 - 1e-6)
-        other = collect(tied, PROMPT, Greedy(max_new_tokens=6))
-    parting = compare(one, other)
+        right = collect(tied, PROMPT, Greedy(max_new_tokens=6))
+    parting = compare(left, right)
     assert {rival.token_id for rival in parting.rivals} == {twin, 299}
     assert parting.cause == "rounding"
     assert parting.margin <= 2 * parting.rounding
@@ -118,8 +118,8 @@ def test_speculation_parts_from_greedy_at_ties_only(model) -> None:
                                    shaping=Shaping(temperature=0.0))
     )  # fmt: skip
     assert _against(greedy, model, quick).cause == "same"
-    other = greedy.token_steps[-1].candidates[5].token_id
-    forged = replace(quick, token_ids=(*quick.token_ids[:-1], other))
+    token_id = greedy.token_steps[-1].candidates[5].token_id
+    forged = replace(quick, token_ids=(*quick.token_ids[:-1], token_id))
     parting = _against(greedy, model, forged)
     assert parting.cause == "settings"
     assert parting.margin == pytest.approx(

@@ -13,6 +13,6 @@ def test_places_count_from_1_and_one_thing_is_not_several() -> None:
 
 def test_a_time_has_three_digits_in_the_unit_that_fits() -> None:
     times = (0.00123, 0.0123, 0.31244, 0.9996, 8.64334, 75.04)
-    assert [duration(one) for one in times] == [
+    assert [duration(seconds) for seconds in times] == [
         *("1.23 ms", "12.3 ms", "312 ms", "1.00 s", "8.64 s", "75.0 s"),
     ]

@@ -55,14 +55,14 @@ def test_the_python_interface_says_in_a_sentence_what_it_cannot_write(tmp_path: 
 
 
 def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path: Path) -> None:
-    own, new, usual = (tmp_path / name for name in ("own", "new", "usual"))
-    own.write_text("before")
-    own.chmod(0o640)
+    existing, new, usual = (tmp_path / name for name in ("own", "new", "usual"))
+    existing.write_text("before")
+    existing.chmod(0o640)
     usual.write_text("")
-    for path in (own, new):
+    for path in (existing, new):
         write_file(path, "é")
         assert path.read_bytes() == "é".encode()
-    assert stat.S_IMODE(own.stat().st_mode) == 0o640
+    assert stat.S_IMODE(existing.stat().st_mode) == 0o640
     assert new.stat().st_mode == usual.stat().st_mode
 
 

@@ -22,7 +22,7 @@ from core.models.scripted import ScriptedModel
 
 def _config_classes() -> set[type[MethodConfig]]:
     folder = core.decoding.__path__
-    rooms = [found.name for found in pkgutil.iter_modules(folder) if found.ispkg]
+    rooms = [info.name for info in pkgutil.iter_modules(folder) if info.ispkg]
     modules = [
         importlib.import_module(f"core.decoding.{room}.config")
         for room in rooms

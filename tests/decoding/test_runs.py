@@ -272,7 +272,10 @@ def test_a_prompt_position_that_is_no_distribution_is_one_clear_error() -> None:
         ("", "prompt is empty"),
         ([], "prompt is empty"),
         ([1, 99], "Token id 99 is outside"),
-        *((one, "text or a list of token ids") for one in ([1.5], [True], None, ["a"])),
+        *(
+            (wrong_prompt, "text or a list of token ids")
+            for wrong_prompt in ([1.5], [True], None, ["a"])
+        ),
         (torch.tensor([1, 2]), "text or a list of token ids"),
     ],
 )

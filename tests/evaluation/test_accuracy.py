@@ -63,31 +63,31 @@ def test_the_calculator_answers_sums_that_are_too_hard(model) -> None:
 def test_rivals_spend_at_most_the_same_total(model) -> None:
     problems = make_problems(3, seed=4, steps=(3,))
     config = Reasoning(do_sample=True, max_answer_tokens=16, shaping=Shaping(temperature=0.8))
-    found = compare_rivals(
+    rivalry = compare_rivals(
         model, problems, config, total_tokens=320, samples=4, verifier=check_arithmetic
     )
-    assert [(r.rule, r.samples, r.budget) for r in found.rivals] == [
+    assert [(r.rule, r.samples, r.budget) for r in rivalry.rivals] == [
         ("greedy", 1, 320), ("single", 1, 320),
         ("majority", 4, 80), ("best_of_n", 4, 80), ("verifier", 4, 80),
     ]  # fmt: skip
-    for rival in found.rivals:
+    for rival in rivalry.rivals:
         assert 0 < rival.tokens <= 320 and rival.correct.total == 3
-    for vote in found.votes:
+    for vote in rivalry.votes:
         assert len(vote.attempts) == 4 and all(a.tokens <= 80 for a in vote.attempts)
-    rights = [sum(vote.is_right(r.rule) for vote in found.votes) for r in found.rivals[2:]]
-    assert rights == [rival.correct.hits for rival in found.rivals[2:]]
+    rights = [sum(vote.is_right(r.rule) for vote in rivalry.votes) for r in rivalry.rivals[2:]]
+    assert rights == [rival.correct.hits for rival in rivalry.rivals[2:]]
 
 
 def test_a_stopped_comparison_names_the_problems_that_it_has(model) -> None:
     problems = make_problems(3, seed=4, steps=(1, 4, 8))
-    config, asked = Reasoning(do_sample=True, max_answer_tokens=16), [0]
+    config, count = Reasoning(do_sample=True, max_answer_tokens=16), [0]
 
     def enough(ended: int, _: int) -> None:
-        asked[0] = ended
+        count[0] = ended
 
-    found = compare_rivals(
+    rivalry = compare_rivals(
         model, problems, config, total_tokens=320, samples=2, rows=4,
-        on_attempt=enough, should_stop=lambda: asked[0] >= 4,
+        on_attempt=enough, should_stop=lambda: count[0] >= 4,
     )  # fmt: skip
-    assert len(found.votes) == 1 == len(found.problems.problems)
-    assert found.problems.name == f"stopped after 1 of 3, {problems.name}"
+    assert len(rivalry.votes) == 1 == len(rivalry.problems.problems)
+    assert rivalry.problems.name == f"stopped after 1 of 3, {problems.name}"

@@ -42,12 +42,12 @@ def test_each_rule_takes_the_sample_that_it_says() -> None:
 
 
 def test_n_samples_are_counted_in_blocks_and_one_sample_is_the_same_for_every_rule() -> None:
-    found = {(p.rule, p.samples): p.correct for p in by_samples([Sampled("q", "4", FOUR)])}
-    assert {correct[:2] for (_, size), correct in found.items() if size == 1} == {(1, 4)}
-    assert found["majority", 2][:2] == (0, 2) and found["reward", 2][:2] == (1, 2)
-    assert found["verifier", 4][:2] == (1, 1) and found["best_of_n", 4][:2] == (0, 1)
-    assert all(share.low <= share.value <= share.high for share in found.values())
-    assert ("majority", 8) not in found
+    shares = {(p.rule, p.samples): p.correct for p in by_samples([Sampled("q", "4", FOUR)])}
+    assert {correct[:2] for (_, size), correct in shares.items() if size == 1} == {(1, 4)}
+    assert shares["majority", 2][:2] == (0, 2) and shares["reward", 2][:2] == (1, 2)
+    assert shares["verifier", 4][:2] == (1, 1) and shares["best_of_n", 4][:2] == (0, 1)
+    assert all(share.low <= share.value <= share.high for share in shares.values())
+    assert ("majority", 8) not in shares
     # What is left of the samples behind the last whole block is no trial.
     left = by_samples([Sampled("q", "4", FOUR[:3])])
     assert {point.correct.total for point in left if point.samples == 2} == {1}
@@ -60,9 +60,9 @@ def test_a_rule_without_its_numbers_is_left_out() -> None:
 
 def test_a_mistake_is_a_wrong_sample_above_a_right_one() -> None:
     wrong = Sampled("q", "4", (sample("4", 0, 1.0), sample("5", 0, 2.0)))
-    (found,) = mistakes([wrong, Sampled("q", "4", FOUR), Sampled("q", "4", FOUR[:1])])
-    assert (found.taken.answer, found.better.answer) == ("5", "4")
-    assert (found.taken.reward, found.better.reward) == (2.0, 1.0)
+    (mistake,) = mistakes([wrong, Sampled("q", "4", FOUR), Sampled("q", "4", FOUR[:1])])
+    assert (mistake.taken.answer, mistake.better.answer) == ("5", "4")
+    assert (mistake.taken.reward, mistake.better.reward) == (2.0, 1.0)
 
 
 def test_a_vote_knows_the_highest_rewarded_answer() -> None:
@@ -70,7 +70,7 @@ def test_a_vote_knows_the_highest_rewarded_answer() -> None:
     made = vote(PROBLEM, attempts, rewards=[0.5, 9.0, None])
     assert made.rewarded == 0 and made.answer_by("reward") == "1"
     assert vote(PROBLEM, attempts).answer_by("reward") is None
-    assert [one.reward for one in of_votes([made])[0].samples] == [0.5, 9.0, None]
+    assert [sample.reward for sample in of_votes([made])[0].samples] == [0.5, 9.0, None]
 
 
 def test_the_reward_model_tells_right_from_wrong_wherever_the_slip_is() -> None:
@@ -133,5 +133,5 @@ def test_samples_are_drawn_with_every_rule() -> None:
     table, drawn = best_of_data(sampled), best_of(sampled)
     assert set(table.samples) == {1, 2, 4}
     for rule in ("majority", "best_of_n", "reward", "verifier"):
-        line = next(one for one in drawn.data if one.name == rule)
+        line = next(trace for trace in drawn.data if trace.name == rule)
         assert list(line.y) == list(table[table.rule == rule].accuracy)

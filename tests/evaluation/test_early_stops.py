@@ -33,8 +33,10 @@ def script(ids: tuple[int, ...]) -> list[float]:
 
 
 def _row(token: str) -> list[float]:
-    rest = 1e-7
-    return [1 - rest * (len(TOKENS) - 1) if one == token else rest for one in TOKENS]
+    faint = 1e-7
+    return [
+        1 - faint * (len(TOKENS) - 1) if token_text == token else faint for token_text in TOKENS
+    ]
 
 
 MODEL = ScriptedModel(script, tokens=TOKENS)
@@ -64,15 +66,15 @@ def test_each_point_answers_as_a_run_with_that_budget(budget) -> None:
 
 @pytest.mark.parametrize("after", [1, 2])
 def test_a_strip_that_is_stopped_holds_the_points_that_have_their_answer(after) -> None:
-    trace, asked = collect(MODEL, "q", Reasoning()), []
+    trace, calls = collect(MODEL, "q", Reasoning()), []
     whole = stop_strip(MODEL, PROBLEM, trace).points
 
     def stop() -> bool:
-        asked.append(True)
-        return len(asked) == after
+        calls.append(True)
+        return len(calls) == after
 
     strip = stop_strip(MODEL, PROBLEM, trace, should_stop=stop)
-    assert len(asked) == after and set(strip.points) < set(whole)
+    assert len(calls) == after and set(strip.points) < set(whole)
     # The run's own answer needs no forward.
     assert strip.points[-1] == whole[-1]
 
@@ -122,7 +124,7 @@ def test_only_a_run_that_thinks_between_marks_can_be_stopped() -> None:
 
 def test_it_knew_from_the_first_point_after_which_all_are_right() -> None:
     def knew(*outcomes: str) -> int | None:
-        points = [StopPoint(at, "", "", "", None, one) for at, one in enumerate(outcomes)]
+        points = [StopPoint(at, "", "", "", None, outcome) for at, outcome in enumerate(outcomes)]
         return StopStrip(PROBLEM, tuple(points)).knew_at
 
     assert knew("wrong", "correct", "wrong", "correct", "correct") == 3

@@ -68,23 +68,33 @@ def models():
 def test_the_other_ways_go_on_and_are_compared_where_all_have_runs(models) -> None:
     done = run_evaluation(models, PLAN)
     assert done.complete
-    told, narrow, other = failures(done)
-    assert told == Failure("told", 2, True, "The chat template refuses the system role.")
-    assert told.sentence == "Way told failed: The chat template refuses the system role."
+    template_failure, narrow, draft_failure = failures(done)
+    assert template_failure == Failure(
+        "told", 2, True, "The chat template refuses the system role."
+    )
+    assert (
+        template_failure.sentence == "Way told failed: The chat template refuses the system role."
+    )
     assert (narrow.way, narrow.runs, narrow.whole) == ("narrow", 1, False)
     assert "context window holds 60" in narrow.sentence and "in 1 run" in narrow.sentence
-    assert (other.way, other.whole) == ("other draft", True) and "vocabulary" in other.reason
+    assert (draft_failure.way, draft_failure.whole) == (
+        "other draft",
+        True,
+    ) and "vocabulary" in draft_failure.reason
     assert {row.question for row in fair_rows(done)} == {"q0"}
-    assert [one.way for one in results(done)] == ["plain", "narrow", "drawn"]
-    assert [(one.one, one.other) for one in all_paired(done)] == [
+    assert [compared.way for compared in results(done)] == ["plain", "narrow", "drawn"]
+    assert [(compared.one, compared.other) for compared in all_paired(done)] == [
         ("plain", "narrow"), ("plain", "drawn")
     ]  # fmt: skip
     assert agreement(done)["plain", "narrow"].value == 1
     assert of_way(done, "told") == () and len(of_way(done, "drawn")) == 2
     assert list(frame_of(done)["failure"]).count("") == 7
     for draw in (evaluate_accuracy, evaluate_agreement):
-        said = draw(done).layout.meta["subtitle"]
-        assert "1 of 2 questions are left out" in said and "left out: told, other draft." in said
+        subtitle = draw(done).layout.meta["subtitle"]
+        assert (
+            "1 of 2 questions are left out" in subtitle
+            and "left out: told, other draft." in subtitle
+        )
 
 
 def test_the_file_keeps_why_and_a_run_that_failed_is_done_again(models, tmp_path: Path) -> None:
@@ -95,7 +105,7 @@ def test_the_file_keeps_why_and_a_run_that_failed_is_done_again(models, tmp_path
     seen = []
     again = evaluate_to_file(mended, PLAN, path, on_row=lambda row, _: seen.append(row.way))
     assert seen == ["told", "other draft", "told", "narrow", "other draft"]
-    assert again.complete and [one.way for one in failures(again)] == ["other draft"]
+    assert again.complete and [failure.way for failure in failures(again)] == ["other draft"]
     stored = read_evaluation(path)
     assert stored.complete and failures(stored) == failures(again)
     assert set(stored.rows) == set(evaluate_to_file(mended, PLAN, path).rows)
@@ -105,7 +115,7 @@ def test_all_ways_may_fail(models) -> None:
     done = run_evaluation(models, replace(PLAN, ways=(TOLD,)))
     assert results(done) == all_paired(done) == () and len(failures(done)) == 1
     for draw in (evaluate_accuracy, evaluate_agreement):
-        assert any("No question" in one.text for one in draw(done).layout.annotations)
+        assert any("No question" in note.text for note in draw(done).layout.annotations)
 
 
 def test_a_server_that_is_gone_ends_the_evaluation(models) -> None:

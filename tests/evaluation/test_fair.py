@@ -12,8 +12,8 @@ def part_of(*wanted: tuple[int, int]) -> BudgetSweep:
     """The sweep's rows of these problems (by place) at these budgets."""
     whole = make_sweep()
     keys = [problem.key for problem in whole.plan.problems.problems]
-    kept = {(keys[place], budget) for place, budget in wanted}
-    return BudgetSweep(whole.plan, tuple(r for r in whole.rows if (r.problem, r.budget) in kept))
+    chosen = {(keys[place], budget) for place, budget in wanted}
+    return BudgetSweep(whole.plan, tuple(r for r in whole.rows if (r.problem, r.budget) in chosen))
 
 
 def test_runs_that_merely_ended_early_make_no_curve() -> None:

@@ -120,9 +120,9 @@ def set_all(value, **fields):
 def test_the_reasoning_examples_verdicts_are_those_of_its_texts(part, lie) -> None:
     spoiled = set_all(EXAMPLE[part], **lie)
     if part == "tools":
-        for at, (given, true) in enumerate(zip(spoiled, EXAMPLE[part], strict=True)):
+        for at, (forged, true) in enumerate(zip(spoiled, EXAMPLE[part], strict=True)):
             # A problem's own answer is what its run is judged by.
-            spoiled[at] = given | {"problem": true["problem"]}
+            spoiled[at] = forged | {"problem": true["problem"]}
     elif part in ("vote", "strip"):
         spoiled["problem"] = EXAMPLE[part]["problem"]
     assert spoiled != EXAMPLE[part]
@@ -131,9 +131,9 @@ def test_the_reasoning_examples_verdicts_are_those_of_its_texts(part, lie) -> No
 
 
 def test_the_reasoning_examples_rivals_have_their_own_intervals() -> None:
-    rivals = [one | {"correct": [24, 24, 1.0, 1.0]} for one in EXAMPLE["rivalry"]["rivals"]]
+    rivals = [rival | {"correct": [24, 24, 1.0, 1.0]} for rival in EXAMPLE["rivalry"]["rivals"]]
     read = example_from_dict(EXAMPLE | {"rivalry": EXAMPLE["rivalry"] | {"rivals": rivals}})
-    assert all(0.8 < one.correct.low < 0.9 for one in read.rivalry.rivals)
+    assert all(0.8 < rival.correct.low < 0.9 for rival in read.rivalry.rivals)
     rivals[0]["correct"] = [240, 240, 1.0, 1.0]
     with pytest.raises(SweepError, match="damaged"):
         example_from_dict(EXAMPLE | {"rivalry": EXAMPLE["rivalry"] | {"rivals": rivals}})

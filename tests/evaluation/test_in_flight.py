@@ -57,10 +57,10 @@ def test_as_many_are_begun_as_the_servers_take(
     monkeypatch.setattr(threads, "_LOOK_SECONDS", 0)
     monkeypatch.setattr(threads, "_BUSY", math.inf)
     room = threads._Room(servers, most)
-    found = [room.first]
-    while len(found) < len(begun):
-        found.append(room.more(sum(found)))
-    assert found == begun
+    counts = [room.first]
+    while len(counts) < len(begun):
+        counts.append(room.more(sum(counts)))
+    assert counts == begun
     monkeypatch.setattr(threads, "_BUSY", -1)
     assert threads._Room(servers, most).more(1) == 0
 
@@ -98,7 +98,7 @@ def test_units_run_at_once_and_each_once() -> None:
 
 
 def test_what_fails_stops_the_others_and_loses_none_of_their_rows() -> None:
-    together, found = threading.Barrier(4), list[int]()
+    together, received = threading.Barrier(4), list[int]()
 
     def rows(unit: list[int], should_stop: Callable[[], bool]) -> Iterator[int]:
         together.wait(60)
@@ -109,8 +109,8 @@ def test_what_fails_stops_the_others_and_loses_none_of_their_rows() -> None:
         yield from unit
 
     with pytest.raises(EvaluationError, match="large is gone"):
-        found.extend(rows_of(Nine(rows), pool=Threads([Server()])))
-    assert sorted(found) == [0, 1, 3]
+        received.extend(rows_of(Nine(rows), pool=Threads([Server()])))
+    assert sorted(received) == [0, 1, 3]
 
 
 @pytest.fixture(scope="module")

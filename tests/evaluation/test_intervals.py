@@ -30,8 +30,8 @@ def test_known_intervals(hits, total, low, high) -> None:
 def test_per_cent_has_one_digit_and_halves_go_up() -> None:
     # Python's own rounding writes 62 and 88 for the first two, 6.2 and 18.8 for the others.
     shares = [(15, 24), (21, 24), (1, 16), (3, 16), (0, 3), (3, 3), (2, 3), (0, 0)]
-    found = [wilson(hits, total).percent for hits, total in shares]
-    assert found == [62.5, 87.5, 6.3, 18.8, 0, 100, 66.7, 0]
+    percents = [wilson(hits, total).percent for hits, total in shares]
+    assert percents == [62.5, 87.5, 6.3, 18.8, 0, 100, 66.7, 0]
 
 
 def test_the_ends_solve_the_score_equation() -> None:

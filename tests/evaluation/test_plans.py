@@ -99,13 +99,13 @@ def test_greedy_equals_generate_question_by_question(models, done) -> None:
 def test_speculative_greedy_gives_greedys_very_answers_whatever_the_draft_reads(done) -> None:
     assert texts(done, "drafted") == texts(done, "greedy")
     assert texts(done, "own prompt") == texts(done, "greedy")
-    cold, own = ([r for r in done.rows if r.way == way] for way in ("drafted", "own prompt"))
+    cold, own_prompt = ([r for r in done.rows if r.way == way] for way in ("drafted", "own prompt"))
     assert sum(row.accepted for row in cold) > 0
     assert all(row.draft_forwards > row.forwards >= 2 for row in cold)
     greedy = {r.question: r for r in done.rows if r.way == "greedy"}
     # A round emits what was accepted and one more; before them comes the prompt's own forward.
     assert all(r.tokens - r.accepted <= r.forwards <= greedy[r.question].tokens + 1 for r in cold)
-    assert [r.drafted for r in cold] != [r.drafted for r in own]
+    assert [r.drafted for r in cold] != [r.drafted for r in own_prompt]
 
 
 def test_a_draft_with_a_prompt_of_its_own_drafts_as_if_it_stood_alone(models) -> None:
@@ -116,9 +116,9 @@ def test_a_draft_with_a_prompt_of_its_own_drafts_as_if_it_stood_alone(models) ->
     from core.evaluation.plan.counted import OwnPrompt
 
     ids = ids_for(target, question, "", True)
-    own = OwnPrompt(draft)
-    own.read(ids, ids_for(draft, question, "", False))
-    trace = collect(target, ids, COLD, draft=own.as_model())
+    prompted = OwnPrompt(draft)
+    prompted.read(ids, ids_for(draft, question, "", False))
+    trace = collect(target, ids, COLD, draft=prompted.as_model())
     drafted = [token.token_id for token in trace.rounds[0].drafted]
     assert drafted == list(alone.token_ids[: len(drafted)]) and drafted
 
@@ -207,7 +207,9 @@ def test_the_command_prints_the_accepted_share_of_the_ways_that_draft(
     printed = capsys.readouterr().out.splitlines()
     for row in results(read_evaluation(stored)):
         line = next(line for line in printed if line.startswith(f"{row.way}  "))
-        shares = [f"{100 * own:.1f} %" for own in [row.acceptance] if own is not None]
+        shares = [
+            f"{100 * accepted:.1f} %" for accepted in [row.acceptance] if accepted is not None
+        ]
         assert all(share in line for share in shares) and line.count("%") == 2 + len(shares)
 
 
@@ -230,21 +232,21 @@ def test_mcnemars_test_of_a_published_table() -> None:
 def evaluation_of(verdicts: dict[str, str], done, count: int = 4) -> Evaluation:
     """Rows with these verdicts (1 right, 0 wrong) of one question after another."""
     ways = tuple(Way(name, Greedy()) for name in verdicts)
-    asked = tuple(Question(f"q{at}", "q", ("a",)) for at in range(count))
+    questions = tuple(Question(f"q{at}", "q", ("a",)) for at in range(count))
     rows = [
         replace(
             done.rows[0],
             way=name,
             question=f"q{at}",
-            right=one == "1",
-            counted="exact" if one == "1" else "",
-            reply=one,
+            right=mark == "1",
+            counted="exact" if mark == "1" else "",
+            reply=mark,
             sample=0,
         )
         for name, marks in verdicts.items()
-        for at, one in enumerate(marks)
+        for at, mark in enumerate(marks)
     ]
-    return Evaluation(EvaluationPlan(QuestionSet("x", asked), ways), tuple(rows))
+    return Evaluation(EvaluationPlan(QuestionSet("x", questions), ways), tuple(rows))
 
 
 def test_paired_differences_agreement_and_shares_are_counted_by_question(done) -> None:
@@ -253,7 +255,7 @@ def test_paired_differences_agreement_and_shares_are_counted_by_question(done) -
     assert [pair.other for pair in all_paired(made)] == ["b", "c"]
     shares = agreement(made)
     assert shares["a", "a"].value == 1 and shares["a", "b"].value == 0.5
-    assert [(one.correct.hits, one.correct.total, one.counted) for one in results(made)] == [
+    assert [(row.correct.hits, row.correct.total, row.counted) for row in results(made)] == [
         (2, 4, {"exact": 2}), (2, 4, {"exact": 2}), (3, 4, {"exact": 3})
     ]  # fmt: skip
 
@@ -318,7 +320,7 @@ def test_a_stored_lesson_is_what_its_plan_gives(name: str) -> None:
     plan = read_plan(ROOT / f"assets/evaluation/{name}.yaml")
     assert stored.complete
     assert replace(stored.plan, revisions=()) == plan
-    models = {one: load_model(one) for one in plan.models}
+    models = {where: load_model(where) for where in plan.models}
     assert with_revisions(plan, models) == stored.plan, "make example"
     first = take(plan.questions, 2)
     again = run_evaluation(models, replace(plan, questions=first))
@@ -329,15 +331,15 @@ def test_a_stored_lesson_is_what_its_plan_gives(name: str) -> None:
 
 def test_the_lessons_show_what_they_say() -> None:
     leak, hot, beam = (
-        {one.way: one for one in results(read_evaluation(ROOT / f"assets/evaluation/{name}.jsonl"))}
+        {row.way: row for row in results(read_evaluation(ROOT / f"assets/evaluation/{name}.jsonl"))}
         for name in ("leak", "hot-draft", "beam")
     )
     with_it, without = leak["greedy, one word · template"], leak["greedy, one word · no template"]
     assert with_it.leaks == 0 and without.leaks > with_it.correct.total / 2
     assert without.correct.value < with_it.correct.value
     cold, warm = hot["greedy draft, exact match"], hot["hot draft, exact match"]
-    lossless = [one for way, one in hot.items() if way != "hot draft and target, ratio rule"]
-    assert {one.correct.hits for one in lossless} == {hot["greedy"].correct.hits}
+    lossless = [row for way, row in hot.items() if way != "hot draft and target, ratio rule"]
+    assert {row.correct.hits for row in lossless} == {hot["greedy"].correct.hits}
     assert warm.acceptance < cold.acceptance and warm.forwards > cold.forwards
     assert beam["beam 5"].correct.value <= beam["greedy"].correct.value
     assert beam["beam 5"].seconds > beam["greedy"].seconds

@@ -62,9 +62,9 @@ def test_a_seed_fixes_the_set_and_a_larger_set_holds_the_smaller() -> None:
     [(1, [5]), (2, [3, 7]), (3, [2, 5, 7]), (4, [2, 4, 6, 8]), (7, [1, 2, 3, 5, 6, 7, 8])],
 )
 def test_a_few_problems_are_spread_over_the_steps_and_the_name_says_which_ran(count, steps) -> None:
-    found = make_problems(count, seed=7)
-    assert [problem.steps for problem in found.problems] == steps
-    assert found.name == f"chains of {','.join(map(str, steps))} steps, seed 7"
+    made = make_problems(count, seed=7)
+    assert [problem.steps for problem in made.problems] == steps
+    assert made.name == f"chains of {','.join(map(str, steps))} steps, seed 7"
     more = make_problems(8 + count, seed=7)
     assert [problem.steps for problem in more.problems[8:]] == steps
     assert more.name == "chains of 1,2,3,4,5,6,7,8 steps, seed 7"
@@ -90,12 +90,12 @@ CSV = 'question,answer\n"What is 1, and 2?",3\n\nHow many?,"1,000"\n'
 
 
 def test_a_csv_is_read_whatever_its_columns_order_and_line_ends() -> None:
-    found = read_problems(CSV.encode(), name="mine", system="Think.")
-    assert [(p.question, p.answer, p.key) for p in found.problems] == [
+    read = read_problems(CSV.encode(), name="mine", system="Think.")
+    assert [(p.question, p.answer, p.key) for p in read.problems] == [
         ("What is 1, and 2?", "3", "line 2"),
         ("How many?", "1000", "line 4"),
     ]
-    assert found.name == "mine" and found.problems[0].system == "Think."
+    assert read.name == "mine" and read.problems[0].system == "Think."
     turned = "\ufeffid,Answer,Question\r\n7,5,Why?\r\n"
     assert read_problems(turned.encode()).problems[0].answer == "5"
 
@@ -103,15 +103,15 @@ def test_a_csv_is_read_whatever_its_columns_order_and_line_ends() -> None:
 def test_a_jsonl_may_hold_numbers_and_other_fields() -> None:
     rows = [{"question": "a\u2028b?", "answer": 7, "level": 2}, {"question": "c", "answer": "-0.5"}]
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    found = read_problems(text.encode()).problems
-    assert [(p.question, p.answer) for p in found] == [("a\u2028b?", "7"), ("c", "-0.5")]
+    problems = read_problems(text.encode()).problems
+    assert [(p.question, p.answer) for p in problems] == [("a\u2028b?", "7"), ("c", "-0.5")]
 
 
 def test_jsonl_numbers_are_taken_as_they_are_written() -> None:
-    given = ("1e16", "0.00001", "1.50", "-0.0")
-    rows = "\n".join(f'{{"question": "q", "answer": {one}}}' for one in given)
-    found = [problem.answer for problem in read_problems(rows.encode()).problems]
-    assert found == ["10000000000000000", "0.00001", "1.5", "0"]
+    numbers = ("1e16", "0.00001", "1.50", "-0.0")
+    rows = "\n".join(f'{{"question": "q", "answer": {number}}}' for number in numbers)
+    answers = [problem.answer for problem in read_problems(rows.encode()).problems]
+    assert answers == ["10000000000000000", "0.00001", "1.5", "0"]
 
 
 def test_a_file_that_is_named_jsonl_is_read_as_jsonl() -> None:

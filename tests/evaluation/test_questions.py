@@ -42,18 +42,18 @@ GSM8K = {"question": "How many clips?", "answer": "48/2 = <<48/2=24>>24\n48+24=7
 
 def test_csv_has_aliases_between_bars() -> None:
     text = b"answer,question,aliases,kind\nParis,capital?,paris city|Lutetia,fact\n7,3+4?,,sum\n"
-    one, two = read_questions(text, "own.csv").questions
-    assert (one.question, one.answers) == ("capital?", ("Paris", "paris city", "Lutetia"))
-    assert (two.answers, two.kind, one.key) == (("7",), "sum", "question 1")
+    first, second = read_questions(text, "own.csv").questions
+    assert (first.question, first.answers) == ("capital?", ("Paris", "paris city", "Lutetia"))
+    assert (second.answers, second.kind, first.key) == (("7",), "sum", "question 1")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_csv_may_have_spaces_before_quotes_a_byte_order_mark_and_any_line_ends(end: str) -> None:
     lines = ['question, "answer"', '"2 + 2, said ""two"" ways?", "4"', ' "q?",  "a, b"', ""]
     text = "\ufeff" + end.join(lines)
-    one, two = read_questions(text.encode(), "own.csv").questions
-    assert (one.question, one.answers) == ('2 + 2, said "two" ways?', ("4",))
-    assert (two.question, two.answers) == ("q?", ("a, b",))
+    first, second = read_questions(text.encode(), "own.csv").questions
+    assert (first.question, first.answers) == ('2 + 2, said "two" ways?', ("4",))
+    assert (second.question, second.answers) == ("q?", ("a, b",))
     assert read_problems(b'question,answer\nq, "1,200"\n').problems[0].answer == "1200"
 
 
@@ -63,8 +63,8 @@ def test_an_impossible_question_is_left_out_whatever_answers_stand_beside_it(
 ) -> None:
     rows = [{"question": "a?", "answer": "b"}, {"question": "c?", "answers": ["d"]}]
     lines = [json.dumps(rows[0]), json.dumps({**rows[1], "is_impossible": impossible})]
-    found = read_questions("\n".join(lines).encode(), "own.jsonl")
-    assert [one.question for one in found.questions] == ["a?"] and found.left_out == 1
+    read = read_questions("\n".join(lines).encode(), "own.jsonl")
+    assert [question.question for question in read.questions] == ["a?"] and read.left_out == 1
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \r\n"])
@@ -80,10 +80,10 @@ def test_jsonl_and_a_json_list_give_the_same() -> None:
         {"question": "d?", "answer": 1.50},
     ]
     lines = "\n".join(json.dumps(row) for row in rows)
-    found = read_questions(lines.encode(), "x.jsonl").questions
-    assert [one.answers for one in found] == [("b", "c"), ("1.5",)]
+    questions = read_questions(lines.encode(), "x.jsonl").questions
+    assert [question.answers for question in questions] == [("b", "c"), ("1.5",)]
     for text in (json.dumps(rows), json.dumps(rows, indent=2)):
-        assert read_questions(text.encode(), "x.json").questions == found
+        assert read_questions(text.encode(), "x.json").questions == questions
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
@@ -91,9 +91,9 @@ def test_jsonl_and_a_json_list_give_the_same() -> None:
 def test_spreadsheets_are_read_whatever_separates_their_columns(sign: str, encoding: str) -> None:
     text = sign.join(["id", "Prompt", "target", "level"]) + "\r\n"
     text += sign.join(["q-7", '"2 + 2, or é?"', "4", "easy"])
-    (one,) = read_questions(text.encode(encoding), "own.csv").questions
-    assert (one.key, one.question, one.answers) == ("q-7", "2 + 2, or é?", ("4",))
-    assert one.columns == (("level", "easy"),)
+    (question,) = read_questions(text.encode(encoding), "own.csv").questions
+    assert (question.key, question.question, question.answers) == ("q-7", "2 + 2, or é?", ("4",))
+    assert question.columns == (("level", "easy"),)
     assert read_problems(text.encode(encoding), name="own.csv").problems[0].answer == "4"
 
 
@@ -102,12 +102,12 @@ def test_jsonl_may_have_several_answers_ids_and_other_fields() -> None:
         {"id": 7, "prompt": "a?", "target": ["b", "c"], "source": {"page": 3}},
         {"question": "d?", "answers": ["e", "f"], "answer": "e"},
     ]
-    found = read_questions("\n".join(map(json.dumps, rows)).encode(), "x.jsonl").questions
-    assert [(one.key, one.answers) for one in found] == [
+    questions = read_questions("\n".join(map(json.dumps, rows)).encode(), "x.jsonl").questions
+    assert [(question.key, question.answers) for question in questions] == [
         ("7", ("b", "c")),
         ("question 2", ("e", "f")),
     ]
-    assert found[0].columns == (("source", '{"page": "3"}'),)
+    assert questions[0].columns == (("source", '{"page": "3"}'),)
     twice = (json.dumps(rows[0]) + "\n") * 2
     with pytest.raises(ProblemError, match="Line 2: another question has the id '7'"):
         read_questions(twice.encode(), "x.jsonl")
@@ -116,29 +116,29 @@ def test_jsonl_may_have_several_answers_ids_and_other_fields() -> None:
 def test_left_out_questions_are_said_and_other_columns_stand_beside_the_rows() -> None:
     questions = QuestionSet("own", (Question("7", "a?", ("b",), columns=(("level", "easy"),)),), 2)
     plan = EvaluationPlan(questions, (Way("greedy", "m", Greedy()),))
-    said = next(warnings(plan, {"m": object()}))  # type: ignore[dict-item]
-    assert said.startswith("2 questions of the file without an answer")
+    warning = next(warnings(plan, {"m": object()}))  # type: ignore[dict-item]
+    assert warning.startswith("2 questions of the file without an answer")
     frame = frame_of(Evaluation(plan, (failed_row("greedy", "7", 0, "Lost."),)))
     assert frame["question"].tolist() == ["7"] and frame["level"].tolist() == ["easy"]
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_squad_is_read_as_it_is_and_unanswerable_questions_are_counted(indent) -> None:
-    found = read_questions(json.dumps(SQUAD, indent=indent).encode(), "dev.json")
-    (one,) = found.questions
-    assert one.answers == ("Switzerland", "in Switzerland") and found.left_out == 1
-    assert one.asked == "Bern is in Switzerland.\n\nWhere is Bern?"
+    read = read_questions(json.dumps(SQUAD, indent=indent).encode(), "dev.json")
+    (question,) = read.questions
+    assert question.answers == ("Switzerland", "in Switzerland") and read.left_out == 1
+    assert question.asked == "Bern is in Switzerland.\n\nWhere is Bern?"
 
 
 def test_squad_as_rows_of_a_dataset_is_read_too() -> None:
     row = {"context": "c", "question": "q?", "answers": {"text": ["x"], "answer_start": [0]}}
-    (one,) = read_questions(json.dumps(row).encode(), "squad.jsonl").questions
-    assert one.answers == ("x",)
+    (question,) = read_questions(json.dumps(row).encode(), "squad.jsonl").questions
+    assert question.answers == ("x",)
 
 
 def test_gsm8k_answers_with_what_follows_its_mark() -> None:
-    (one,) = read_questions(json.dumps(GSM8K).encode(), "test.jsonl").questions
-    assert one.answers == ("1072",)
+    (question,) = read_questions(json.dumps(GSM8K).encode(), "test.jsonl").questions
+    assert question.answers == ("1072",)
 
 
 @pytest.mark.parametrize(
@@ -169,13 +169,13 @@ def test_a_fault_is_one_sentence_with_its_line(data: bytes, text: str) -> None:
 def test_the_own_sets_are_held_out_and_judged_by_their_answers() -> None:
     held_out = "".join((FOLDER / f"{name}.txt").read_text() for name in ("facts", "sums", "lists"))
     for name in OWN_SETS:
-        found = own_questions(f"own:{name}").questions
-        assert len({one.key for one in found}) == len(found)
-        assert all(one.question in held_out for one in found)
+        questions = own_questions(f"own:{name}").questions
+        assert len({question.key for question in questions}) == len(questions)
+        assert all(question.question in held_out for question in questions)
     mixed = own_questions("mixed").questions
     assert len(mixed) == 100
-    assert {one.kind.split(",")[0] for one in mixed} == {"facts", "sums", "lists"}
-    answers = {one.question: one.answers for one in own_questions("sums").questions}
+    assert {question.kind.split(",")[0] for question in mixed} == {"facts", "sums", "lists"}
+    answers = {question.question: question.answers for question in own_questions("sums").questions}
     assert answers["Take 10 off 30 and then halve what's left. What comes out?"] == ("10",)
     assert answers["2.5 + 1.3"] == ("3.8",)
     with pytest.raises(ProblemError, match="There is no own set 'x'"):

@@ -94,6 +94,6 @@ def test_without_ray_a_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
-    asked = ["sweep", "--model", DRAFT, "--problems", "1", "--budgets", "0", "--ray", "local"]
-    assert main([*asked, "--out", str(tmp_path / "rows.jsonl")]) == 2
+    arguments = ["sweep", "--model", DRAFT, "--problems", "1", "--budgets", "0", "--ray", "local"]
+    assert main([*arguments, "--out", str(tmp_path / "rows.jsonl")]) == 2
     assert "pip install -r requirements-ray.txt" in capsys.readouterr().err

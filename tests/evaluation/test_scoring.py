@@ -120,8 +120,8 @@ def test_an_empty_reply_is_never_right(answer: str) -> None:
     ],
 )
 def test_what_makes_a_number_another_one_is_no_punctuation(answer, right, wrong) -> None:
-    assert [one for one in right if not score(one, (answer,)).right] == []
-    assert [one for one in wrong if score(one, (answer,)).right] == []
+    assert [reply for reply in right if not score(reply, (answer,)).right] == []
+    assert [reply for reply in wrong if score(reply, (answer,)).right] == []
 
 
 def test_a_number_is_compared_as_a_number() -> None:
@@ -152,9 +152,9 @@ def test_a_references_log_likelihood_is_the_sum_over_its_tokens() -> None:
     tokens = ("<end>", "q", "a", "b")
     chain = {(1,): [0.1, 0.2, 0.3, 0.4], (2,): [0.25, 0.25, 0.0, 0.5], (3,): [1.0, 0.0, 0.0, 0.0]}
     model = ScriptedModel({(): [0.25] * 4, **chain}, tokens=tokens)
-    found = score_reference(model, [1], "ab")
-    assert found.tokens == 2
-    assert found.logprob == pytest.approx(math.log(0.3) + math.log(0.5), abs=1e-6)
+    scored = score_reference(model, [1], "ab")
+    assert scored.tokens == 2
+    assert scored.logprob == pytest.approx(math.log(0.3) + math.log(0.5), abs=1e-6)
     small = ScriptedModel({(): [0.25] * 4}, tokens=tokens, context_window=2)
     assert score_reference(small, [1], "ab") is None
 
@@ -169,5 +169,5 @@ def test_the_log_likelihood_equals_one_forward_of_transformers() -> None:
         logits = model.hf_model(torch.tensor([[*prompt, *answer]])).logits[0].double()
     rows = logits[len(prompt) - 1 : -1].log_softmax(-1)
     expected = sum(float(row[token]) for row, token in zip(rows, answer, strict=True))
-    found = score_reference(model, prompt, "The capital of France is Paris.")
-    assert found.logprob == pytest.approx(expected, abs=1e-4)
+    scored = score_reference(model, prompt, "The capital of France is Paris.")
+    assert scored.logprob == pytest.approx(expected, abs=1e-4)

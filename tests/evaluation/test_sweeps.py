@@ -77,22 +77,22 @@ def test_every_run_has_one_row_that_equals_its_own_run() -> None:
 @pytest.mark.parametrize("forwards", [1, 4, 9, 14, 20])
 def test_a_sweep_that_is_stopped_goes_on_without_redoing_or_losing_a_row(forwards) -> None:
     whole = run_sweep(model(), plan(), batch=5)
-    asked = 0
+    calls = 0
 
     def stop() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked >= forwards
+        nonlocal calls
+        calls += 1
+        return calls >= forwards
 
     half = run_sweep(model(), plan(), batch=5, should_stop=stop)
     known = without_seconds(whole.rows)
     assert not half.complete and all(row in known for row in without_seconds(half.rows))
     heard: list[int] = []
-    rest = run_sweep(model(), plan(), half.rows, batch=5, on_row=lambda _, n: heard.append(n))
-    assert rest.complete and rest.rows[: len(half.rows)] == half.rows
-    assert without_seconds(rest.rows) == without_seconds(whole.rows)
+    resumed = run_sweep(model(), plan(), half.rows, batch=5, on_row=lambda _, n: heard.append(n))
+    assert resumed.complete and resumed.rows[: len(half.rows)] == half.rows
+    assert without_seconds(resumed.rows) == without_seconds(whole.rows)
     assert heard == list(range(len(half.rows) + 1, 25))
-    assert missing(plan(), rest.rows) == []
+    assert missing(plan(), resumed.rows) == []
 
 
 def sweep_until_killed(path: Path, after: int) -> None:
@@ -167,11 +167,11 @@ def test_a_file_with_another_plan_or_other_bytes_is_left_alone(tmp_path) -> None
     with pytest.raises(SweepError, match="another plan"):
         sweep_to_file(model(), plan(samples=2), path)
     assert path.read_bytes() == held
-    for other in (b"my notes", b"my notes\n", b"[1]\n", b'{"schema":"x"}\n'):
-        path.write_bytes(other)
+    for content in (b"my notes", b"my notes\n", b"[1]\n", b'{"schema":"x"}\n'):
+        path.write_bytes(content)
         with pytest.raises(SweepError):
             sweep_to_file(model(), plan(), path)
-        assert path.read_bytes() == other
+        assert path.read_bytes() == content
     with pytest.raises(SweepError, match="can't be opened"):
         sweep_to_file(model(), plan(), tmp_path / "none" / "s.jsonl")
 
@@ -229,12 +229,12 @@ def test_a_curve_counts_the_rows() -> None:
     points = curve(sweep.rows)
     assert [point.budget for point in points] == [0, 1, 2, 5]
     for point in points:
-        own = [row for row in sweep.rows if row.budget == point.budget]
-        assert point.correct.total == len(own) == sum(point.outcomes.values()) == 6
+        rows = [row for row in sweep.rows if row.budget == point.budget]
+        assert point.correct.total == len(rows) == sum(point.outcomes.values()) == 6
         assert list(point.outcomes) == list(OUTCOMES)
         assert point.correct.hits == point.outcomes["correct"] == 3
-        assert point.tokens == pytest.approx(sum(row.tokens for row in own) / 6)
-        assert point.seconds == pytest.approx(sum(row.seconds for row in own) / 6)
+        assert point.tokens == pytest.approx(sum(row.tokens for row in rows) / 6)
+        assert point.seconds == pytest.approx(sum(row.seconds for row in rows) / 6)
         # Both problems have three samples: one is always right, the other never.
         assert point.correct == wilson_of_groups([(3, 3), (0, 3)])
         assert point.correct.low == pytest.approx(wilson(1, 2).low)
@@ -307,13 +307,13 @@ class Full:
 
 
 def test_a_full_disk_loses_no_row_that_was_reported(tmp_path, monkeypatch) -> None:
-    path, told = tmp_path / "s.jsonl", []
+    path, reported = tmp_path / "s.jsonl", []
     with monkeypatch.context() as patch:
         Full(patch, 2000)
         with pytest.raises(SweepError, match="can't be written: No space left on device") as error:
-            sweep_to_file(model(), plan(), path, on_row=lambda row, _: told.append(row))
+            sweep_to_file(model(), plan(), path, on_row=lambda row, _: reported.append(row))
     assert "rows before are kept" in str(error.value)
-    assert 0 < len(told) < 24
-    assert places(read_sweep(path).rows) == places(told)
+    assert 0 < len(reported) < 24
+    assert places(read_sweep(path).rows) == places(reported)
     whole = sweep_to_file(model(), plan(), path)
     assert whole.complete and places(read_sweep(path).rows) == places(whole.rows)

@@ -15,11 +15,11 @@ from core.evaluation.types import Problem
 
 def test_the_arithmetic_checker_works_every_question_out_by_itself() -> None:
     sets = [make_problems(120, seed=2, steps=[2, 4, 6, 8]), make_hard_sums(60, seed=2)]
-    for problem in (one for problems in sets for one in problems.problems):
+    for problem in (member for problems in sets for member in problems.problems):
         # A wrong key must not fool it: it reads the question.
-        asked = Problem("x", problem.question, "0")
-        assert check_arithmetic(asked, problem.answer) == 1.0, problem.question
-        assert check_arithmetic(asked, str(int(problem.answer) + 1)) == 0.0
+        unsolved = Problem("x", problem.question, "0")
+        assert check_arithmetic(unsolved, problem.answer) == 1.0, problem.question
+        assert check_arithmetic(unsolved, str(int(problem.answer) + 1)) == 0.0
     assert check_arithmetic(Problem("x", "Why?", "36"), "36") == 0.0
     assert check_arithmetic(Problem("x", "What is 1 / 0?", "36"), "36") == 0.0
 

@@ -27,16 +27,16 @@ def attempt(answer: str | None, mean_logprob: float = -1.0, tokens: int = 10) ->
 
 
 def test_the_majority_wins_by_its_margin() -> None:
-    found = vote(PROBLEM, [attempt(a) for a in ("36", "35", "36", None, "35", "36", "1")])
-    assert found.ballots == (Ballot("36", 3), Ballot("35", 2), Ballot("1", 1))
-    assert (found.winner, found.margin, found.tokens) == ("36", 1, 70)
-    assert found.is_right("majority")
+    result = vote(PROBLEM, [attempt(a) for a in ("36", "35", "36", None, "35", "36", "1")])
+    assert result.ballots == (Ballot("36", 3), Ballot("35", 2), Ballot("1", 1))
+    assert (result.winner, result.margin, result.tokens) == ("36", 1, 70)
+    assert result.is_right("majority")
 
 
 def test_of_equals_the_first_to_appear_wins_without_a_margin() -> None:
-    found = vote(PROBLEM, [attempt(a) for a in ("1", "36", "36", "1")])
-    assert (found.winner, found.margin) == ("1", 0)
-    assert not found.is_right("majority")
+    result = vote(PROBLEM, [attempt(a) for a in ("1", "36", "36", "1")])
+    assert (result.winner, result.margin) == ("1", 0)
+    assert not result.is_right("majority")
 
 
 def test_a_lone_answer_wins_by_all_its_votes_and_none_wins_nothing() -> None:
@@ -48,17 +48,17 @@ def test_a_lone_answer_wins_by_all_its_votes_and_none_wins_nothing() -> None:
 
 
 def test_best_of_n_is_the_surest_attempt_that_answered() -> None:
-    found = vote(PROBLEM, [attempt("1", -0.9), attempt(None, -0.1), attempt("36", -0.5)])
-    assert found.best == 2 and found.answer_by("best_of_n") == "36"
-    assert found.answer_by("single") == "1"
+    result = vote(PROBLEM, [attempt("1", -0.9), attempt(None, -0.1), attempt("36", -0.5)])
+    assert result.best == 2 and result.answer_by("best_of_n") == "36"
+    assert result.answer_by("single") == "1"
     assert vote(PROBLEM, [attempt("1", -0.5), attempt("36", -0.5)]).best == 0
 
 
 def test_a_verifier_overrules_the_majority_and_may_reject_all() -> None:
     attempts = [attempt("1"), attempt("1"), attempt("36"), attempt(None)]
-    found = vote(PROBLEM, attempts, check_arithmetic)
-    assert found.winner == "1" and found.scores == (0.0, 0.0, 1.0, 0.0)
-    assert found.verified == 2 and found.is_right("verifier")
+    result = vote(PROBLEM, attempts, check_arithmetic)
+    assert result.winner == "1" and result.scores == (0.0, 0.0, 1.0, 0.0)
+    assert result.verified == 2 and result.is_right("verifier")
     assert vote(PROBLEM, attempts[:2], check_arithmetic).verified is None
 
 
@@ -72,13 +72,18 @@ def test_samples_are_the_runs_of_their_seeds() -> None:
     config = Reasoning(do_sample=True, seed=10, max_thinking_tokens=6)
     problem = Problem("k", "q", "4")
     heard: list[Attempt] = []
-    found = sample_and_vote(model, problem, config, 9, on_attempt=heard.append)
-    assert [a.seed for a in found.attempts] == list(range(10, 19))
-    assert sorted(heard, key=lambda a: a.seed) == list(found.attempts)
-    alone = [attempt_of(problem, collect(model, [6], own)) for own in seeded(config, 9)]
-    assert [one.answer_text for one in found.attempts] == [one.answer_text for one in alone]
-    assert sum(ballot.votes for ballot in found.ballots) == 9
-    assert {ballot.answer for ballot in found.ballots} == {"4", "2"}
+    result = sample_and_vote(model, problem, config, 9, on_attempt=heard.append)
+    assert [a.seed for a in result.attempts] == list(range(10, 19))
+    assert sorted(heard, key=lambda a: a.seed) == list(result.attempts)
+    alone = [
+        attempt_of(problem, collect(model, [6], seeded_config))
+        for seeded_config in seeded(config, 9)
+    ]
+    assert [sample.answer_text for sample in result.attempts] == [
+        sample.answer_text for sample in alone
+    ]
+    assert sum(ballot.votes for ballot in result.ballots) == 9
+    assert {ballot.answer for ballot in result.ballots} == {"4", "2"}
 
 
 def test_samples_that_would_all_be_equal_are_refused() -> None:
@@ -101,10 +106,10 @@ def test_an_attempt_gets_no_more_tokens_than_the_window_holds_beside_the_longest
     model.context_window = 64
     problems = ProblemSet("two", (Problem("one", "q", "4"), Problem("two", "qqqq", "4")))
     config = Reasoning(do_sample=True, max_answer_tokens=4)
-    found = compare_rivals(model, problems, config, total_tokens=90, samples=3)
-    assert [rival.budget for rival in found.rivals] == [60, 60, 30, 30]
+    rivalry = compare_rivals(model, problems, config, total_tokens=90, samples=3)
+    assert [rival.budget for rival in rivalry.rivals] == [60, 60, 30, 30]
     # It never stops thinking by itself: an answer shows that the close had room.
-    assert [rival.correct.hits for rival in found.rivals] == [2, 2, 2, 2]
+    assert [rival.correct.hits for rival in rivalry.rivals] == [2, 2, 2, 2]
     with pytest.raises(ConfigError, match="samples must lie in"):
         compare_rivals(model, problems, config, total_tokens=90, samples=0)
     model.context_window = 20

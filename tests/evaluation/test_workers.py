@@ -42,10 +42,10 @@ PLAN = EvaluationPlan(
 def require_same(rows, others) -> None:
     """All fields equal but the seconds; sums of logarithms up to the rounding of a process."""
     names = {"seconds": 0.0, "reference_logprob": None, "mean_logprob": 0.0}
-    one, two = (sorted(r, key=lambda x: (x.question, x.way, x.sample)) for r in (rows, others))
-    assert [bare(row, names) for row in one] == [bare(row, names) for row in two]
+    first, second = (sorted(r, key=lambda x: (x.question, x.way, x.sample)) for r in (rows, others))
+    assert [bare(row, names) for row in first] == [bare(row, names) for row in second]
     for name in ("reference_logprob", "mean_logprob"):
-        sums = [getattr(row, name) for row in one], [getattr(row, name) for row in two]
+        sums = [getattr(row, name) for row in first], [getattr(row, name) for row in second]
         assert sums[0] == pytest.approx(sums[1], abs=1e-5)
 
 
@@ -95,12 +95,12 @@ def test_a_sweep_s_work_is_begun_by_whoever_it_is_sent_to() -> None:
     model = load_model(DRAFT)
     config = Reasoning(max_answer_tokens=4)
     plan = SweepPlan(DRAFT, make_problems(4), config, (0, 4, 8), model_revision=model.revision)
-    one = run_sweep(model, plan, batch=3, marks=model.think_marks)
+    swept = run_sweep(model, plan, batch=3, marks=model.think_marks)
     work = pickle.loads(pickle.dumps(sweep_work(plan, DRAFT, batch=3)))
     rows_of_unit = work.begin()
     two = [row for unit in work.units(()) for row in rows_of_unit(unit, never)]
 
-    assert outcomes(two) == outcomes(one.rows) and len(two) == plan.total
+    assert outcomes(two) == outcomes(swept.rows) and len(two) == plan.total
     assert {work.key(row) for row in two} == {key for unit in work.units(()) for key in unit}
 
 

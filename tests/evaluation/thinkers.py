@@ -48,8 +48,8 @@ def special(model: ScriptedModel) -> ScriptedModel:
 
 def _row(probs: Mapping[str, float]) -> list[float]:
     """Every other token is possible, hardly: what is forced must not be ruled out."""
-    rest = FAINT * (len(TOKENS) - len(probs))
-    return [probs.get(token, 0.0) * (1 - rest) or FAINT for token in TOKENS]
+    faint = FAINT * (len(TOKENS) - len(probs))
+    return [probs.get(token, 0.0) * (1 - faint) or FAINT for token in TOKENS]
 
 
 def written(trace: Trace) -> str:

@@ -61,17 +61,18 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     parts = parts_of(trace)
     stems = {path.removesuffix(".svg") for path in files if path.endswith(".svg")}
     assert len(stems) == len(parts) > 1
-    for one in stems:
+    for file_stem in stems:
         for ending in (*FORMATS, "csv", "caption.txt", "alt.txt"):
-            assert files[f"{one}.{ending}"], (one, ending)
-        alt = files[f"{one}.alt.txt"].decode().strip()
+            assert files[f"{file_stem}.{ending}"], (file_stem, ending)
+        alt = files[f"{file_stem}.alt.txt"].decode().strip()
         assert (
-            len(alt) > 60 and f'-desc">{escape(alt, quote=False)}' in files[f"{one}.svg"].decode()
+            len(alt) > 60
+            and f'-desc">{escape(alt, quote=False)}' in files[f"{file_stem}.svg"].decode()
         )
-        assert trace.config.method in one and one.startswith("figures/page-")
-        assert name != "decode" or "seed16" in one
-    own = [path for path in files if path.endswith(".csv") and path.startswith("figures/")]
-    tables = sorted(files[path] for path in own)
+        assert trace.config.method in file_stem and file_stem.startswith("figures/page-")
+        assert name != "decode" or "seed16" in file_stem
+    table_paths = [path for path in files if path.endswith(".csv") and path.startswith("figures/")]
+    tables = sorted(files[path] for path in table_paths)
     assert tables == sorted(("\ufeff" + csv_text(part.data())).encode() for part in parts)
     for content in tables:
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
@@ -79,12 +80,16 @@ def test_every_figure_has_all_its_files_and_its_whole_table(name: str) -> None:
     assert Trace.from_dict(json.loads(files["trace.json"])) == trace
     assert json.loads(files["settings.json"])["prompt"] == trace.prompt
     assert b"measure it first" in files["figures.md"]
-    cited, said = files["citation.bib"].decode(), json.loads(files["settings.json"])
+    cited, settings = files["citation.bib"].decode(), json.loads(files["settings.json"])
     assert (
         "http://127.0.0.1/?run=1&prompt=a%20%7Bb" in cited and f"version = {{{VERSION}}}" in cited
     )
-    assert said["model_revision"] == trace.model_revision in cited and said["dtype"] in cited
-    assert said["app"] == VERSION and said["draft_revision"] == (trace.draft_revision or None)
+    assert (
+        settings["model_revision"] == trace.model_revision in cited and settings["dtype"] in cited
+    )
+    assert settings["app"] == VERSION and settings["draft_revision"] == (
+        trace.draft_revision or None
+    )
     assert all(word in cited for word in trace.prompt.split()[:3])
     assert f"\n## {VERSION}" in (STORED.parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
 
@@ -208,11 +213,11 @@ def test_a_csv_holds_no_control_characters() -> None:
 
 
 def test_captions_and_descriptions_have_the_prompts_own_marks() -> None:
-    said = 'print("<b>") `x` costs $5'
-    trace = replace(Trace.load(STORED / "decode.json"), prompt=said, rendered_prompt="")
+    prompt = 'print("<b>") `x` costs $5'
+    trace = replace(Trace.load(STORED / "decode.json"), prompt=prompt, rendered_prompt="")
     files = opened(filled(trace))
     captions = [path for path in files if path.endswith(".caption.txt")]
-    assert captions and all(f"“{said}”" in files[path].decode() for path in captions)
+    assert captions and all(f"“{prompt}”" in files[path].decode() for path in captions)
     drawn = files[captions[0].replace(".caption.txt", ".svg")].decode()
-    assert f"“{said}”" in unescape(drawn)
+    assert f"“{prompt}”" in unescape(drawn)
     assert r"\$5" in files["figures.tex"].decode() and r"\$5" in files["figures.md"].decode()

@@ -40,17 +40,17 @@ def finished(text: str = "word", *, mm: float | None = None, id_: str = "3f9a2c"
 def embedded(drawing: SvgDrawing) -> dict[tuple[str, int], set[str]]:
     """The characters of the fonts in the file, by family and weight."""
     rule = r'font-family:"([^"]+)";font-weight:(\d+);src:url\(data:font/woff2;base64,([^)]+)\)'
-    found = re.findall(rule, drawing.text)
+    faces = re.findall(rule, drawing.text)
     return {
         (family, int(weight)): set(map(chr, TTFont(io.BytesIO(b64decode(data))).getBestCmap()))
-        for family, weight, data in found
+        for family, weight, data in faces
     }
 
 
 def test_ids_that_plotly_made_up_do_not_reach_the_file() -> None:
-    one, two = finished(id_="3f9a2c"), finished(id_="b81d07")
-    assert one.text == two.text and "3f9a2c" not in one.text
-    assert 'id="fig-1"' in one.text and "url(#fig-1)" in one.text
+    first, second = finished(id_="3f9a2c"), finished(id_="b81d07")
+    assert first.text == second.text and "3f9a2c" not in first.text
+    assert 'id="fig-1"' in first.text and "url(#fig-1)" in first.text
 
 
 @pytest.mark.parametrize("size", [(789, 495.7), (385.5, 611.7)], ids=["wide", "tall"])
@@ -192,8 +192,8 @@ def test_a_pdf_is_of_a_version_that_submission_systems_take() -> None:
 def test_the_fonts_of_a_pdf_are_in_it(tmp_path: Path) -> None:
     path = tmp_path / "figure.pdf"
     path.write_bytes(pdf(finished("␣word 日本語", mm=85)))
-    said = subprocess.run(["pdffonts", path], capture_output=True, text=True, check=True)
-    rows = [line.split() for line in said.stdout.splitlines()[2:]]
+    listed = subprocess.run(["pdffonts", path], capture_output=True, text=True, check=True)
+    rows = [line.split() for line in listed.stdout.splitlines()[2:]]
     assert sorted(row[0].partition("+")[2] for row in rows) == [
         "DecodingSans-Bold",
         "DecodingSans-Regular",

@@ -32,15 +32,15 @@ DRAWS = (
 def joined(paper=PAGE, theme=LIGHT, count: int = 3):
     panels = Panels.of(paper, count)
     figures = [draw(theme=theme, paper=panels.panel) for draw in DRAWS[:count]]
-    raws = [raw(size=(one.layout.width, one.layout.height)) for one in figures]
+    raws = [raw(size=(figure.layout.width, figure.layout.height)) for figure in figures]
     return panels, figures, panels.drawing(raws, figures, "fig")
 
 
 def places(text: str) -> list[tuple[float, float]]:
     """Places of the panels, px."""
     groups = [group.get("transform", "") for group in ElementTree.fromstring(text).iter(f"{SVG}g")]
-    found = [re.fullmatch(r"translate\(([0-9.]+),([0-9.]+)\)", one) for one in groups]
-    return [(float(one[1]), float(one[2])) for one in found if one][::2]
+    matches = [re.fullmatch(r"translate\(([0-9.]+),([0-9.]+)\)", match) for match in groups]
+    return [(float(match[1]), float(match[2])) for match in matches if match][::2]
 
 
 def test_panels_stand_side_by_side_where_the_width_holds_them() -> None:
@@ -50,7 +50,7 @@ def test_panels_stand_side_by_side_where_the_width_holds_them() -> None:
     (left, top), (right, beside), (below, lower) = places(drawing.text)
     assert (left, top, beside, below) == (0, 0, 0, 0)
     assert right > panels.panel.width and right + panels.panel.width == pytest.approx(PAGE.width)
-    assert lower >= max(one.layout.height for one in figures[:2])
+    assert lower >= max(figure.layout.height for figure in figures[:2])
     assert drawing.height >= lower + figures[2].layout.height
     assert [x for x, _ in places(joined(printed(journal="nature"))[2].text)] == [0, 0, 0]
 
@@ -60,7 +60,7 @@ def test_panels_are_lettered_and_share_no_id() -> None:
     root = ElementTree.fromstring(drawing.text)
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
     assert [text for text in texts if text.startswith("(")] == ["(a)", "(b)", "(c)"]
-    ids = [one.get("id") for one in root.iter() if one.get("id")]
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(ids) == len(set(ids)) >= 5
     used = set(re.findall(r"url\(#([^)]+)\)", drawing.text))
     assert len(used) == 3 and used <= set(ids)
@@ -68,12 +68,16 @@ def test_panels_are_lettered_and_share_no_id() -> None:
 
 def test_the_caption_says_each_panel_and_shared_settings_once() -> None:
     panels, figures, drawing = joined()
-    words = panels.words([one.layout.meta for one in figures])
+    words = panels.words([figure.layout.meta for figure in figures])
     assert words["caption"].index("(a) ") < words["caption"].index("(b) Candidates at step 2. ")
     assert words["caption"].count("embedded:target") == 1
     assert "(c) " in words["alt"] and words["caption"] in drawing.text.replace("&gt;", ">")
-    other = {**figures[0].layout.meta, "settings": "another run", "caption": "A. another run."}
-    assert "another run" in panels.words([figures[1].layout.meta, other])["caption"]
+    changed_meta = {
+        **figures[0].layout.meta,
+        "settings": "another run",
+        "caption": "A. another run.",
+    }
+    assert "another run" in panels.words([figures[1].layout.meta, changed_meta])["caption"]
 
 
 def test_the_ground_is_that_of_the_theme_or_none() -> None:
@@ -95,7 +99,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list:
 
     def svgs(figures):
         seen.extend(figures)
-        return [raw(size=(one.layout.width, one.layout.height)) for one in figures]
+        return [raw(size=(figure.layout.width, figure.layout.height)) for figure in figures]
 
     monkeypatch.setattr(save, "svgs", svgs)
     return seen

@@ -62,9 +62,9 @@ LARGE = ("beam_tree 16 x 40 pruned", "hostile probability_heatmap", "hostile lab
 def test_a_page_beside_a_shared_plotly_is_small(name: str) -> None:
     page = page_for(next(entry for entry in entries() if entry[0] == name))
     assert len(page) < LIMIT and re.search(rb'role="img" aria-label="[^"]{60}', page)
-    found = unpacked(page)["charts"][0]
-    widths = {width for width, _, _ in found}
-    assert widths <= set(WIDTHS) and {theme for _, theme, _ in found} == {"light", "dark"}
+    charts = unpacked(page)["charts"][0]
+    widths = {width for width, _, _ in charts}
+    assert widths <= set(WIDTHS) and {theme for _, theme, _ in charts} == {"light", "dark"}
     # A window of a long run is as wide as it must be.
     assert min(widths) == (640 if "heatmap" in name else 344)
 

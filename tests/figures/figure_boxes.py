@@ -49,34 +49,34 @@ def faults(page: Page, figure: go.Figure) -> list[str]:
     drawn = page.evaluate(_DRAW, {"data": figure.to_dict()["data"], "layout": _layout(figure)})
     texts, layout = drawn["texts"], figure.layout
     paper = {"left": 0, "top": 0, "right": layout.width, "bottom": layout.height}
-    found = [
+    listed = [
         f"outside the paper: {text['text']!r} {_box(text)}"
         for text in texts
         if not _within(text, paper)
     ]
-    found += [
+    listed += [
         f"over its bar: {text['text']!r} {_box(text)} in {_box(text['inside'])}"
         for text in texts
         if text["inside"] and not _within(text, text["inside"])
     ]
-    found += [
+    listed += [
         f"small: {text['text']!r} {text['size']:.1f} px"
         for text in texts
         if text["size"] < _SMALLEST
     ]
-    found += [
-        f"overlap: {one['text']!r} {_box(one)} and {other['text']!r} {_box(other)}"
-        for one, other in combinations(texts, 2)
-        if _overlap(one, other)
+    listed += [
+        f"overlap: {first['text']!r} {_box(first)} and {second['text']!r} {_box(second)}"
+        for first, second in combinations(texts, 2)
+        if _overlap(first, second)
     ]
-    found += [
+    listed += [
         f"over a mark: {text['text']!r} {_box(text)} and {_box(mark)}"
         for text in texts
         if "bartext" in text["kind"]
         for mark in drawn["marks"]
         if _overlap(text, mark)
     ]
-    return found
+    return listed
 
 
 def _layout(figure: go.Figure) -> dict[str, Any]:

@@ -15,8 +15,8 @@ def make_fork(trace: Trace, at: int) -> Trace:
     steps = list(trace.steps)
     for place in range(at + 1, len(steps)):
         step = trace.token_steps[place - 1]
-        other = next(c for c in step.candidates if c.token_id != step.token_id)
-        probs = tuple(float(c is other) for c in step.candidates)
+        candidate = next(c for c in step.candidates if c.token_id != step.token_id)
+        probs = tuple(float(c is candidate) for c in step.candidates)
         final = step.stages[-1]._replace(probs=probs, tail_mass=0.0, kept=1)
         forced = {
             "origin": "forced",
@@ -26,9 +26,9 @@ def make_fork(trace: Trace, at: int) -> Trace:
         }
         steps[place] = replace(
             step,
-            token_id=other.token_id,
-            text=other.text,
-            surprisal=-math.log(other.raw_prob),
+            token_id=candidate.token_id,
+            text=candidate.text,
+            surprisal=-math.log(candidate.raw_prob),
             **(forced if place == at + 1 else {}),
         )
     ids = tuple(step.token_id for step in steps[1:])

@@ -139,9 +139,9 @@ def _speculative() -> Iterator[Entry]:
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
     rounds = tuple(ServerRound(4, at % 5) for at in range(12))
-    found = ServerSpeculation(rounds, 12, 48, 23, (9, 7, 4, 3), 35)
-    for name, own in (("rounds", found), ("positions", found._replace(rounds=()))):
-        yield f"server {name}", "server_speculation", (own, "a server · engine · seed 0"), {}
+    speculation = ServerSpeculation(rounds, 12, 48, 23, (9, 7, 4, 3), 35)
+    for name, variant in (("rounds", speculation), ("positions", speculation._replace(rounds=()))):
+        yield f"server {name}", "server_speculation", (variant, "a server · engine · seed 0"), {}
     yield "spec_outcomes", "spec_outcomes", (COUNTED, stored), {}
     table = acceptance_table([0.6, 0.3, 0.1], [0.2, 0.5, 0.3])
     yield "enumeration", "spec_enumeration", (table, ("A", "B", "C"), "speculative"), {}
@@ -152,9 +152,12 @@ def long_rounds(count: int, **settings: object) -> Trace:
     """A speculative run of so many rounds."""
     runs = (make_spec(400, **{"seed": seed, **settings}) for seed in range(60))
     run = next(run for run in runs if len(run.rounds) >= count)
-    kept = run.rounds[:count]
-    ids, text = (id for step in kept for id in step.token_ids), "".join(step.text for step in kept)
-    return replace(run, steps=(run.prompt_step, *kept), token_ids=tuple(ids), text=text)
+    rounds = run.rounds[:count]
+    ids, text = (
+        (id for step in rounds for id in step.token_ids),
+        "".join(step.text for step in rounds),
+    )
+    return replace(run, steps=(run.prompt_step, *rounds), token_ids=tuple(ids), text=text)
 
 
 def _reasoning() -> Iterator[Entry]:
@@ -169,10 +172,10 @@ def _reasoning() -> Iterator[Entry]:
 
 def _evaluate() -> Iterator[Entry]:
     for name in ("hot-draft", "beam", "leak"):
-        found = read_evaluation(TRACES.parent / "evaluation" / f"{name}.jsonl")
-        yield f"accuracy of {name}", "evaluate_accuracy", (found,), {}
-        yield f"agreement of {name}", "evaluate_agreement", (found,), {}
-    many = _many_ways(found)
+        evaluation = read_evaluation(TRACES.parent / "evaluation" / f"{name}.jsonl")
+        yield f"accuracy of {name}", "evaluate_accuracy", (evaluation,), {}
+        yield f"agreement of {name}", "evaluate_agreement", (evaluation,), {}
+    many = _many_ways(evaluation)
     yield "accuracy of many ways", "evaluate_accuracy", (many,), {}
     yield "agreement of many ways", "evaluate_agreement", (many,), {}
     yield "best_of", "best_of", (_samples(),), {"caption": "drawn 16 times"}
@@ -185,8 +188,8 @@ def _many_ways(evaluation: Evaluation) -> Evaluation:
         replace(first, name=f"<b>way {at}</b> of a very long name that no bar holds")
         for at in range(12)
     )
-    own = [row for row in evaluation.rows if row.way == first.name]
-    rows = tuple(replace(row, way=way.name) for way in ways for row in own)
+    rows_of_way = [row for row in evaluation.rows if row.way == first.name]
+    rows = tuple(replace(row, way=way.name) for way in ways for row in rows_of_way)
     return Evaluation(replace(evaluation.plan, ways=ways), rows)
 
 
@@ -206,16 +209,21 @@ def _samples() -> tuple[Sampled, ...]:
 
 
 def _inside() -> Iterator[Entry]:
-    said = {"caption": "embedded:target · greedy · step 2"}
-    yield "flame_chart", "flame_chart", (make_calls(),), said
-    yield "lens_heatmap", "lens_heatmap", (make_lens(8, 24),), {**said, "selected": 32}
-    yield "lens ranks", "lens_heatmap", (make_lens(8, 24),), {**said, "show": "rank"}
-    yield "attention_map", "attention_map", (make_attention(4, 4, 40),), said
-    yield "attention of a layer", "attention_map", (make_attention(2, 8, 12),), {**said, "layer": 1}
-    yield "attention of many heads", "attention_map", (make_attention(40, 8, 12),), said
+    words = {"caption": "embedded:target · greedy · step 2"}
+    yield "flame_chart", "flame_chart", (make_calls(),), words
+    yield "lens_heatmap", "lens_heatmap", (make_lens(8, 24),), {**words, "selected": 32}
+    yield "lens ranks", "lens_heatmap", (make_lens(8, 24),), {**words, "show": "rank"}
+    yield "attention_map", "attention_map", (make_attention(4, 4, 40),), words
+    yield (
+        "attention of a layer",
+        "attention_map",
+        (make_attention(2, 8, 12),),
+        {**words, "layer": 1},
+    )
+    yield "attention of many heads", "attention_map", (make_attention(40, 8, 12),), words
     for layers in (4, 30):
         forwards = (
             ("the prompt", make_forward(24, layers=layers)),
             ("one token behind it", make_forward(1, 24, layers=layers)),
         )
-        yield f"module_times {layers}", "module_times", (forwards,), said
+        yield f"module_times {layers}", "module_times", (forwards,), words

@@ -21,9 +21,9 @@ _OWN = re.compile(r'<br>|</?b>|</span>|<span style="|<extra></extra>|<\xa0')
 
 def trace_named(figure: go.Figure, name: str) -> Any:
     """The one trace of that name."""
-    found = [trace for trace in figure.data if trace.name == name]
-    assert len(found) == 1, [trace.name for trace in figure.data]
-    return found[0]
+    matches = [trace for trace in figure.data if trace.name == name]
+    assert len(matches) == 1, [trace.name for trace in figure.data]
+    return matches[0]
 
 
 def shapes_named(figure: go.Figure, name: str) -> list[Any]:
@@ -64,10 +64,10 @@ def assert_sound(figure: go.Figure, name: str = "") -> str:
     assert 5 < len(_OWN.sub("", layout.title.text)) <= 34, name
     assert len(layout.meta["alt"]) > 60 and layout.meta["caption"], name
     texts = {text: _OWN.sub("", text) for text in strings(figure)}
-    for text, rest in texts.items():
-        assert not re.search("[<$\u202e]", rest), (name, text)
+    for text, remainder in texts.items():
+        assert not re.search("[<$\u202e]", remainder), (name, text)
         # Plotly fills in no template where it draws nothing.
-        assert "%{meta" not in rest or text in layout.meta.values(), (name, text)
+        assert "%{meta" not in remainder or text in layout.meta.values(), (name, text)
     return "".join(texts.values())
 
 

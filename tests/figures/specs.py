@@ -44,10 +44,10 @@ def spec_model(name: str = "target", *, hostile: bool = False) -> ScriptedModel:
     tokens = _HOSTILE if hostile else _PLAIN
 
     def row(ids: tuple[int, ...]) -> list[float]:
-        dice, own = random.Random(f"{ids[-2:]}"), random.Random(f"{name} {ids[-2:]}")
+        dice, own_dice = random.Random(f"{ids[-2:]}"), random.Random(f"{name} {ids[-2:]}")
         noise = 0.0 if name == "target" else 0.9
         base = [dice.gauss(-0.5, 0.5), *(dice.gauss(0, 1.6) for _ in tokens[1:])]
-        return [logit + noise * own.gauss(0, 1) for logit in base]
+        return [logit + noise * own_dice.gauss(0, 1) for logit in base]
 
     return ScriptedModel(row, tokens=tokens, given="logits", model_id=f"embedded:{name}")
 

@@ -24,9 +24,9 @@ RIVALS = (
 def shown(figure: go.Figure) -> dict[int, float]:
     """Place -> length of its bar."""
     return {
-        told[1]: length
+        values[1]: length
         for name in FATES
-        for told, length in zip(
+        for values, length in zip(
             trace_named(figure, name).customdata, trace_named(figure, name).x, strict=True
         )
     }
@@ -73,8 +73,8 @@ def test_the_whole_row_of_a_candidate_can_be_clicked_however_short_its_bar_is():
     rows = trace_named(figure, "rows")
     low, high = figure.layout.xaxis.range
     assert list(rows.base) == [low] * len(rows.y) and set(rows.x) == {high - low}
-    bars = {tuple(told[:2]) for drawn in figure.data[1:] for told in drawn.customdata or ()}
-    assert {tuple(told[:2]) for told in rows.customdata} == bars
+    bars = {tuple(values[:2]) for drawn in figure.data[1:] for values in drawn.customdata or ()}
+    assert {tuple(values[:2]) for values in rows.customdata} == bars
 
 
 def test_the_selected_one_is_framed():

@@ -41,25 +41,25 @@ def search(request):
 
 def bars(figure: go.Figure) -> dict[tuple[int, int], tuple[str, float, float]]:
     """Node -> the name of its trace, its left edge and its lane."""
-    found = {}
+    placed = {}
     for name in ("pruned", "kept", "best"):
         trace = trace_named(figure, name)
-        for told, left, lane in zip(trace.customdata, trace.base, trace.y, strict=True):
-            found[told[0], told[1]] = (name, left, lane)
-    return found
+        for values, left, lane in zip(trace.customdata, trace.base, trace.y, strict=True):
+            placed[values[0], values[1]] = (name, left, lane)
+    return placed
 
 
 def lines(figure: go.Figure, name: str) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     """The ends of each line of a trace."""
-    trace, found, line = trace_named(figure, name), [], []
+    trace, ends, line = trace_named(figure, name), [], []
     for x, y in zip(trace.x, trace.y, strict=True):
         if x is None:
-            found.append((line[0], line[-1]))
+            ends.append((line[0], line[-1]))
             line = []
         else:
             line.append((x, y))
     assert not line
-    return found
+    return ends
 
 
 def test_every_backpointer_is_an_edge_and_nothing_else(search):
@@ -92,7 +92,7 @@ def test_a_selected_node_is_drawn_even_where_the_pruned_are_folded():
     figure = beam_tree(search, selected=node)
     assert node in bars(figure)
     assert len(lines(figure, "selected path")) == node[0] + 1
-    assert [tuple(told[:2]) for told in trace_named(figure, "selected").customdata] == [node]
+    assert [tuple(values[:2]) for values in trace_named(figure, "selected").customdata] == [node]
 
 
 def test_a_step_that_is_too_wide_alone_loses_its_last_pruned_ones():
@@ -110,8 +110,8 @@ def test_a_step_that_is_too_wide_alone_loses_its_last_pruned_ones():
     pruned_ranks = sorted(c.rank for c in step.candidates if c.fate == "pruned" and c not in gone)
     # The selected one is the last of all.
     assert pruned_ranks[-2] < min(c.rank for c in gone)
-    told = " ".join(strings(figure)).replace("<br>", " ")
-    assert f"{len(gone)} more pruned ones are not drawn" in told
+    words = " ".join(strings(figure)).replace("<br>", " ")
+    assert f"{len(gone)} more pruned ones are not drawn" in words
 
 
 def test_a_search_that_is_ranked_anew_says_so_and_scores_under_its_penalty():
@@ -123,7 +123,7 @@ def test_a_search_that_is_ranked_anew_says_so_and_scores_under_its_penalty():
     assert "length penalty -1.25" in caption
     assert caption.endswith("ranked anew after a search with length penalty 1")
     table, tree = beam_tree_data(shown), beam_graph(search.beam_steps)
-    ends = {tuple(told[:2]) for told in trace_named(figure, "best").customdata}
+    ends = {tuple(values[:2]) for values in trace_named(figure, "best").customdata}
     assert ends == set(path_to(tree, node_of(search.beam_steps, shown.hypotheses[0])))
     scores = [candidate.cum_logprob * 4**1.25 for candidate in shown.beam_steps[3].candidates]
     assert list(table[table["step"] == 4]["score"]) == pytest.approx(scores, rel=1e-5)
@@ -184,14 +184,14 @@ def test_a_click_and_the_hover_tell_the_node():
     search = make_search()
     figure = beam_tree(search, pruned=True)
     for name in ("pruned", "kept", "best"):
-        for told in trace_named(figure, name).customdata:
-            step, place = told[:2]
+        for values in trace_named(figure, name).customdata:
+            step, place = values[:2]
             if step < 0:
                 continue
             candidate = search.beam_steps[step].candidates[place]
             numbers = (candidate.logprob, candidate.cum_logprob)
             shown = [f"{value:.3f}".replace("-", "\u2212") for value in numbers]
-            assert list(told[3:6]) == [f"rank {candidate.rank}", *shown]
+            assert list(values[3:6]) == [f"rank {candidate.rank}", *shown]
 
 
 def test_a_run_without_a_step_is_a_sentence():
@@ -204,7 +204,7 @@ def test_a_search_under_way_has_a_best_path():
     search = make_search()
     cut = replace(search, steps=search.steps[:6], method_record=NO_RECORD)
     end = max(cut.beam_steps[-1].kept, key=lambda c: c.cum_logprob)
-    ends = [tuple(told[:2]) for told in trace_named(beam_tree(cut), "best").customdata]
+    ends = [tuple(values[:2]) for values in trace_named(beam_tree(cut), "best").customdata]
     assert (len(cut.beam_steps) - 1, cut.beam_steps[-1].candidates.index(end)) in ends
 
 

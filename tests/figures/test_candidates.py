@@ -70,14 +70,14 @@ def test_a_candidate_that_a_filter_removed_is_told_in_greedy_too():
 def test_the_page_the_archive_and_the_command_line_have_the_same_candidates() -> None:
     """One file name stands for one figure, wherever it is written."""
     step = TRACE.token_steps[4]
-    own = CANDIDATES.part(SimpleNamespace(step=step, selected=4), TRACE)
+    page_part = CANDIDATES.part(SimpleNamespace(step=step, selected=4), TRACE)
     listed = {e.name: e.part(4, WIDE) for e in entries_of(TRACE)}
     keys = [
         [key[1] for key in trace_named(part.drawn()(), "raw").customdata]
-        for part in (own, listed["candidates"])
+        for part in (page_part, listed["candidates"])
     ]
     assert keys[0] == keys[1] and len(keys[0]) in (SHOWN, SHOWN + 1)
-    for part in (own, listed["candidates"]):
+    for part in (page_part, listed["candidates"]):
         assert part.data is not None and len(part.data()) == len(step.candidates) > SHOWN + 1
 
 

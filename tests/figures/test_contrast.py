@@ -42,8 +42,8 @@ def test_a_pair_of_bars_and_a_score_for_each_token(trace, theme) -> None:
 
 
 def test_a_step_of_another_method_gives_a_sentence() -> None:
-    other = make_trace(1)
-    figure = contrast_bars(other.token_steps[0], other)
+    sampled = make_trace(1)
+    figure = contrast_bars(sampled.token_steps[0], sampled)
     assert not figure.data and "not of a run by contrastive search" in figure.layout.meta["alt"]
 
 

@@ -38,7 +38,9 @@ def test_parts_add_up_to_prefill_and_decode():
         ]
         assert sum(parts) == pytest.approx(1000 * trace.timings.decode)
         later = [step.seconds for step in trace.token_steps[1:]]
-        assert parts[:3] == pytest.approx([1000 * sum(own) for own in zip(*later, strict=True)])
+        assert parts[:3] == pytest.approx(
+            [1000 * sum(column) for column in zip(*later, strict=True)]
+        )
 
 
 def test_the_ratio_of_two_runs_is_told_whichever_is_slower():

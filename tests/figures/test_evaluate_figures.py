@@ -24,29 +24,29 @@ HOSTILE = "<img src=x> %{meta.caption} **b**"
 
 def evaluation(way: str = "") -> Evaluation:
     """The stored lesson; its first way renamed where a name is given."""
-    found = read_evaluation(STORED / "hot-draft.jsonl")
-    first, *rest = found.plan.ways
-    plan = replace(found.plan, ways=(replace(first, name=way or first.name), *rest))
+    stored = read_evaluation(STORED / "hot-draft.jsonl")
+    first, *others = stored.plan.ways
+    plan = replace(stored.plan, ways=(replace(first, name=way or first.name), *others))
     rows = tuple(
-        replace(r, way=plan.ways[0].name) if r.way == first.name else r for r in found.rows
+        replace(r, way=plan.ways[0].name) if r.way == first.name else r for r in stored.rows
     )
     return Evaluation(plan, rows)
 
 
 def test_bars_are_shares_with_their_intervals() -> None:
     bars = trace_named(evaluate_accuracy(evaluation()), "ways")
-    found = results(evaluation())
-    assert list(bars.x) == [one.correct.hits / 24 for one in found]
+    rows = results(evaluation())
+    assert list(bars.x) == [row.correct.hits / 24 for row in rows]
     assert [x + up for x, up in zip(bars.x, bars.error_x.array, strict=True)] == pytest.approx(
-        [one.correct.high for one in found]
+        [row.correct.high for row in rows]
     )
     # Only where a bar is less than another there are two colours to tell of.
     leak = read_evaluation(STORED / "leak.jsonl")
-    for shown, said in ((leak, True), (evaluation(), False)):
+    for shown, is_named in ((leak, True), (evaluation(), False)):
         words = strings(evaluate_accuracy(shown))
-        assert any("The strongest bar is the highest share." in one for one in words) is said
+        assert any("The strongest bar is the highest share." in row for row in words) is is_named
     table = evaluate_accuracy_data(evaluation())
-    assert list(table["target_forwards"]) == [one.forwards for one in found]
+    assert list(table["target_forwards"]) == [row.forwards for row in rows]
 
 
 def test_the_matrix_says_who_agrees_and_lossless_rules_agree_with_greedy() -> None:

@@ -74,8 +74,8 @@ def test_attention_has_a_row_a_head_or_the_mean_of_many() -> None:
     seen = make_attention()
     (heat,) = attention_map(seen, caption=CAPTION).data
     assert [list(row) for row in heat.z] == [list(h) for layer in seen.weights for h in layer]
-    (one,) = attention_map(seen, caption=CAPTION, layer=1).data
-    assert [list(row) for row in one.z] == [list(head) for head in seen.weights[1]]
+    (heatmap,) = attention_map(seen, caption=CAPTION, layer=1).data
+    assert [list(row) for row in heatmap.z] == [list(head) for head in seen.weights[1]]
     many = attention_map(make_attention(40, 8), caption=CAPTION)
     assert len(many.data[0].z) == 40 and many.layout.yaxis.title.text == "layer"
     assert all(sum(row) == pytest.approx(1) for row in many.data[0].z)
@@ -84,12 +84,12 @@ def test_attention_has_a_row_a_head_or_the_mean_of_many() -> None:
 
 def test_modules_stand_beside_each_other_with_the_cache_around_them() -> None:
     figure = module_times(FORWARDS, caption=CAPTION)
-    prompt, one = figure.data
-    assert (prompt.name, one.name) == ("the prompt", "this step")
-    assert list(prompt.x) == list(one.x) == pytest.approx([1, 2, 3, 4, 5, 6, 7, 8, 9])
-    said = " ".join(annotations(figure)).replace("<br>", " ")
-    assert "KV cache 0 tokens, 0.0 KiB → 4 tokens, 0.2 KiB" in said
-    assert "KV cache 4 tokens, 0.2 KiB → 5 tokens, 0.3 KiB" in said
+    prompt, single = figure.data
+    assert (prompt.name, single.name) == ("the prompt", "this step")
+    assert list(prompt.x) == list(single.x) == pytest.approx([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    words = " ".join(annotations(figure)).replace("<br>", " ")
+    assert "KV cache 0 tokens, 0.0 KiB → 4 tokens, 0.2 KiB" in words
+    assert "KV cache 4 tokens, 0.2 KiB → 5 tokens, 0.3 KiB" in words
     table = module_times_data(FORWARDS)
     assert table["shape_in"].unique().tolist() == ["[1, 4, 8]", "[1, 1, 8]"]
     assert table["parameters"].sum() == 2 * 100 * sum(range(9))

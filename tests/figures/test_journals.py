@@ -130,7 +130,7 @@ def test_bars_that_were_hatched_differ_from_their_neighbours() -> None:
         assert len(set(trace_named(final, "final").marker.color[:5])) == 5
         both = draw(_entry("trial 1 1"), theme=theme, paper=NATURE)
         fills = [d.marker.color for d in both.data if d.name in ("both", "target only")]
-        assert all(contrast(one, theme.paper) > 1.25 for one in fills) and fills[0] != fills[1]
+        assert all(contrast(fill, theme.paper) > 1.25 for fill in fills) and fills[0] != fills[1]
 
 
 def _entry(name: str) -> Any:
@@ -145,9 +145,9 @@ def test_in_grey_nothing_speaks_of_colour() -> None:
         if name.startswith(("hostile", "beam_tree", "lab_tree")):
             continue
         ordinary = draw(entry, theme=GREY, paper=column).layout
-        said = [note.text for note in ordinary.annotations]
-        said += [*ordinary.meta.values(), *drawn("grey")[name].layout.meta.values()]
-        for text in (text for text in said if isinstance(text, str)):
+        texts = [note.text for note in ordinary.annotations]
+        texts += [*ordinary.meta.values(), *drawn("grey")[name].layout.meta.values()]
+        for text in (text for text in texts if isinstance(text, str)):
             assert not _COLORS.search(re.sub("<[^>]*>|#[0-9a-f]{6}", "", text)), (name, text)
 
 
@@ -159,12 +159,12 @@ def test_the_caption_explains_each_symbol_of_the_key() -> None:
                 if note.name != "key":
                     continue
                 for words in re.findall(r"</span>([^<]*)", note.text):
-                    said = words.replace("\u00a0", " ").replace("&#x27;", "'").strip()
-                    assert said.replace("&gt;", "›") in caption, (name, said)
+                    label = words.replace("\u00a0", " ").replace("&#x27;", "'").strip()
+                    assert label.replace("&gt;", "›") in caption, (name, label)
 
 
 def test_signs_of_one_key_have_different_names() -> None:
     sign = re.compile(rf"(?:^|[;.] )([A-Za-z ]*\b(?:{'|'.join(set(SHAPES.values()))})): ")
     for name, figure in drawn("light").items():
-        signs = [found.lower() for found in sign.findall(figure.layout.meta["shows"])]
+        signs = [sign_name.lower() for sign_name in sign.findall(figure.layout.meta["shows"])]
         assert len(set(signs)) == len(signs), (name, signs)

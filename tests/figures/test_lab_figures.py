@@ -116,7 +116,7 @@ def test_on_a_phone_many_panels_stand_in_rows_with_the_tokens_beside_each(lab) -
     assert upper.ticktext == lower.ticktext and upper.range == lower.range
     assert lower.domain[0] == 0 and lower.domain[1] < upper.domain[0] and upper.domain[1] == 1
     drawn = [trace_named(figure, stage.name) for stage in shown_stages(lab.step.step)]
-    assert [one.yaxis for one in drawn] == ["y", "y", "y", "y2", "y2"]
+    assert [bars.yaxis for bars in drawn] == ["y", "y", "y", "y2", "y2"]
     (line,) = shapes_named(figure, "crossing")
     assert line.yref == "y2"
     heads = [note for note in figure.layout.annotations if note.name == "head"]
@@ -183,8 +183,8 @@ def test_a_track_a_knob_without_gaps_and_the_mark_where_the_knob_stands(lab) -> 
 
 
 def test_a_knob_that_the_library_lacks_says_so() -> None:
-    found = make_lab(order=VLLM)
-    texts = annotations(lab_decision_boundaries(found.step, found.flips))
+    example = make_lab(order=VLLM)
+    texts = annotations(lab_decision_boundaries(example.step, example.flips))
     # typical-p, epsilon, eta, top-n-sigma and XTC with its threshold
     assert texts.count("not in this library") == 6
 
@@ -202,8 +202,8 @@ def test_a_shown_end_of_a_piece_lies_in_the_piece(low, width) -> None:
 
 def test_the_bars_are_the_counts_and_the_ticks_the_expected(lab) -> None:
     figure = lab_rolls(lab.step, lab.rolls, rows=50)
-    assert list(trace_named(figure, "rolled").x) == [own.rolls for own in lab.rolls.bins]
-    assert list(trace_named(figure, "expected").x) == [own.prob * 300 for own in lab.rolls.bins]
+    assert list(trace_named(figure, "rolled").x) == [bin_.rolls for bin_ in lab.rolls.bins]
+    assert list(trace_named(figure, "expected").x) == [bin_.prob * 300 for bin_ in lab.rolls.bins]
     few = trace_named(lab_rolls(lab.step, lab.rolls, rows=3), "rolled")
     assert len(few.x) == 4 and sum(few.x) == 300
 

@@ -58,8 +58,8 @@ def test_the_stored_advances_are_those_of_the_fonts() -> None:
 
 
 def test_text_is_measured_cut_and_broken_by_the_fonts_advances() -> None:
-    one = advances("sans")["a"] * 12 / 1000
-    assert text_width("aaa") == pytest.approx(3 * one)
+    advance = advances("sans")["a"] * 12 / 1000
+    assert text_width("aaa") == pytest.approx(3 * advance)
     assert text_width("日本", 10) == 20 and text_width("␣", 10, "mono") == pytest.approx(6.02)
     for room in range(12, 90, 3):
         cut = fitted("unbelievable", room)
@@ -68,7 +68,7 @@ def test_text_is_measured_cut_and_broken_by_the_fonts_advances() -> None:
         assert all(text_width(line) <= room for line in lines)
         assert "".join(lines).replace(" ", "") == "anunbelievablestory"
     marked = 'a <span style="color:#000000;font-size:6px">a</span> <b>a</b> &lt;'
-    plain = 1.5 * one + advances("sans bold")["a"] * 0.012 + text_width("   <")
+    plain = 1.5 * advance + advances("sans bold")["a"] * 0.012 + text_width("   <")
     # The space inside the tag is none of the text.
     assert markup_width(marked) == pytest.approx(plain, abs=0.01)
     assert len(wrapped_markup(marked, 1)) == 4
@@ -94,10 +94,10 @@ def test_print_says_nothing_of_clicking_and_has_its_own_size() -> None:
 
 def test_a_selection_is_printed_when_asked_for() -> None:
     search = make_search()
-    for asked in (True, False):
-        paper = printed("174mm", selection=asked)
+    for selection in (True, False):
+        paper = printed("174mm", selection=selection)
         names = {bars.name for bars in beam_tree(search, selected=(2, 0), paper=paper).data}
-        assert ({"selected", "selected path"} <= names) is asked
+        assert ({"selected", "selected path"} <= names) is selection
 
 
 def test_title_caption_and_ground_are_drawn_by_choice() -> None:
@@ -111,7 +111,7 @@ def test_title_caption_and_ground_are_drawn_by_choice() -> None:
     assert figure.layout.height < full.layout.height
     # In print the caption names the prompt.
     live = probability_heatmap(trace)
-    assert ["prompt “" in one.layout.meta["caption"] for one in (full, live)] == [True, False]
+    assert ["prompt “" in drawn.layout.meta["caption"] for drawn in (full, live)] == [True, False]
 
 
 def test_grey_is_grey_and_tells_its_categories_apart() -> None:
@@ -120,8 +120,8 @@ def test_grey_is_grey_and_tells_its_categories_apart() -> None:
         assert all(abs(to_oklab(color)[1]) < 0.01 for color in colors)
         looks = {(round(to_oklab(c)[0], 1), GREY.patterns.get(c, "")) for c in colors}
         assert len(looks) == len(colors)
-        for one, other in pairwise(colors):
-            assert abs(to_oklab(one)[0] - to_oklab(other)[0]) > 0.05
+        for first, second in pairwise(colors):
+            assert abs(to_oklab(first)[0] - to_oklab(second)[0]) > 0.05
     for color in GREY.categories:
         assert contrast(color, GREY.text_on(color)) >= 4.5
     candidates = next(e for e in entries() if e[0] == "candidate_bars 5")
@@ -162,19 +162,19 @@ def test_a_row_of_steps_begins_with_the_end_of_the_row_before() -> None:
     numbers = next(trace.text for trace in figure.data if trace.name == "step numbers")
     assert numbers[:2] == tuple(str(int(figure.layout.xaxis.ticktext[-1]) + at) for at in (0, 1))
     tree = beam_graph(search.beam_steps)
-    one, two = bands_of(
+    first, second = bands_of(
         tree, (0, 8), lambda _: "a word", 160, pruned=False, best=(), selected=None
     )[:2]
-    start = [at.node for at in two.layout.positions if at.column == 0]
-    before = [at.node for at in one.layout.positions if at.node in start]
-    assert start == before and set(start) == set(tree.graph["beams"][one.layout.last])
+    start = [at.node for at in second.layout.positions if at.column == 0]
+    before = [at.node for at in first.layout.positions if at.node in start]
+    assert start == before and set(start) == set(tree.graph["beams"][first.layout.last])
 
 
 def test_the_best_paths_alone_are_the_stored_hypotheses() -> None:
     search = make_search(4, 12, num_return_sequences=3)
     tree = beam_graph(search.beam_steps)
     part = part_of(tree, search, 2, None)
-    ends = [node_of(search.beam_steps, one) for one in search.hypotheses[:2]]
+    ends = [node_of(search.beam_steps, hypothesis) for hypothesis in search.hypotheses[:2]]
     assert set(part) == {node for end in ends for node in path_to(tree, end)}
     few = part_of(tree, search, None, 1)
     assert set(few) < set(tree) and all(set(beam) <= set(few) for beam in few.graph["beams"])
@@ -186,8 +186,8 @@ def test_what_all_paths_share_is_one_box() -> None:
     part = part_of(beam_graph(search.beam_steps), search, 3, None)
     stem = stem_of(part, 0, 40)
     assert len(stem) > 2 and figure.layout.meta["first"] == len(stem)
-    assert len({one.token_ids[: len(stem)] for one in search.hypotheses[:3]}) == 1
-    said = "".join(search.beam_steps[s].candidates[p].text for s, p in stem)
+    assert len({hypothesis.token_ids[: len(stem)] for hypothesis in search.hypotheses[:3]}) == 1
+    shared = "".join(search.beam_steps[s].candidates[p].text for s, p in stem)
     box = trace_named(figure, "best").text[0].replace("<br>", " ").removeprefix("… ")
-    assert re.sub(r"\s+", " ", said).strip().endswith(box)
+    assert re.sub(r"\s+", " ", shared).strip().endswith(box)
     assert f"{len(stem)} tokens that all paths share" in figure.layout.meta["subtitle"]

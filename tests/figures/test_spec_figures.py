@@ -99,20 +99,20 @@ def test_a_run_without_rounds_says_so() -> None:
 def test_the_timeline_holds_every_token_once_in_the_bars_of_its_kind() -> None:
     trace = make_spec()
     figure = spec_timeline(trace)
-    found = {
+    drawn_kinds = {
         tuple(key): kind
         for kind in KINDS
         for bars in figure.data
         if bars.name == kind_words(kind)
         for key in bars.customdata
     }
-    wanted: dict[tuple[int, int], str] = {}
+    expected: dict[tuple[int, int], str] = {}
     for at, step in enumerate(trace.rounds):
-        wanted |= {(at, place): token.outcome for place, token in enumerate(step.drafted)}
+        expected |= {(at, place): token.outcome for place, token in enumerate(step.drafted)}
         if step.extra is not None:
-            wanted[at, EXTRA] = "recovered" if step.recovered else "bonus"
-    assert found == wanted
-    assert set(found.values()) == set(KINDS)
+            expected[at, EXTRA] = "recovered" if step.recovered else "bonus"
+    assert drawn_kinds == expected
+    assert set(drawn_kinds.values()) == set(KINDS)
     # Five outcomes have five marks and five colours.
     marks = trace_named(figure, "marks").marker
     assert set(marks.symbol) == set(SYMBOLS.values()) and len(set(SYMBOLS.values())) == 5
@@ -135,7 +135,7 @@ def test_the_timeline_is_paged_and_marks_the_selected_token() -> None:
 
 def test_the_emitted_tokens_are_the_text() -> None:
     trace = make_spec()
-    assert "".join(found.text for found in emitted(trace)) == trace.text
+    assert "".join(token.text for token in emitted(trace)) == trace.text
     frame = spec_timeline_data(trace)
     assert tuple(frame[frame["emitted"]]["token_id"]) == trace.token_ids
 
@@ -205,14 +205,14 @@ def test_the_stages_of_a_token_add_up_to_its_time() -> None:
     [(0.02, "1.50 times faster"), (0.06, "Slower here, 0.50"), (0.0301, "About as fast")],
 )
 def test_the_verdict_says_what_was_measured_and_adds_up(seconds: float, words: str) -> None:
-    found = make_comparison(seconds, 0.03)
-    said = verdict(found)
-    assert said.startswith(words) and "because" in said
-    emitted_a_round = len(found.speculative.token_ids) / len(found.speculative.rounds)
+    comparison = make_comparison(seconds, 0.03)
+    sentence = verdict(comparison)
+    assert sentence.startswith(words) and "because" in sentence
+    emitted_a_round = len(comparison.speculative.token_ids) / len(comparison.speculative.rounds)
     cost = emitted_a_round * seconds / 0.03
-    assert f"emits {emitted_a_round:.1f} tokens" in said
-    assert f"as long as {cost:.1f} tokens" in said
-    assert f"takes {cost / 2:.1f}, scoring" in said
+    assert f"emits {emitted_a_round:.1f} tokens" in sentence
+    assert f"as long as {cost:.1f} tokens" in sentence
+    assert f"takes {cost / 2:.1f}, scoring" in sentence
 
 
 def test_acceptance_by_position_is_drawn_as_counted() -> None:
@@ -220,8 +220,8 @@ def test_acceptance_by_position_is_drawn_as_counted() -> None:
     rates, figure = acceptance_by_position(trace.rounds), spec_positions(trace)
     assert list(trace_named(figure, "of drafted").y) == [rate.rate for rate in rates]
     assert list(trace_named(figure, "of reached").y) == [rate.rate_when_reached for rate in rates]
-    last, told = rates[-1], trace_named(figure, "of drafted").hovertext[-1]
-    assert told.endswith(f"{last.accepted} of {last.drafted} drafted, {last.reached} reached")
+    last, hover = rates[-1], trace_named(figure, "of drafted").hovertext[-1]
+    assert hover.endswith(f"{last.accepted} of {last.drafted} drafted, {last.reached} reached")
     assert last.drafted > last.reached
 
 
@@ -240,11 +240,11 @@ def test_both_ways_of_scoring_read_every_position_once() -> None:
     before = step.target_cache.before
     positions = list(range(before, before + len(step.drafted) + 1))
     for way, rows in (("multi_query", 1), ("batch_expansion", len(step.drafted) + 1)):
-        own = frame[frame["scoring"] == way]
-        assert own["sequence"].nunique() == rows
-        assert sorted(own[own["read"]]["position"]) == positions
+        of_way = frame[frame["scoring"] == way]
+        assert of_way["sequence"].nunique() == rows
+        assert sorted(of_way[of_way["read"]]["position"]) == positions
         # As vLLM feeds them: one token for every position, whichever the way.
-        assert len(own) == len(positions) and own["read"].all()
+        assert len(of_way) == len(positions) and of_way["read"].all()
     multi = frame[frame["scoring"] == "multi_query"]
     last = trace.rounds[0].token_ids[-1]
     assert list(multi["token_id"]) == [last, *(token.token_id for token in step.drafted)]
@@ -275,12 +275,12 @@ def test_every_metric_has_a_definition_and_a_source() -> None:
     assert set(plain["metric"]) < set(measured["metric"])
     assert (measured[["value", "definition", "source"]] != "").all(axis=None)
     value = dict(zip(measured["metric"], measured["value"], strict=True))
-    found = counts(trace.rounds)
-    assert value["accepted"] == str(found.accepted)
-    assert value["acceptance rate"] == f"{100 * found.accepted / found.drafted:.1f} %"
+    totals = counts(trace.rounds)
+    assert value["accepted"] == str(totals.accepted)
+    assert value["acceptance rate"] == f"{100 * totals.accepted / totals.drafted:.1f} %"
     assert value["speed-up"] == "1.50"
     # The prompt's forward is one, as in every other count of forwards.
-    assert value["target forwards"] == str(found.rounds + 1)
+    assert value["target forwards"] == str(totals.rounds + 1)
 
 
 def test_latencies_are_told_by_the_percentiles_that_the_runs_support() -> None:
@@ -306,10 +306,10 @@ def test_expectations_take_the_lengths_that_were_drafted(settings: dict[str, obj
     mean = sum(expected_tokens(rate, k) for k in lengths) / len(lengths)
     assert metric(trace, "expected tokens a round")[0] == f"{mean:.2f}"
     # A verification of 4 tokens, the only length measured, and what drafting took, by hand.
-    found = make_comparison(0.02, 0.03)
-    took = sum(k * found.costs.draft + found.costs.verify[0].seconds for k in lengths)
+    comparison = make_comparison(0.02, 0.03)
+    took = sum(k * comparison.costs.draft + comparison.costs.verify[0].seconds for k in lengths)
     expected = mean * len(lengths) * 0.03 / took
-    assert metric(trace, "expected speed-up", comparison=found)[0] == f"{expected:.2f}"
+    assert metric(trace, "expected speed-up", comparison=comparison)[0] == f"{expected:.2f}"
 
 
 def test_best_lengths_come_from_a_sweep_alone_and_never_lie_beyond_it() -> None:
@@ -378,17 +378,17 @@ def test_the_tables_hold_what_the_figures_draw() -> None:
 
 def test_both_ways_of_scoring_are_told_by_their_medians() -> None:
     trace = make_spec()
-    found = {
+    scored = {
         "multi_query": [timed(trace, 0.0, 0.002, 0.0), timed(trace, 0.0, 0.004, 0.0)],
         "batch_expansion": [timed(trace, 0.0, 0.006, 0.0)],
     }
     n = len(trace.rounds)
-    assert spec_scoring_data(found).values.tolist() == [
+    assert spec_scoring_data(scored).values.tolist() == [
         ["Multi-query", 2, 2 * n, 3.0, 2.0, 4.0],
         ["Batch expansion", 1, n, 6.0, 6.0, 6.0],
     ]
-    assert "2.0 times as long" in scoring_words(found).replace("\u00a0", " ")
-    nothing = {way: [timed(trace, 0.0, 0.0, 0.0)] for way in found}
+    assert "2.0 times as long" in scoring_words(scored).replace("\u00a0", " ")
+    nothing = {way: [timed(trace, 0.0, 0.0, 0.0)] for way in scored}
     assert scoring_words(nothing) == "Nothing was scored."
 
 
@@ -402,14 +402,14 @@ def parted(trace: Trace, factor: float) -> Trace:
         return tuple(c._replace(target_raw_prob=c.target_raw_prob * factor) for c in candidates)
 
     drafted = tuple(t._replace(candidates=scaled(t.candidates)) for t in step.drafted)
-    other = next(c for c in step.bonus.candidates if c.token_id != step.bonus.token_id)
+    candidate = next(c for c in step.bonus.candidates if c.token_id != step.bonus.token_id)
     bonus = step.bonus._replace(
-        token_id=other.token_id, text=other.text, candidates=scaled(step.bonus.candidates)
+        token_id=candidate.token_id, text=candidate.text, candidates=scaled(step.bonus.candidates)
     )
     changed = replace(step, drafted=drafted, bonus=bonus)
-    steps = tuple(changed if found is step else found for found in trace.steps)
+    steps = tuple(changed if item is step else item for item in trace.steps)
     ids = tuple(
-        token for found in steps if found is not trace.prompt_step for token in found.token_ids
+        token for item in steps if item is not trace.prompt_step for token in item.token_ids
     )
     return replace(trace, steps=steps, token_ids=ids)
 
@@ -417,12 +417,14 @@ def parted(trace: Trace, factor: float) -> Trace:
 def test_runs_that_part_are_excused_by_rounding_only_where_their_numbers_are_that_near() -> None:
     trace = make_spec(acceptance="exact")
     at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
-    said = same_rounds_words(trace, parted(trace, 1 + 1e-6))
+    sentence = same_rounds_words(trace, parted(trace, 1 + 1e-6))
     assert (
-        f"from round {at + 1} on" in said and "which explains it" in said and "up to 1e-06" in said
+        f"from round {at + 1} on" in sentence
+        and "which explains it" in sentence
+        and "up to 1e-06" in sentence
     )
-    said = same_rounds_words(trace, parted(trace, 1.1))
-    assert "up to 0.095 nats" in said and said.endswith("this should not happen.")
+    sentence = same_rounds_words(trace, parted(trace, 1.1))
+    assert "up to 0.095 nats" in sentence and sentence.endswith("this should not happen.")
     assert same_rounds_words(trace, trace) == "Both emitted the same tokens."
 
 
@@ -433,19 +435,19 @@ def test_greedy_runs_that_part_are_excused_only_where_the_two_tokens_are_all_but
     first, second = step.candidates[:2]
     changed = (*alone.token_ids[:2], second.token_id, *alone.token_ids[3:])
     gap = first.logit - second.logit
-    said = identity_words(replace(alone, token_ids=changed), alone)
+    sentence = identity_words(replace(alone, token_ids=changed), alone)
     assert (
         f"Token 3 differs: “{visible_token(second.text)}”, and “{visible_token(first.text)}”"
-        in said
+        in sentence
     )
-    assert f"{gap:.2g} apart" in said and "should not happen" in said
+    assert f"{gap:.2g} apart" in sentence and "should not happen" in sentence
     # The same with the two all but even.
     probs = (0.4, 0.4 * (1 - 1e-5), *step.stages[0].probs[2:])
     raw = step.stages[0]._replace(probs=probs)
     near = replace(step, stages=(raw, *step.stages[1:]))
     close = replace(alone, steps=tuple(near if s is step else s for s in alone.steps))
-    said = identity_words(replace(alone, token_ids=changed), close)
-    assert "1e-05 apart" in said and "which explains it" in said
+    sentence = identity_words(replace(alone, token_ids=changed), close)
+    assert "1e-05 apart" in sentence and "which explains it" in sentence
     short = replace(alone, token_ids=alone.token_ids[:4])
     assert "should not happen" in identity_words(short, alone)
     stopped = replace(short, finish_reason="cancelled")
@@ -466,17 +468,19 @@ def test_one_run_that_was_held_up_moves_neither_verdict_nor_bars() -> None:
 
 
 def test_every_timing_shows_its_spread_and_the_number_of_runs() -> None:
-    found = make_comparison(0.02, 0.03)._replace(
+    comparison = make_comparison(0.02, 0.03)._replace(
         speculative_token_seconds=(0.019, 0.02, 0.05), target_token_seconds=(0.03, 0.029, 0.034)
     )
-    assert "medians of 3 runs of each: 19.0 ms to 50.0 ms" in verdict(found).replace("\xa0", " ")
-    figure = spec_time(found.speculative, found)
+    assert "medians of 3 runs of each: 19.0 ms to 50.0 ms" in verdict(comparison).replace(
+        "\xa0", " "
+    )
+    figure = spec_time(comparison.speculative, comparison)
     whiskers = trace_named(figure, "fastest to slowest")
     assert list(whiskers.x) == pytest.approx([20, 30])
     assert list(whiskers.error_x.array) == pytest.approx([30, 4])
     assert list(whiskers.error_x.arrayminus) == pytest.approx([1, 1])
     assert figure.layout.xaxis.range[1] >= 50
-    single = found._replace(speculative_token_seconds=(0.02,), target_token_seconds=(0.03,))
+    single = comparison._replace(speculative_token_seconds=(0.02,), target_token_seconds=(0.03,))
     assert "spread is not known" in verdict(single)
 
 
@@ -487,8 +491,8 @@ def test_a_sweep_names_the_measured_best_and_where_the_prediction_is_wrong() -> 
         SweepPoint(6, 0.9, 1.5, 3.3, 0.5, (0.85, 1.0), 3),
     )
     figure = spec_sweep(SWEEP._replace(points=points), make_spec())
-    said = figure.layout.annotations[0].text.replace("<br>", " ").replace("\xa0", " ")
-    assert "measured: 4 (1.30 times" in said and "most at 6: 1.50 against 0.90" in said
+    sentence = figure.layout.annotations[0].text.replace("<br>", " ").replace("\xa0", " ")
+    assert "measured: 4 (1.30 times" in sentence and "most at 6: 1.50 against 0.90" in sentence
     whiskers = trace_named(figure, "measured").error_y
     assert list(whiskers.array) == pytest.approx([0.1, 0.1, 0.1])
     assert list(whiskers.arrayminus) == pytest.approx([0.1, 0.2, 0.05])

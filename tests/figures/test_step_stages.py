@@ -30,8 +30,8 @@ def rows_of(figure):
 def bars_of(figure, token_id):
     """A token's segments from above: row, low, share and colour."""
     drawn = trace_named(figure, "segments")
-    told = zip(drawn.customdata, drawn.y, drawn.base, drawn.x, drawn.marker.color, strict=True)
-    return [tuple(bar) for (_, token), *bar in told if token == token_id]
+    bars = zip(drawn.customdata, drawn.y, drawn.base, drawn.x, drawn.marker.color, strict=True)
+    return [tuple(bar) for (_, token), *bar in bars if token == token_id]
 
 
 def colors_of(figure, step):
@@ -109,13 +109,15 @@ def test_a_token_stands_at_one_place_of_the_order_in_all_rows():
     assert last[1:3] == pytest.approx(drawn[1:3])
     orders, gaps = [], []
     for row, low, share, _ in bars[step.token_id]:
-        places = {token: bar for token, own in bars.items() for bar in own if bar[0] == row}
+        places = {
+            token: bar for token, token_bars in bars.items() for bar in token_bars if bar[0] == row
+        }
         orders.append(sorted(places, key=lambda token: places[token][1]))
         # Other tokens stand between the candidate before and the chosen one.
         before = max(bar[1] + bar[2] for bar in places.values() if bar[1] < low)
         gaps.append((low - before) / share)
-    kept = orders[-1]
-    assert all([token for token in order if token in kept] == kept for order in orders)
+    remaining = orders[-1]
+    assert all([token for token in order if token in remaining] == remaining for order in orders)
     # Cuts leave the ratio to the chosen token as it is in the draw.
     assert gaps[-1] > 0 and gaps == pytest.approx([gaps[-1]] * len(gaps))
 
@@ -131,12 +133,12 @@ def test_a_colour_stays_with_its_token_and_the_ribbon_follows_the_chosen():
 
 def test_a_token_keeps_its_colour_in_every_figure_when_another_one_is_chosen():
     step = TRACE.token_steps[5]
-    other = next(c for c in step.candidates if c.token_id != step.token_id and c.prob > 0)
-    flipped = replace(step, token_id=other.token_id)
+    candidate = next(c for c in step.candidates if c.token_id != step.token_id and c.prob > 0)
+    flipped = replace(step, token_id=candidate.token_id)
     stages = colors_of(step_stages(step, TRACE), step)
     assert colors_of(step_stages(flipped, TRACE), flipped) == stages
-    for one in (step, flipped):
-        final = trace_named(candidate_bars(one, TRACE), "final")
+    for shown in (step, flipped):
+        final = trace_named(candidate_bars(shown, TRACE), "final")
         for (_, token), color in zip(final.customdata, final.marker.color, strict=True):
             assert stages[token] == color
 

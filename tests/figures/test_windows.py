@@ -56,16 +56,16 @@ def test_every_step_of_a_long_run_is_drawn_and_named(paper: Paper) -> None:
     for run, entry in stepped():
         for at in {0, entry.count // 2, entry.count - 1}:
             figure = drawn(entry, at, paper)
-            said = f"{figure.layout.title.text} {figure.layout.meta['subtitle']}"
+            words = f"{figure.layout.title.text} {figure.layout.meta['subtitle']}"
             if entry.name in ("heatmap", "prompt", "tree", "timeline"):
                 assert at in drawn_keys(figure), (run, entry.name, at)
                 first, last = figure.layout.meta["window"]
                 assert first <= at < last and last - first < entry.count, (run, entry.name)
                 assert f"-{nth(first)}-to-{last}" in figure.layout.meta["shown"][0]
                 window = f"{nth(first)} to {last} of {entry.count}"
-                assert window in said or not paper.printed, (run, entry.name)
+                assert window in words or not paper.printed, (run, entry.name)
             elif entry.name != "compared":
-                assert str(nth(at)) in said, (run, entry.name, at)
+                assert str(nth(at)) in words, (run, entry.name, at)
 
 
 def test_windows_one_after_the_other_leave_out_no_round() -> None:

@@ -1,4 +1,4 @@
-"""Every reader of what a stranger may have written: a row each; a later reader is one more row."""
+"""Table of all functions that read untrusted text or files, a row each."""
 
 from __future__ import annotations
 
@@ -225,8 +225,8 @@ FOREIGN = (
 
 
 CONFIGS = tuple(
-    json.dumps(json.loads(own)["config"]).encode()
-    for own in _of("beam", "greedy", "gumbel", "reasoning", "speculative")
+    json.dumps(json.loads(raw)["config"]).encode()
+    for raw in _of("beam", "greedy", "gumbel", "reasoning", "speculative")
 )
 RUNS = ("beam", "greedy", "gumbel", "prompt_lookup", "reasoning", "sampling", "speculative")
 CSV = b'question,answer\r\n"Add 1, and 2.",3\nWhat is 5 - 7?,-2\nHow much?,"1,234.50"\n'

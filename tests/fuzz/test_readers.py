@@ -58,13 +58,13 @@ def test_every_parser_has_a_row() -> None:
     """A file that parses JSON, CSV or YAML is one that a row of the table names."""
     modules = {reader.module for reader in READERS}
     assert all((ROOT / module).is_file() for module in modules)
-    found = {
+    parsers = {
         path.relative_to(ROOT).as_posix()
         for folder in ("core", "pages")
         for path in (ROOT / folder).rglob("*.py")
         if PARSERS.search(path.read_text(encoding="utf-8"))
     }
-    assert {path for path in found if not path.startswith(ELSEWHERE)} <= modules
+    assert {path for path in parsers if not path.startswith(ELSEWHERE)} <= modules
 
 
 def assert_one_sentence(said: str) -> None:

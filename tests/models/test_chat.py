@@ -100,7 +100,7 @@ def test_a_start_that_a_pasted_template_doubles_is_told() -> None:
     config = Greedy(max_new_tokens=1)
     trace = collect(model, model.render_chat(HELLO), config)
     assert trace.notes[0].words.startswith("The model reads '<s>' twice")
-    assert all(one.passed for one in check(trace, model))
+    assert all(outcome.passed for outcome in check(trace, model))
     apart = TransformersModel(model.hf_model, tokenizer, model_id="starts", isolate_templates=True)
     assert model.encode_chat(HELLO).count(1) == apart.encode_chat(HELLO).count(1) == 1
     for prompt in ("the fox", model.encode_chat(HELLO)):

@@ -65,7 +65,7 @@ def test_forced_marks_are_those_of_the_settings(model: TransformersModel) -> Non
     config = Reasoning(max_thinking_tokens=4, max_answer_tokens=4, ignore_end=1)
     trace = collect(model, "the fox had a hat", config)
     assert trace.text.startswith("<think>") and "</think>" in trace.text
-    assert [one.name for one in check(trace, model) if not one.passed] == []
+    assert [outcome.name for outcome in check(trace, model) if not outcome.passed] == []
 
 
 @pytest.mark.parametrize(("prompt", "moved"), [("the fox had", ""), ("the fox \n", " \n")])
@@ -77,7 +77,7 @@ def test_a_reference_is_scored_as_lm_eval_does(
     with torch.no_grad():
         logits = model.hf_model(torch.tensor([whole])).logits[0].double().log_softmax(-1)
     expected = sum(float(logits[at - 1, whole[at]]) for at in range(len(context), len(whole)))
-    found = score_reference(model, prompt, answer)
-    assert found is not None and found.tokens == len(whole) - len(context)
-    assert found.logprob == pytest.approx(expected, abs=1e-4)
+    scored = score_reference(model, prompt, answer)
+    assert scored is not None and scored.tokens == len(whole) - len(context)
+    assert scored.logprob == pytest.approx(expected, abs=1e-4)
     assert join_text(model, whole[len(context) :]) == moved + answer

@@ -57,12 +57,12 @@ def test_the_fused_step_is_used_behind_a_branch_a_reorder_and_a_rollback(model: 
 def test_a_run_is_the_cpus_and_generates(model: Any, on_cpu: Any, config: Any) -> None:
     trace = collect(model, PROMPT, config)
     assert trace.token_ids == collect(on_cpu, PROMPT, config).token_ids
-    assert all(one.passed for one in check(trace, model))
+    assert all(outcome.passed for outcome in check(trace, model))
 
 
 def test_bfloat16_runs_through_transformers() -> None:
-    own = random_model("llama").to("cuda", torch.bfloat16)
-    model = TransformersModel(own, tiny_tokenizer(), model_id="random llama")
+    weights = random_model("llama").to("cuda", torch.bfloat16)
+    model = TransformersModel(weights, tiny_tokenizer(), model_id="random llama")
     assert model._fused is None and model.supports_cache
     trace = collect(model, IDS[:8], Greedy(max_new_tokens=8))
-    assert trace.dtype == "bfloat16" and all(one.passed for one in check(trace))
+    assert trace.dtype == "bfloat16" and all(outcome.passed for outcome in check(trace))

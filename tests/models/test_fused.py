@@ -162,15 +162,15 @@ def test_one_token_has_a_way_of_its_own_that_one_thread_takes_at_a_time() -> Non
 def test_a_short_prompt_is_fused_and_gives_transformers_logits_at_every_position(
     model: TransformersModel, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[torch.Tensor] = []
+    pieces: list[torch.Tensor] = []
     assert model.supports_cache  # Found out through transformers.
     with monkeypatch.context() as patched:
         patched.setattr(model.hf_model, "forward", None)
-        context = model.start(IDS[:length], on_logits=lambda _, logits: found.append(logits))
+        context = model.start(IDS[:length], on_logits=lambda _, logits: pieces.append(logits))
         last = model.start(IDS[:length]).logits
     with torch.inference_mode():
         expected = model.hf_model(input_ids=torch.tensor([IDS[:length]])).logits[0]
-    torch.testing.assert_close(torch.cat(found), expected, rtol=0, atol=2e-5)
+    torch.testing.assert_close(torch.cat(pieces), expected, rtol=0, atol=2e-5)
     torch.testing.assert_close(last, expected[-1:], rtol=0, atol=2e-5)
     logits = context.extend([9])[0, -1]
     torch.testing.assert_close(logits, _expected(model, [*IDS[:length], 9]), rtol=0, atol=2e-5)

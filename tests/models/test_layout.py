@@ -55,6 +55,6 @@ def test_small_weights_and_other_dtypes_are_left_alone() -> None:
 
 
 def test_the_adapter_lays_out_only_when_it_may() -> None:
-    kept = random_language_model("llama", 600, lay_out_weights=False, **LARGE)
-    assert kept.hf_model.lm_head.weight.is_contiguous()
+    unchanged = random_language_model("llama", 600, lay_out_weights=False, **LARGE)
+    assert unchanged.hf_model.lm_head.weight.is_contiguous()
     assert not random_language_model("llama", 600, **LARGE).hf_model.lm_head.weight.is_contiguous()

@@ -40,15 +40,15 @@ def test_a_product_of_parts_is_the_whole_one(
     torch.manual_seed(0)
     row, matrix, bias = torch.randn(rows, width), torch.randn(width, 40), torch.randn(40)
     whole = (row.double() @ matrix.double()).float()
-    start, one, other = torch.randn(rows, 40), torch.empty(rows, 40), torch.empty(rows, 40)
-    for found, expected in (
+    start, first, second = torch.randn(rows, 40), torch.empty(rows, 40), torch.empty(rows, 40)
+    for result, expected in (
         (product(row, matrix), whole),
         (product(row, matrix, bias), whole + bias),
         (add_product(start, row, matrix, alpha=0.5), start + 0.5 * whole),
-        (add_product(one, row, matrix, beta=0, alpha=0.5, out=one), 0.5 * whole),
-        (add_product(bias, row, matrix, out=other), whole + bias),
+        (add_product(first, row, matrix, beta=0, alpha=0.5, out=first), 0.5 * whole),
+        (add_product(bias, row, matrix, out=second), whole + bias),
     ):
-        torch.testing.assert_close(found, expected, rtol=0, atol=2e-5)
+        torch.testing.assert_close(result, expected, rtol=0, atol=2e-5)
     assert threads == ([parts] * 5 if parts > 1 else [])
     assert add_product(start, row, matrix, out=start) is start
 
@@ -71,10 +71,10 @@ def test_a_fused_step_by_several_threads_gives_transformers_logits(
     model = random_language_model(kind.split()[0], **FUSED[kind])
     threads.clear()
     context = model.start(IDS[:2])
-    one = context.extend([IDS[2]])
+    single = context.extend([IDS[2]])
     assert threads
     several = context.extend(IDS[3:6])
     with torch.inference_mode():
         expected = model.hf_model(input_ids=torch.tensor([IDS[:6]])).logits[:, 2:]
-    found = torch.cat((one, several), dim=1)
-    torch.testing.assert_close(found, expected, rtol=0, atol=2e-5)
+    logits = torch.cat((single, several), dim=1)
+    torch.testing.assert_close(logits, expected, rtol=0, atol=2e-5)

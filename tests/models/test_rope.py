@@ -220,13 +220,13 @@ def test_a_run_says_at_which_token_its_cache_was_computed_anew(phi3: Transformer
 def test_a_failed_forward_at_the_switch_leaves_the_context_as_it_was(
     phi3: TransformersModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context, other = phi3.start(_prompt(32)), phi3.start(_prompt(32))
+    context, untouched = phi3.start(_prompt(32)), phi3.start(_prompt(32))
     with monkeypatch.context() as broken:
         broken.setattr(phi3.hf_model, "forward", _raise)
         with pytest.raises(MemoryError):
             context.extend([5])
     assert context.length == SWITCH
-    torch.testing.assert_close(context.extend([7]), other.extend([7]))
+    torch.testing.assert_close(context.extend([7]), untouched.extend([7]))
 
 
 def _raise(*_: Any, **__: Any) -> Iterator[None]:

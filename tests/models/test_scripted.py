@@ -14,7 +14,7 @@ THREE = ("<end>", "a", "b")
 
 
 def ring() -> ScriptedModel:
-    """After a comes b, after b the end or a."""
+    """Return a model in which `b` follows `a`, and the end or `a` follows `b`."""
     return ScriptedModel({(): [0, 1, 0], (1,): [0.1, 0, 0.9], (2,): [0.5, 0.5, 0]}, tokens=THREE)
 
 

@@ -47,18 +47,18 @@ def test_another_model_is_told_by_its_prompt() -> None:
     model = language_model(tiny_tokenizer(special_tokens=("<y>",)))
     assert model.think_marks is BY_PROMPT and BY_PROMPT.source == "prompt"
     problem = Problem("k", "12 + 30?", "42", system="Think.")
-    asked = model.encode(f"{BY_PROMPT.instruction}\n\n12 + 30?\n")
-    assert prompt_ids_of(model, problem, model.think_marks) == asked
+    ids = model.encode(f"{BY_PROMPT.instruction}\n\n12 + 30?\n")
+    assert prompt_ids_of(model, problem, model.think_marks) == ids
     assert prompt_ids_of(model, problem) == model.encode("12 + 30?\n")
 
 
 def test_a_template_asks_with_the_problem_s_system_prompt_or_the_instruction() -> None:
     problem = Problem("k", "12 + 30?", "42", system="Be good.")
     model = language_model(tiny_tokenizer(special_tokens=("<z>",)), QWEN)
-    asked = model.encode("system: Be good.\nuser: 12 + 30?\nassistant: ")
-    assert prompt_ids_of(model, problem, model.think_marks) == asked
-    told = model.encode(f"system: {BY_PROMPT.instruction}\nuser: 12 + 30?\nassistant: ")
-    assert prompt_ids_of(model, problem, BY_PROMPT) == told
+    with_system = model.encode("system: Be good.\nuser: 12 + 30?\nassistant: ")
+    assert prompt_ids_of(model, problem, model.think_marks) == with_system
+    with_instruction = model.encode(f"system: {BY_PROMPT.instruction}\nuser: 12 + 30?\nassistant: ")
+    assert prompt_ids_of(model, problem, BY_PROMPT) == with_instruction
 
 
 @pytest.mark.parametrize("special", [("<think>", "</think>"), ("<w>",)])

@@ -16,12 +16,12 @@ from core.models.threads import leave_a_processor
 def test_torch_leaves_one_processor(
     monkeypatch: pytest.MonkeyPatch, processors: int, before: int, after: int
 ) -> None:
-    told: list[int] = []
+    counts: list[int] = []
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
     monkeypatch.setattr(torch, "get_num_threads", lambda: before)
-    monkeypatch.setattr(torch, "set_num_threads", told.append)
+    monkeypatch.setattr(torch, "set_num_threads", counts.append)
     leave_a_processor.__wrapped__()
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     leave_a_processor.__wrapped__()
-    assert told == [after]
+    assert counts == [after]

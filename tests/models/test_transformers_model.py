@@ -111,8 +111,8 @@ def test_the_reference_of_sampling_follows_the_seed_alone() -> None:
     assert torch.equal(torch.get_rng_state(), before)
     torch.rand(3)
     assert model.reference_token_ids(PROMPT, config) == first
-    other = Sampling(max_new_tokens=12, seed=4, draw="multinomial")
-    assert model.reference_token_ids(PROMPT, other) != first
+    reseeded = Sampling(max_new_tokens=12, seed=4, draw="multinomial")
+    assert model.reference_token_ids(PROMPT, reseeded) != first
 
 
 def test_the_reference_samples_from_all_tokens_where_top_k_is_off() -> None:

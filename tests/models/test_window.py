@@ -57,11 +57,11 @@ def test_the_window_is_what_the_scaling_makes_of_the_positions(
 
 
 def test_gemma_3_lists_the_window_that_its_global_layers_are_scaled_to() -> None:
-    own = {
+    rope = {
         "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
         "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
     }
-    fields = {"max_position_embeddings": 131_072, "rope_parameters": own}
+    fields = {"max_position_embeddings": 131_072, "rope_parameters": rope}
     assert context_window(AutoConfig.for_model("gemma3_text", **fields)) == 131_072
 
 

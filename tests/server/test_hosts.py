@@ -135,11 +135,11 @@ def test_the_app_s_own_headers_are_replaced() -> None:
         headers = [(b"X-Frame-Options", b"ALLOWALL"), (b"content-type", b"text/html")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
 
-    found = dict(sent_by(SecurityHeaders(app), scope())[0]["headers"])
-    assert found[b"x-frame-options"] == b"DENY" and b"X-Frame-Options" not in found
-    assert found[b"x-content-type-options"] == b"nosniff"
-    assert found[b"referrer-policy"] == b"same-origin"
-    assert b"frame-ancestors 'none'" in found[b"content-security-policy"]
+    sent_headers = dict(sent_by(SecurityHeaders(app), scope())[0]["headers"])
+    assert sent_headers[b"x-frame-options"] == b"DENY" and b"X-Frame-Options" not in sent_headers
+    assert sent_headers[b"x-content-type-options"] == b"nosniff"
+    assert sent_headers[b"referrer-policy"] == b"same-origin"
+    assert b"frame-ancestors 'none'" in sent_headers[b"content-security-policy"]
     framed = dict(sent_by(SecurityHeaders(app, ["https://a.example"]), scope())[0]["headers"])
     assert b"x-frame-options" not in framed
     assert framed[b"content-security-policy"].endswith(b"frame-ancestors https://a.example")
@@ -152,6 +152,6 @@ def test_the_policy_names_the_page_s_own_websocket() -> None:
 def test_scripts_in_place_run_by_their_hash_alone() -> None:
     hashes = inline_scripts("<script src='a.js'></script><script>alert(1)</script>")
     assert hashes == ("'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='",)
-    found = policy("localhost", (), hashes)
-    assert f"script-src 'self' blob: {hashes[0]};" in found
-    assert "unsafe-eval" not in found and "script-src 'unsafe-inline'" not in found
+    header = policy("localhost", (), hashes)
+    assert f"script-src 'self' blob: {hashes[0]};" in header
+    assert "unsafe-eval" not in header and "script-src 'unsafe-inline'" not in header

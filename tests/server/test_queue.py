@@ -22,16 +22,16 @@ def test_two_sessions_take_turns_step_by_step() -> None:
                 order.append(name)
                 turn.pass_on()
 
-    one = Thread(target=work, args=("one", True), daemon=True)
+    first_thread = Thread(target=work, args=("one", True), daemon=True)
     two = Thread(target=work, args=("two", False), daemon=True)
-    one.start()
+    first_thread.start()
     while queue.waiting < 1:
         sleep(0.001)
     two.start()
     while queue.waiting < 2:
         sleep(0.001)
     both_in.set()
-    one.join(SECONDS)
+    first_thread.join(SECONDS)
     two.join(SECONDS)
     assert order[:2] == ["one", "two"] and sorted(order) == ["one"] * 3 + ["two"] * 3
 

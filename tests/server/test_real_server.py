@@ -47,18 +47,18 @@ class Outside:
     def _count(self) -> None:
         while True:
             try:
-                found, _ = self.socket.accept()
+                connection, _ = self.socket.accept()
             except OSError:
                 return
-            with found:
-                self.asked.append(found.recv(200))
+            with connection:
+                self.asked.append(connection.recv(200))
 
 
 @pytest.fixture(scope="module")
 def outside() -> Iterator[Outside]:
-    found = Outside()
-    with closing(found.socket):
-        yield found
+    server = Outside()
+    with closing(server.socket):
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def own(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[
 def shared(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[str]:
     """An app that is shared on every address, with all that an operator may set.
 
-    Its sessions end a second after their tab.
+    A session ends one second after its tab is closed.
     """
     environment = {
         "DECODING_EXPLORER_HOSTS": "explorer.example.org",
@@ -124,9 +124,9 @@ def messages_of(connection: ClientConnection, page: str = "") -> Iterator[Forwar
     """Run a page; what the browser is told."""
     rerun(connection, page_name=page)
     while True:
-        told = ForwardMsg()
-        told.ParseFromString(bytes(connection.recv(20)))  # type: ignore[arg-type]
-        yield told
+        message = ForwardMsg()
+        message.ParseFromString(bytes(connection.recv(20)))  # type: ignore[arg-type]
+        yield message
 
 
 def rerun(connection: ClientConnection, button: str = "", **asked: str) -> None:
@@ -250,8 +250,8 @@ def test_uploads_are_bounded(own: str) -> None:
         statuses = [upload(own, session, size) for _ in range(fitting + 3)]
         assert statuses == [204] * fitting + [202] * 3
         # Another one isn't concerned.
-        with dial(own) as other:
-            other_session = session_of(other)
+        with dial(own) as second:
+            other_session = session_of(second)
             assert upload(own, other_session, size) == 204
         assert upload(own, session, 1, "x" * MEGABYTE * 5) == 202
     assert upload(own, session, 1) == 400
@@ -280,8 +280,8 @@ def test_the_app_never_looks_for_its_address_outside(own: str, outside: Outside)
 
 
 def test_the_endpoint_answers_beside_the_pages(own: str) -> None:
-    found = ask(own, "/v1/models")
-    assert '"embedded:target"' in found.text  # type: ignore[attr-defined]
+    answer = ask(own, "/v1/models")
+    assert '"embedded:target"' in answer.text  # type: ignore[attr-defined]
     body = {"model": "embedded:target", "prompt": "Once upon a time", "max_tokens": 3}
     # The first request imports torch and loads the model.
     made = httpx2.post(f"http://{own}/v1/completions", json=body, timeout=120).json()
@@ -323,48 +323,51 @@ class FirstPage(NamedTuple):
 
 def first_page(told: Iterator[ForwardMsg]) -> FirstPage:
     """Take in the first run."""
-    found = FirstPage("", {}, [], [])
+    page = FirstPage("", {}, [], [])
     for message in itertools.takewhile(lambda message: not finished(message), told):
-        found.fragments.extend(filter(None, [message.delta.fragment_id]))
-        found.buttons.extend(filter(None, [message.delta.new_element.button.id]))
+        page.fragments.extend(filter(None, [message.delta.fragment_id]))
+        page.buttons.extend(filter(None, [message.delta.new_element.button.id]))
         if message.HasField("navigation"):
             told_pages = message.navigation
-            others = {one.url_pathname: one.page_script_hash for one in told_pages.app_pages}
-            found = found._replace(hash=told_pages.page_script_hash, others=others)
-    return found
+            others = {
+                app_page.url_pathname: app_page.page_script_hash
+                for app_page in told_pages.app_pages
+            }
+            page = page._replace(hash=told_pages.page_script_hash, others=others)
+    return page
 
 
 def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> None:
     """The browser empties the page where a part of another one is answered."""
     with dial(own) as connection:
-        told = messages_of(connection)
-        page, others, fragments, buttons = first_page(told)
+        messages = messages_of(connection)
+        page, others, fragments, buttons = first_page(messages)
         rerun(connection, buttons[0], page_script_hash=others["beam"])
         rerun(connection, page_script_hash=page, fragment_id=fragments[-1])
-        assert begun(told).page_script_hash == others["beam"]
-        next(message for message in told if finished(message))
+        assert begun(messages).page_script_hash == others["beam"]
+        next(message for message in messages if finished(message))
         time.sleep(0.3)
         rerun(connection, page_script_hash=others["inside"])
-        assert begun(told).page_script_hash != page
+        assert begun(messages).page_script_hash != page
         # Going back to it is answered.
         rerun(connection, page_script_hash=page)
-        assert begun(told).page_script_hash == page
+        assert begun(messages).page_script_hash == page
 
 
 def test_a_menu_that_closes_on_the_way_to_another_page_brings_nobody_back(own: str) -> None:
     """Example: the export menu, when the next click is on the navigation."""
     with dial(own) as connection:
-        told = messages_of(connection)
-        page, others, _, buttons = first_page(told)
+        messages = messages_of(connection)
+        page, others, _, buttons = first_page(messages)
         rerun(connection, buttons[-1], page_script_hash=page)
-        assert begun(told).page_script_hash == page
+        assert begun(messages).page_script_hash == page
         rerun(connection, page_script_hash=others["beam"])
         rerun(connection, buttons[-1], page_script_hash=page)
-        assert begun(told).page_script_hash == others["beam"]
-        left = itertools.takewhile(lambda message: not finished(message), told)
+        assert begun(messages).page_script_hash == others["beam"]
+        left = itertools.takewhile(lambda message: not finished(message), messages)
         assert not [message for message in left if message.HasField("new_session")]
         rerun(connection, page_script_hash=page)
-        assert begun(told).page_script_hash == page
+        assert begun(messages).page_script_hash == page
 
 
 @pytest.mark.parametrize(

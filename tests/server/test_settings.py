@@ -18,7 +18,7 @@ def test_nothing_is_set_by_default() -> None:
 
 
 def test_lists_are_separated_by_commas() -> None:
-    found = settings(
+    read = settings(
         {
             "DECODING_EXPLORER_HOSTS": "Explorer.Example.org, *.school.example,, [fe80::1]",
             "DECODING_EXPLORER_FRAMES": "https://blog.example.org/, http://localhost:8000",
@@ -28,11 +28,11 @@ def test_lists_are_separated_by_commas() -> None:
             "DECODING_EXPLORER_API_KEYS": "first-key-of-many-letters,second-key-of-many-letters",
         }
     )
-    assert found.hosts == ("explorer.example.org", "*.school.example", "fe80::1")
-    assert found.frames == ("https://blog.example.org", "http://localhost:8000")
-    assert found.models == {"Qwen/Qwen3-0.6B": "Qwen/Qwen3-0.6B", "my model": "/srv/models/mine"}
-    assert found.metrics and not found.api
-    assert found.api_keys == ("first-key-of-many-letters", "second-key-of-many-letters")
+    assert read.hosts == ("explorer.example.org", "*.school.example", "fe80::1")
+    assert read.frames == ("https://blog.example.org", "http://localhost:8000")
+    assert read.models == {"Qwen/Qwen3-0.6B": "Qwen/Qwen3-0.6B", "my model": "/srv/models/mine"}
+    assert read.metrics and not read.api
+    assert read.api_keys == ("first-key-of-many-letters", "second-key-of-many-letters")
 
 
 def test_an_error_never_says_a_key() -> None:
@@ -72,4 +72,4 @@ def test_a_wrong_setting_is_named(name: str, value: str) -> None:
 
 def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs/security.md").read_text(encoding="utf-8")
-    assert all(variable(one.name) in text for one in fields(Settings))
+    assert all(variable(row.name) in text for row in fields(Settings))

@@ -115,12 +115,12 @@ def test_logits_come_back_with_this_process_s_tokens(workers, model) -> None:
 
 
 def test_a_model_whose_files_have_changed_is_not_taken_for_the_other_one(workers, model) -> None:
-    other = core.load_model(WHERE)
-    share(other, ModelReference(WHERE, other.model_id, revision="another"))
+    changed_model = core.load_model(WHERE)
+    share(changed_model, ModelReference(WHERE, changed_model.model_id, revision="another"))
     with pytest.raises(ModelError, match="have changed"):
-        run(workers, collect, other, "Once", core.Greedy(max_new_tokens=2))
-    share(other, ModelReference(WHERE, other.model_id, revision=model.revision))
-    assert run(workers, collect, other, "Once", core.Greedy(max_new_tokens=2)).token_ids
+        run(workers, collect, changed_model, "Once", core.Greedy(max_new_tokens=2))
+    share(changed_model, ModelReference(WHERE, changed_model.model_id, revision=model.revision))
+    assert run(workers, collect, changed_model, "Once", core.Greedy(max_new_tokens=2)).token_ids
 
 
 def test_stop_ends_the_run_and_its_steps_stay(workers, model) -> None:

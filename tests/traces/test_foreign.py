@@ -56,14 +56,14 @@ def read(body: Any) -> Any:
                 }
             ],
         },
-        _choice(*({"token": one, "prob": p, "top_probs": POST} for one, p in PAIR)),
+        _choice(*({"token": text, "prob": p, "top_probs": POST} for text, p in PAIR)),
         {"model": "m", "message": {"content": " ac"}, "done": True, "logprobs": [ENTRY, BEYOND]},
         {"model": "m", "response": " ac", "done": True, "logprobs": [ENTRY, BEYOND]},
         {"model": "m", "content": " ac", "stop": True, "completion_probabilities": [ENTRY, BEYOND]},
         {
             "model": "m",
             "completion_probabilities": [
-                {"token": one, "prob": p, "top_probs": POST} for one, p in PAIR
+                {"token": text, "prob": p, "top_probs": POST} for text, p in PAIR
             ],
         },
         {"model": "m", "meta_info": META},
@@ -81,31 +81,31 @@ def read(body: Any) -> Any:
     ],
 )
 def test_every_shape_gives_ranks_and_what_is_left(body: Any) -> None:
-    found = read(body)
-    inside, beyond = found.tokens
-    assert found.model == "m"
+    answer = read(body)
+    inside, beyond = answer.tokens
+    assert answer.model == "m"
     assert (inside.text, inside.rank, beyond.rank) == (" a", 1, None)
     assert inside.tail_mass == pytest.approx(0.25)
-    assert "The rank of 1 of 2 tokens is not known" in found.unknown[1]
+    assert "The rank of 1 of 2 tokens is not known" in answer.unknown[1]
 
 
 def test_a_token_that_is_named_because_it_came_out_has_no_rank() -> None:
     """vLLM puts it first among the most probable, and leaves the last of these out."""
     named = [{"token": "z", "logprob": log(0.01)}, {"token": "a", "logprob": log(0.5)}]
-    found = read({"choices": [{"logprobs": {"content": [{**named[0], "top_logprobs": named}]}}]})
-    (token,) = found.tokens
+    answer = read({"choices": [{"logprobs": {"content": [{**named[0], "top_logprobs": named}]}}]})
+    (token,) = answer.tokens
     assert [text for text, _ in token.top] == ["a", "z"]
     assert (token.rank, token.least_rank) == (None, 2)
     certain = [named[0], {"token": "a", "logprob": log(0.985)}]
-    found = read({"choices": [{"logprobs": {"content": [{**named[0], "top_logprobs": certain}]}}]})
-    assert found.tokens[0].rank == 2
+    answer = read({"choices": [{"logprobs": {"content": [{**named[0], "top_logprobs": certain}]}}]})
+    assert answer.tokens[0].rank == 2
 
 
 def test_the_logarithm_of_0_may_be_the_lowest_number_and_of_choices_the_first_is_read() -> None:
     entry = {**ENTRY, "top_logprobs": [{"token": "x", "logprob": -3.4028234663852886e38}]}
-    found = read({"choices": [{"logprobs": {"content": [entry]}}] * 2})
-    assert found.tokens[0].tail_mass == 1.0
-    assert "Of its 2 choices the first" in found.unknown[0]
+    answer = read({"choices": [{"logprobs": {"content": [entry]}}] * 2})
+    assert answer.tokens[0].tail_mass == 1.0
+    assert "Of its 2 choices the first" in answer.unknown[0]
     assert read(_choice({"token": "a", "prob": 0})).tokens[0].probability == 0
     lowest = json.dumps(_choice({"token": "a", "logprob": 5})).replace("5", "-" + "9" * 400)
     assert read_foreign(lowest).tokens[0].probability == 0
@@ -117,8 +117,8 @@ def _part(raw: bytes, **others: Any) -> Any:
 
 def test_a_character_in_parts_is_drawn_once_its_bytes_are_whole() -> None:
     first, last = FOX[:3], FOX[3:]
-    other = _part(b"\x8b")
-    chat = read(_choice(_part(first), _part(last, top_logprobs=[_part(last), other])))
+    alternative = _part(b"\x8b")
+    chat = read(_choice(_part(first), _part(last, top_logprobs=[_part(last), alternative])))
     assert [(token.text, token.added) for token in chat.tokens] == [
         ("<F0><9F><A6>", ""),
         ("<8A>", "\N{FOX FACE}"),
@@ -126,8 +126,8 @@ def test_a_character_in_parts_is_drawn_once_its_bytes_are_whole() -> None:
     assert {text for text, _ in chat.tokens[1].top} == {"<8A>", "<8B>"}
     spelled = [r"bytes:\xf0\x9f\xa6", r"bytes:\x8a", r"\x8a"]
     legacy = {"tokens": spelled, "token_logprobs": [-1.0] * 3}
-    found = read({"choices": [{"logprobs": legacy}]}).tokens
-    assert "".join(token.added for token in found) == "\N{FOX FACE}" + r"\x8a"
+    tokens = read({"choices": [{"logprobs": legacy}]}).tokens
+    assert "".join(token.added for token in tokens) == "\N{FOX FACE}" + r"\x8a"
     # Bytes that are none are left out.
     for wrong in (None, [], [256], [True], ["a"]):
         assert read(_choice({"token": "b", "logprob": -1, "bytes": wrong})).tokens[0].text == "b"
@@ -176,15 +176,15 @@ def test_a_stream_is_split_at_line_breaks_alone() -> None:
 def test_of_answers_to_several_prompts_the_first_is_drawn() -> None:
     llama = {"stop": True, "completion_probabilities": [ENTRY]}
     for bodies in ([llama] * 3, [{"meta_info": {**META, "id": str(at)}} for at in range(3)]):
-        found = read(bodies)
-        assert found.tokens[0].text == " a" and len(found.tokens) < 3
-        assert "Of its 3 choices the first" in found.unknown[0]
+        answer = read(bodies)
+        assert answer.tokens[0].text == " a" and len(answer.tokens) < 3
+        assert "Of its 3 choices the first" in answer.unknown[0]
 
 
 def test_llamacpps_older_probabilities_name_the_token_that_came_out_by_its_text() -> None:
     probs = [{"tok_str": "b", "prob": 0.6}, {"tok_str": " a", "prob": 0.4}]
-    found = read({"completion_probabilities": [{"content": " a", "probs": probs}]})
-    (token,) = found.tokens
+    answer = read({"completion_probabilities": [{"content": " a", "probs": probs}]})
+    (token,) = answer.tokens
     assert (token.text, token.least_rank) == (" a", 2)
     assert token.probability == pytest.approx(0.4)
 

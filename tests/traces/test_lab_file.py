@@ -44,15 +44,15 @@ def plain(example: LabExample) -> Any:
 )
 def test_a_step_comes_back(made) -> None:
     example = make_lab(**made)
-    found = read_any(lab_bytes(example))
-    assert found.step.trace == example.step.trace and found.step.order == example.step.order
-    assert found.step.skipped == example.step.skipped
-    assert read_any(lab_bytes(found)) == found
+    read = read_any(lab_bytes(example))
+    assert read.step.trace == example.step.trace and read.step.order == example.step.order
+    assert read.step.skipped == example.step.skipped
+    assert read_any(lab_bytes(read)) == read
 
 
 def test_what_was_not_worked_out_may_be_missing(stored) -> None:
-    found = read_any(lab_bytes(LabExample(stored.index, stored.step)))
-    assert (found.flips, found.rolls, found.sweep, found.continuations) == ((), None, None, None)
+    read = read_any(lab_bytes(LabExample(stored.index, stored.step)))
+    assert (read.flips, read.rolls, read.sweep, read.continuations) == ((), None, None, None)
 
 
 def test_a_run_s_file_is_read_by_the_same_call() -> None:

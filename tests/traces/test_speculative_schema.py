@@ -23,12 +23,12 @@ CONFIGS = {
 def runs() -> dict[str, Trace]:
     model, draft = random_language_model("llama"), random_language_model("llama", seed=1)
     model.eos_ids = frozenset()
-    found = {}
+    traces = {}
     for name, config in CONFIGS.items():
         second = draft if config.drafter == "model" else None
         run = collect(model, "the fox, the hat", config, draft=second)
-        found[name] = run.with_checks(tuple(check(run)))
-    return found
+        traces[name] = run.with_checks(tuple(check(run)))
+    return traces
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ def grown_tree() -> RunTree:
     tree = RunTree.of(first)
     for parent, at in ((0, 2), (0, 5), (1, 6)):
         trace = tree.branches[parent].trace
-        other = trace.token_steps[at].candidates[1].token_id
-        tree = tree.grown(parent, at, branch(model, trace, at, [other]))
+        token_id = trace.token_steps[at].candidates[1].token_id
+        tree = tree.grown(parent, at, branch(model, trace, at, [token_id]))
     return tree
 
 

@@ -19,17 +19,17 @@ def answer_of(text: str) -> int:
 
 def split(document: str) -> tuple[str, str, str]:
     """The question, the thinking and what follows it."""
-    question, rest = document.split("\n")
-    if THINK not in rest:
-        return question, "", rest
-    thinking, answer = rest.removeprefix(THINK).split(END_THINK)
+    question, reply = document.split("\n")
+    if THINK not in reply:
+        return question, "", reply
+    thinking, answer = reply.removeprefix(THINK).split(END_THINK)
     return question, thinking, answer
 
 
 def slips(thinking: str) -> int:
     """Return the number of wrong results in a thinking text without a "Wait" after them."""
-    kept = re.sub(r"\d+ [-+*/] \d+ = \d+\. Wait, ", "", thinking)
-    return sum(not holds(*one) for one in sums(kept))
+    corrected = re.sub(r"\d+ [-+*/] \d+ = \d+\. Wait, ", "", thinking)
+    return sum(not holds(*equation) for equation in sums(corrected))
 
 
 @pytest.mark.parametrize("steps", range(1, 9))
@@ -67,11 +67,11 @@ def test_a_wrong_result_that_is_put_right_is_not_learned() -> None:
     mended = 0
     for _ in range(COUNT):
         document = arithmetic.plain(rng)
-        for found in re.finditer(r"(\d+ [-+*/] \d+) = (\d+)\. Wait, \1 = (\d+)\.", whole(document)):
-            if found[2] != found[3]:
+        for match in re.finditer(r"(\d+ [-+*/] \d+) = (\d+)\. Wait, \1 = (\d+)\.", whole(document)):
+            if match[2] != match[3]:
                 mended += 1
-                assert holds(*sums(found[0])[1])
-                assert f"{found[1]} = ~. Wait, {found[1]} = {found[3]}." in learned(document)
+                assert holds(*sums(match[0])[1])
+                assert f"{match[1]} = ~. Wait, {match[1]} = {match[3]}." in learned(document)
     assert 0.01 < mended / COUNT < 0.06
 
 

@@ -90,7 +90,7 @@ def test_a_system_prompt_in_other_words_than_the_text_s_is_obeyed(
     some = {"systems": read("systems")[:: 1 if ALL else 2]}
     monkeypatch.setattr(handwritten, "read", lambda name: some.get(name) or read(name))
     measures = forms.measure_forms(load_subject(MODELS, 1, 200))
-    assert len(measures) == 6 and [one for one in measures if not one.reached] == []
+    assert len(measures) == 6 and [measure for measure in measures if not measure.reached] == []
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_a_system_prompt_in_other_words_than_the_text_s_is_obeyed(
     ],
 )
 def test_a_question_in_any_words_is_answered(question: str, reply: str) -> None:
-    [found] = replies(load_subject(MODELS, 1, 100), [question], 60)
-    assert said(found).startswith(reply)
+    [written] = replies(load_subject(MODELS, 1, 100), [question], 60)
+    assert said(written).startswith(reply)
 
 
 def test_the_measures_say_that_every_goal_is_reached() -> None:
-    assert not [one.name for one in read_measures(MODELS) if one.reached is False]
+    assert not [measure.name for measure in read_measures(MODELS) if measure.reached is False]
 
 
 def test_every_card_is_what_its_settings_and_the_stored_measures_give() -> None:

@@ -13,10 +13,10 @@ COUNT = 3000
 
 def test_no_question_is_unfilled_or_kept_for_the_evaluation() -> None:
     rng = random.Random(1)
-    kept = {question.lower() for question, _ in facts.held_out()}
+    held_out = {question.lower() for question, _ in facts.held_out()}
     for _ in range(COUNT):
         question, sentence, bare = fact_questions.ask(rng)
-        assert question.lower() not in kept
+        assert question.lower() not in held_out
         assert not re.search(r"[{}@#\0]", question), question
         assert sentence.endswith((".", '".')) and bare.endswith(".")
         assert bare[0].isupper() or bare[0].isdigit()

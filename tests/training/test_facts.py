@@ -9,7 +9,7 @@ def test_no_question_has_two_answers() -> None:
     for fact in FACTS:
         for pattern in (*fact.category.asks.splitlines(), *fact.category.held.splitlines()):
             answers[fact.fill(pattern)].add(fact.answer)
-    assert not {question: given for question, given in answers.items() if len(given) > 1}
+    assert not {question: replies for question, replies in answers.items() if len(replies) > 1}
 
 
 def test_held_out_questions_are_two_for_each_fact_and_always_the_same() -> None:

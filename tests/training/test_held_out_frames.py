@@ -18,16 +18,16 @@ def test_a_frame_hides_numbers_names_and_things() -> None:
 
 
 def test_a_leak_is_found_whatever_its_numbers_and_names() -> None:
-    asked = "Grandma baked 99 muffins and the children ate 8 of them. How many muffins remain?"
-    [(question, _)] = overlap.leaks([asked, "How many apples are left?"])
+    leaked = "Grandma baked 99 muffins and the children ate 8 of them. How many muffins remain?"
+    [(question, _)] = overlap.leaks([leaked, "How many apples are left?"])
     assert question.startswith("Grandma baked 24 muffins")
 
 
 def test_no_held_out_frame_is_asked_by_a_generator() -> None:
     rng = random.Random(1)
-    asked = [sums.make_question(rng)[0] for _ in range(6 * COUNT)]
-    asked += [fact_questions.ask(rng)[0] for _ in range(4 * COUNT)]
-    asked += [talk.make(rng)[0] for _ in range(4 * COUNT)]
-    asked += [whole(lists.chat(rng)[-2].parts) for _ in range(COUNT)]
-    asked += [whole(stories.chat(rng)[-2].parts) for _ in range(COUNT // 2)]
-    assert not overlap.leaks(asked)
+    questions = [sums.make_question(rng)[0] for _ in range(6 * COUNT)]
+    questions += [fact_questions.ask(rng)[0] for _ in range(4 * COUNT)]
+    questions += [talk.make(rng)[0] for _ in range(4 * COUNT)]
+    questions += [whole(lists.chat(rng)[-2].parts) for _ in range(COUNT)]
+    questions += [whole(stories.chat(rng)[-2].parts) for _ in range(COUNT // 2)]
+    assert not overlap.leaks(questions)

@@ -21,20 +21,22 @@ DOCUMENTS = cases(20_000, 4_000)
 
 
 def draw(seed: int, count: int) -> list[str]:
-    return [whole(one) for one in itertools.islice(mix.documents(random.Random(seed)), count)]
+    return [
+        whole(document) for document in itertools.islice(mix.documents(random.Random(seed)), count)
+    ]
 
 
 def test_a_seed_fixes_the_documents() -> None:
-    first, again, other = (draw(seed, 300) for seed in (3, 3, 4))
+    first, again, reseeded = (draw(seed, 300) for seed in (3, 3, 4))
     assert first == again
-    assert first != other
+    assert first != reseeded
 
 
 def test_nothing_held_out_appears() -> None:
     texts = draw(5, DOCUMENTS)
-    asked = {question for question, _ in facts.held_out()}
+    held_out = {question for question, _ in facts.held_out()}
     for text in texts:
-        assert asked.isdisjoint(
+        assert held_out.isdisjoint(
             re.split(rf"Question: |\n|{re.escape(USER)}|{re.escape(END_OF_TURN)}", text)
         )
         for key in problem_keys(text):
@@ -47,13 +49,13 @@ def problem_keys(text: str) -> list[str]:
     spoken = {"plus": "+", "minus": "-", "times": "*", "divided by": "/"}
     keys = []
     text = re.sub(rf"{THINK}.*?{END_THINK}|{CALL}.*?{END_RESULT}", "", text)
-    for found in re.findall(
+    for expression in re.findall(
         r"(?:What is|Compute|^|>)\s?([\d(][\d()+*/ -]* [\d()+*/ -]*\d\)?)", text
     ):
-        keys.append(re.sub(r"[ ()]", "", found))
-    for first, rest in re.findall(r"(?:Start with|Take) (\d+)[,.](.*?)What", text):
-        orders = re.findall(r"(add|subtract|multiply by|divide by) (\d+)", rest.lower())
-        others = re.sub(r"(?:add|subtract|multiply by|divide by) \d+|then", "", rest.lower())
+        keys.append(re.sub(r"[ ()]", "", expression))
+    for first, remainder in re.findall(r"(?:Start with|Take) (\d+)[,.](.*?)What", text):
+        orders = re.findall(r"(add|subtract|multiply by|divide by) (\d+)", remainder.lower())
+        others = re.sub(r"(?:add|subtract|multiply by|divide by) \d+|then", "", remainder.lower())
         # A sum in other words than these is kept apart where it is drawn (`expressions`).
         if orders and not re.search(r"[a-z]", others):
             keys.append(first + "".join(words[verb] + number for verb, number in orders))

@@ -16,14 +16,16 @@ def test_every_form_is_asked_for_in_many_wordings_of_which_none_is_held_out() ->
     held = ("Reply using a single word.", "Just the answer, nothing else.",
             "write everything in uppercase", "Put every item on its own line!")  # fmt: skip
     assert all(map(orders.is_kept, held)) and not orders.is_kept("Answer in capital letters.")
-    shapes = {overlap.frame(one.rstrip("!.")) for one in held}
+    shapes = {overlap.frame(text.rstrip("!.")) for text in held}
     assert set(words_orders.COMPOSED) == set(words_orders.WORDINGS)
     for way in words_orders.WORDINGS:
         rng = random.Random(way)
         texts = [orders.system(rng, way) for _ in range(COUNT)]
-        assert not [one for one in texts if re.search(r"[{}\[\]|]|  | [.,]", one)], way
-        assert len({one.lower().strip(".") for one in texts}) > (100 if way == "none" else 150), way
-        assert not [one for one in texts if overlap.frame(one.rstrip(".")) in shapes], way
+        assert not [text for text in texts if re.search(r"[{}\[\]|]|  | [.,]", text)], way
+        assert len({text.lower().strip(".") for text in texts}) > (100 if way == "none" else 150), (
+            way
+        )
+        assert not [text for text in texts if overlap.frame(text.rstrip(".")) in shapes], way
 
 
 @pytest.mark.parametrize("family", [talk, lists, stories], ids=["talk", "lists", "stories"])

@@ -58,8 +58,8 @@ def test_a_chat_gets_the_story_it_asks_for() -> None:
         match = re.search(r"about an? (?:(\w+) )?(\w+) named (\w+)[.?!]?$", question, re.I)
         if match:
             named += 1
-            told = answer.lower()
-            assert all(word.lower() in told for word in match.groups() if word), (question, answer)
+            story = answer.lower()
+            assert all(word.lower() in story for word in match.groups() if word), (question, answer)
     assert named > 120
 
 

@@ -59,7 +59,11 @@ def test_drawn_sums_are_right_varied_and_not_kept_for_the_evaluation() -> None:
     assert sum(result != int(result) for result in results) > 0.05 * COUNT
     assert sum(result > 199 for result in results) > 0.15 * COUNT
     assert (
-        sum(("(" in one) or (len(set("+-") & set(one)) > 0 and "*" in one) for one in drawn) > 300
+        sum(
+            ("(" in drawn_sum) or (len(set("+-") & set(drawn_sum)) > 0 and "*" in drawn_sum)
+            for drawn_sum in drawn
+        )
+        > 300
     )
 
 
@@ -78,8 +82,10 @@ def test_the_steps_of_a_question_are_right_and_end_at_its_answer() -> None:
 
 def test_no_pattern_is_left_unfilled() -> None:
     rng = random.Random(5)
-    asked = [sums.make_question(rng)[0] for _ in range(COUNT)]
-    assert not [one for one in asked if re.search(r"[{}\[\]|@]|  |[A-Z]{4,} [a-z]", one)]
+    questions = [sums.make_question(rng)[0] for _ in range(COUNT)]
+    assert not [
+        question for question in questions if re.search(r"[{}\[\]|@]|  |[A-Z]{4,} [a-z]", question)
+    ]
 
 
 def test_a_system_prompt_decides_about_the_form_of_a_sum(

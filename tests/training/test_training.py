@@ -66,8 +66,8 @@ def test_a_training_may_begin_with_stored_weights_and_tells_of_their_own_trainin
         assert torch.equal(begun[name], weight)
     earlier = json.loads((stored / "training.json").read_text(encoding="utf-8"))
     assert train.before(stored)[-1]["tokens"] == earlier["tokens"]
-    told = history(train.before(stored))
-    assert told.endswith(f"{earlier['tokens']:,} tokens in {earlier['minutes']} minutes")
+    words = history(train.before(stored))
+    assert words.endswith(f"{earlier['tokens']:,} tokens in {earlier['minutes']} minutes")
 
 
 def test_the_mean_of_two_trainings_is_stored_and_told(tmp_path: Path) -> None:
@@ -81,9 +81,11 @@ def test_the_mean_of_two_trainings_is_stored_and_told(tmp_path: Path) -> None:
     mean = AutoModelForCausalLM.from_pretrained(tmp_path / "mean").state_dict()
     for name, weight in AutoModelForCausalLM.from_pretrained(first).state_dict().items():
         assert torch.allclose(mean[name], weight + 0.25, atol=2e-3)
-    told = json.loads((tmp_path / "mean" / "training.json").read_text(encoding="utf-8"))
-    assert told["averaged"] and told["stored_loss"] > 0
-    assert history([], told["averaged"]).endswith("the mean of these weights and those before")
+    stored_facts = json.loads((tmp_path / "mean" / "training.json").read_text(encoding="utf-8"))
+    assert stored_facts["averaged"] and stored_facts["stored_loss"] > 0
+    assert history([], stored_facts["averaged"]).endswith(
+        "the mean of these weights and those before"
+    )
 
 
 @pytest.mark.slow

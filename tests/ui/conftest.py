@@ -39,8 +39,8 @@ def what_takes_long_is_left_out() -> Iterator[None]:
     To cut a saved page's fonts to its characters takes seconds; `tests/export` looks at them.
     """
     with pytest.MonkeyPatch.context() as patch:
-        found = cache(manifest_scanner.scan_component_manifests)
-        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        scan = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
         patch.setattr(page, "font_rules", lambda _: "")
         yield
 
@@ -49,10 +49,10 @@ def what_takes_long_is_left_out() -> Iterator[None]:
 def read_once() -> Callable[..., Any]:
     """`load_model` that reads an embedded model once for all tests: no run changes one."""
     load = core.load_model
-    kept = cache(load)
+    cached = cache(load)
 
     def loaded(where: str, **more: Any) -> Any:
-        return kept(where) if where.startswith("embedded:") else load(where, **more)
+        return cached(where) if where.startswith("embedded:") else load(where, **more)
 
     return loaded
 

@@ -31,8 +31,8 @@ def report(app: AppTest, **values: float) -> AppTest:
     )
     number = json.loads(rail.json)["seen"] + 1
     states = app._tree.get_widget_states()
-    told = {"moved": {"number": number, "values": values}}
-    states.widgets.append(WidgetState(id=rail.id, json_value=json.dumps(told)))
+    message = {"moved": {"number": number, "values": values}}
+    states.widgets.append(WidgetState(id=rail.id, json_value=json.dumps(message)))
     return app._run(states)
 
 
@@ -43,13 +43,13 @@ def trigger(app: AppTest, component: str, event: str, value: object) -> AppTest:
         component: end of its key.
     """
     ids = [element.proto.id for element in app.get("bidi_component")]
-    widget = next(one for one in ids if one.endswith(component))
+    widget = next(widget_id for widget_id in ids if widget_id.endswith(component))
     states = app._tree.get_widget_states()
-    told = json.dumps([{"event": event, "value": value}])
-    states.widgets.append(WidgetState(id=trigger_id(widget, "events"), json_trigger_value=told))
+    events = json.dumps([{"event": event, "value": value}])
+    states.widgets.append(WidgetState(id=trigger_id(widget, "events"), json_trigger_value=events))
     return app._run(states)
 
 
 def _data(element: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(element.proto.json or "{}")
-    return found
+    data: dict[str, Any] = json.loads(element.proto.json or "{}")
+    return data

@@ -30,9 +30,11 @@ def specs(app: AppTest) -> list[dict[str, Any]]:
 
 def _charts(app: AppTest) -> list[Any]:
     drawn = app.get("bidi_component")
-    found = [one for one in drawn if one.proto.component_name.endswith("explorer.chart")]
+    charts = [
+        element for element in drawn if element.proto.component_name.endswith("explorer.chart")
+    ]
     # Those of closed tabs are empty.
-    return [one for one in found if json.loads(one.proto.json)["figure"]]
+    return [element for element in charts if json.loads(element.proto.json)["figure"]]
 
 
 def markup(app: AppTest) -> str:

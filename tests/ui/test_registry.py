@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,18 @@ def test_all_that_a_row_names_is_there(page: Page) -> None:
     assert callable(page.view.find()) and callable(page.load_controls.find())
     for name in ("web_page", "parts", "tables"):
         assert callable(getattr(page.saved.find(), name))
+
+
+def test_the_readme_has_each_page_with_its_sentence() -> None:
+    rows = re.findall(r"^\| !\[.*\]\((.*)\) \| (.*) \|$", (ROOT / "README.md").read_text(), re.M)
+    assert rows == [
+        (
+            f"docs/pages/{page.path or 'decode'}.png",
+            page.summary.replace(page.title, f"**{page.title}**", 1),
+        )
+        for page in PAGES
+    ]
+    assert all((ROOT / picture).is_file() for picture, _ in rows)
 
 
 def test_every_script_has_one_row_of_its_own() -> None:

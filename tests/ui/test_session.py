@@ -73,14 +73,14 @@ def test_the_list_of_runs_names_what_differs_and_writes_no_text_of_a_prompt() ->
 
 
 def test_the_example_comes_back_from_the_list_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: dict[str, Any] = {}
-    monkeypatch.setattr(st, "session_state", said)
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", state)
     example = make_trace(5, shaping=Shaping(temperature=0.3))
     view = DecodeView(failures={"decode": ""})
     view.show(example, "example")
     view.request = Request("embedded:target", "Once", Sampling(seed=7))
     view.collect("decode", make_trace(4))
-    said["earlier_runs"] = 0
+    state["earlier_runs"] = 0
     history._back(view)
     assert (view.trace, view.source, view.shown_request) == (example, "example", None)
     assert value("temperature") == 0.3
@@ -94,64 +94,64 @@ def go_back(
     Args:
         path: of the page that shows them, where it isn't that of their method.
     """
-    said: dict[str, Any] = {}
-    monkeypatch.setattr(st, "session_state", said)
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", state)
     view.failures["decode"] = ""
-    for asked in requests:
-        kind = make_spec if asked.config.method == "speculative" else make_trace
-        view.request = asked
-        view.collect("decode", replace(kind(4), prompt=asked.prompt, config=asked.config))
-    said["earlier_runs"] = 0
+    for request in requests:
+        kind = make_spec if request.config.method == "speculative" else make_trace
+        view.request = request
+        view.collect("decode", replace(kind(4), prompt=request.prompt, config=request.config))
+    state["earlier_runs"] = 0
     history._back(view, registry.page_at(path) if path else None)
     assert view.trace is view.runs[0][0] and view.shown_request is requests[0]
-    return said
+    return state
 
 
 def test_an_earlier_run_comes_back_with_what_it_was_asked_for(monkeypatch) -> None:
     model, view, chat = "embedded:target", DecodeView(), {"chat": True, "system": "One word."}
     first = Request(model, "Who?", Sampling(seed=7), **chat)
-    said = go_back(monkeypatch, view, first, Request(model, "Once", Greedy()))
-    assert (chat | {"method": "sampling"}).items() <= said.items()
-    found = link_run.link_to(view, view.trace)  # type: ignore[arg-type]
-    assert found is not None and not found.changed and not found.lost
-    asked = {"prompt": "Who?", "chat": "true", "system": "One word."}
-    assert asked.items() <= found.parameters.items()
+    state = go_back(monkeypatch, view, first, Request(model, "Once", Greedy()))
+    assert (chat | {"method": "sampling"}).items() <= state.items()
+    made = link_run.link_to(view, view.trace)  # type: ignore[arg-type]
+    assert made is not None and not made.changed and not made.lost
+    parameters = {"prompt": "Who?", "chat": "true", "system": "One word."}
+    assert parameters.items() <= made.parameters.items()
 
 
 def test_an_earlier_run_inside_sets_the_controls_of_that_page(monkeypatch) -> None:
     model, view = "embedded:target", InsideView()
     first = Request(model, "A", Sampling(seed=7, max_new_tokens=9))
-    said = go_back(monkeypatch, view, first, Request(model, "B", Sampling()), path="inside")
+    state = go_back(monkeypatch, view, first, Request(model, "B", Sampling()), path="inside")
     assert inside_controls.request() == first
-    assert "tokens" not in said and "method" not in said
-    found = link_run.link_to(view, view.trace, registry.page_at("inside"))  # type: ignore[arg-type]
-    assert found is not None and not found.changed and not found.lost
+    assert "tokens" not in state and "method" not in state
+    made = link_run.link_to(view, view.trace, registry.page_at("inside"))  # type: ignore[arg-type]
+    assert made is not None and not made.changed and not made.lost
 
 
 def test_an_earlier_speculative_run_is_what_its_controls_ask_for(monkeypatch) -> None:
     draft = "embedded:draft"
     view = SpecView()
-    asked = [Request("embedded:target", prompt, make_spec(4).config, draft=draft)
+    requests = [Request("embedded:target", prompt, make_spec(4).config, draft=draft)
              for prompt in ("A", "B")]  # fmt: skip
-    go_back(monkeypatch, view, *asked)
+    go_back(monkeypatch, view, *requests)
     assert changed.note(view, registry.page_at("speculative")) == ""
 
 
 def test_an_earlier_reasoning_run_is_judged_by_its_own_problem(monkeypatch) -> None:
     view = ReasonView()
-    asked = [
+    requests = [
         ReasonRequest("embedded:target", problem.question, Reasoning(), problem=problem)
         for problem in chains(2, 1).problems
     ]
-    said = go_back(monkeypatch, view, *asked)
-    assert view.problem == asked[0].problem == reason_state.problem_of(view)
-    assert said["question"] == asked[0].prompt and "prompt" not in said
+    state = go_back(monkeypatch, view, *requests)
+    assert view.problem == requests[0].problem == reason_state.problem_of(view)
+    assert state["question"] == requests[0].prompt and "prompt" not in state
 
 
 def test_what_to_notice_holds_no_text_of_a_token() -> None:
     hostile = make_trace(20, hostile=True, shaping=Shaping(temperature=1.8))
-    said = "".join(notice.words(hostile, step) for step in hostile.token_steps)
-    assert "<img" not in said and "http" not in said
+    words = "".join(notice.words(hostile, step) for step in hostile.token_steps)
+    assert "<img" not in words and "http" not in words
 
 
 def test_picking_an_example_runs_it_once(open_app: Open, monkeypatch) -> None:

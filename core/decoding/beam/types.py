@@ -85,8 +85,8 @@ class BeamStep(Step):
         candidates: candidates by group, then by rank.
         groups: group of each row of this step's beam.
         entropies: entropy of the model's distribution after each row, nats.
-        kept_logprobs: one row for each kept candidate, in the order of `row`: its token's `logprob`
-            under every row of this step's beam; None where the token is banned.
+        kept_logprobs: for each kept candidate, in the order of the next beam, a list of its
+            token's `logprob` after each hypothesis of this step's beam; None for a banned token.
         finished_texts: whole text of each finished candidate, in order; tokens may hold parts of
             characters, so the tokens' texts don't add up to it.
         limit: maximum number of tokens of a hypothesis in this run.

@@ -44,8 +44,10 @@ class HasReference(Protocol):
     def reference_token_ids(
         self, prompt_ids: Sequence[int], config: MethodConfig, given: Mapping[int, int] = ...
     ) -> list[int] | None:
-        """Return the generated ids of the reference, some of them given by step; None if not
-        comparable.
+        """Return the ids that the reference generates; None if the runs can't be compared.
+
+        Args:
+            given: tokens that replace the reference's own choice, by step.
         """
         ...
 

@@ -35,7 +35,7 @@ _Tokens = Bounds(max_length=100)
 _Name: TypeAlias = Annotated[str, Bounds(max_length=40)]
 _Entropy: TypeAlias = Annotated[float, Bounds(ge=0, le=100)]
 # Top-k stays a whole number.
-KnobValue: TypeAlias = Annotated[int | float, Bounds(ge=0, le=MAX_COUNT)]
+KnobValue: TypeAlias = Annotated[int | float, Bounds(ge=-MAX_COUNT, le=MAX_COUNT)]
 
 
 class Crossing(NamedTuple):

@@ -46,7 +46,6 @@ if TYPE_CHECKING:  # Only annotations need the methods' types; the record itself
 
 # Imported late: the serializer imports the methods, which import this file.
 _FILE = "core.decoding.serial"
-"""The beginning of the note of a run that did so."""
 
 _Config = TypeVar("_Config", bound=MethodConfig)
 _Value = TypeVar("_Value")

@@ -21,6 +21,8 @@ from core.decoding.shaping.spec import (
 from core.decoding.validation import TEMPERATURE, Interval
 
 _SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
+# Of the penalties that OpenAI's API has.
+_OPENAI = Interval(-2.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,30 @@ class Shaping:
             stretch=lambda value: max(value, 1 / value),
         ),
     )
+    frequency_penalty: float = setting(
+        0.0,
+        SettingSpec(
+            role="penalty",
+            label="Frequency penalty",
+            help="Subtract this number from a token's logit for each time that the token was "
+            "generated; the prompt doesn't count. It acts in greedy too. 0 is off.",
+            interval=_OPENAI,
+            slider=SliderRange(-2.0, 2.0, 0.05, decode=True),
+            generate=None,
+        ),
+    )
+    presence_penalty: float = setting(
+        0.0,
+        SettingSpec(
+            role="penalty",
+            label="Presence penalty",
+            help="Subtract this number once from the logit of each token that was generated; the "
+            "prompt doesn't count. It acts in greedy too. 0 is off.",
+            interval=_OPENAI,
+            slider=SliderRange(-2.0, 2.0, 0.05, decode=True),
+            generate=None,
+        ),
+    )
     no_repeat_ngram_size: int = setting(
         0,
         SettingSpec(
@@ -278,13 +304,20 @@ KNOB_SETTINGS = tuple(
 # Ranges of the lab's sliders, by field.
 KNOB_RANGES = {s.field: (s.slider.low, s.slider.high) for s in KNOB_SETTINGS if s.slider}
 
+_PENALTIES = ("repetition_penalty", "frequency_penalty", "presence_penalty")
 # Order in which each library applies the lab's settings; a library lacks the settings that are
 # missing here. `orders` names the sources. Runs use transformers' order.
 SEQUENCES: dict[str, tuple[str, ...]] = {
     "transformers": tuple(name for name in (*PENALTIES, *WARPERS) if name in KNOB_RANGES),
-    "vllm": ("repetition_penalty", "temperature", "min_p", "top_k", "top_p"),
+    "vllm": (
+        *_PENALTIES,
+        "temperature",
+        "min_p",
+        "top_k",
+        "top_p",
+    ),
     "mlx-lm": (
-        "repetition_penalty",
+        *_PENALTIES,
         "top_p",
         "min_p",
         "xtc_probability",
@@ -292,7 +325,7 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "temperature",
     ),
     "llama.cpp": (
-        "repetition_penalty",
+        *_PENALTIES,
         "top_n_sigma",
         "top_k",
         "typical_p",

@@ -9,6 +9,7 @@ tokens. A function has its setting's name.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import torch
@@ -48,6 +49,27 @@ def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> 
     seen = torch.tensor([token for token in {*context.ids} if token < size], dtype=torch.long)
     scores = logits[seen]
     return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
+
+
+def frequency_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
+    """Subtract the penalty times a token's number of occurrences in the generated text (OpenAI's
+    API; vLLM's `apply_penalties`).
+    """
+    counts = _generated(context, logits.shape[-1])
+    return logit_bias(logits, [(token, -penalty * n) for token, n in counts.items()], context)
+
+
+def presence_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
+    """Subtract the penalty from tokens that are in the generated text (OpenAI's API; vLLM's
+    `apply_penalties`).
+    """
+    counts = _generated(context, logits.shape[-1])
+    return logit_bias(logits, [(token, -penalty) for token in counts], context)
+
+
+def _generated(context: StepContext, size: int) -> Counter[int]:
+    """Return the tokens of the generated text, and how often each occurs in it."""
+    return Counter(token for token in context.ids[context.prompt_length :] if token < size)
 
 
 def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:

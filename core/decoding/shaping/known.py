@@ -217,7 +217,7 @@ def _alive(stage: Distribution, unnamed: Tensor) -> Tensor:
 
 
 def _named(stage: Distribution, unnamed: Tensor, everything: int) -> Distribution:
-    """Return a stage of a completed row without the completing tokens."""
+    """Return a stage without the tokens that stand for those that the server did not name."""
     places = _places(stage, unnamed)
     tail = float(stage.probs[places].sum())
     if not tail:

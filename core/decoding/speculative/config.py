@@ -78,7 +78,7 @@ class Speculative(MethodConfig):
 
     @property
     def lossless(self) -> bool:
-        """Whether the output has the target's distribution."""
+        """True if the output has the target's distribution."""
         return self.acceptance != "typical" or self.shaping.temperature == 0
 
     @property

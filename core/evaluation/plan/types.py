@@ -162,7 +162,7 @@ class EvaluationRow:
     """One question decoded in one way; the columns of the data frame.
 
     Args:
-        sample: index of the way's run of the question, from 0.
+        sample: index of the run, from 0, if one question is decoded several times in the same way.
         reply: judged text: the text after the thinking, without special tokens.
         text: all generated text, with special tokens.
         right, counted, f1: as in `scoring.metrics.Score`.

@@ -81,8 +81,8 @@ def find_answer(text: str, *, cut: bool = False) -> str | None:
 
     Args:
         cut: True if the text is truncated. Its last number may then be an intermediate result or
-            incomplete: only a box counts, an "answer is" with text after the number, and a
-            number that is the whole text, with or without a full stop.
+            incomplete. Then only these numbers count: one in a box; one after "answer is" with
+            more text behind it; one that is the whole text, with or without a full stop.
     """
     written = folded(_ASKED.sub(" ", text)).rstrip(" ")
     if cut and written[-1:] in tuple("0123456789,:/"):

@@ -123,29 +123,38 @@ def page(title: str, body: str, charts: Sequence[Chart], look: PageLook) -> byte
     # Not every browser matches a file with `'self'`.
     beside = " 'self' file:" if look.shared else ""
     scripts = f"'{bundle.sha256(script.encode())}' '{bundle.digest()}'{beside}"
-    return "".join(
-        (
-            _TOP.format(
-                theme=f' data-theme="{look.theme.name}"' if look.theme else "",
-                policy="; ".join(
-                    (
-                        "default-src 'none'",
-                        f"script-src {scripts}",
-                        f"style-src-elem '{bundle.sha256(style.encode())}' '{_EMPTY}'",
-                        "style-src-attr 'unsafe-inline'",
-                        "font-src data:",
-                        "img-src data:",
-                        "base-uri 'none'",
-                        "form-action 'none'",
-                    )
-                ),
-                title=escape(title),
-                style=style,
-            ),
-            body,
-            _BOTTOM.format(data=packed(charts), plotly=_plotly(shared=look.shared), script=script),
-        )
-    ).encode()
+    bottom = _BOTTOM.format(data=packed(charts), plotly=_plotly(shared=look.shared), script=script)
+    return "".join((_top(title, style, scripts, look.theme), body, bottom)).encode()
+
+
+def static_page(title: str, body: str, style: str) -> bytes:
+    """Return a page without figures and scripts, in the reader's choice of light and dark.
+
+    Args:
+        style: rules beside those of all pages.
+    """
+    top = _top(title, _style("") + style, "'none'", None)
+    return f"{top}{body}</body></html>\n".encode()
+
+
+def _top(title: str, style: str, scripts: str, theme: Theme | None) -> str:
+    """Return a page's head with its content security policy."""
+    policy = (
+        "default-src 'none'",
+        f"script-src {scripts}",
+        f"style-src-elem '{bundle.sha256(style.encode())}' '{_EMPTY}'",
+        "style-src-attr 'unsafe-inline'",
+        "font-src data:",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    return _TOP.format(
+        theme=f' data-theme="{theme.name}"' if theme else "",
+        policy="; ".join(policy),
+        title=escape(title),
+        style=style,
+    )
 
 
 @cache

@@ -65,9 +65,9 @@ class Paper:
 
 
 SCREEN = Paper()
-"""A column of a page: a figure that fits 400 px and is stretched."""
+"""Paper for a column of a page; the figure fits into 400 px and is stretched."""
 WIDE = Paper(width=900.0)
-"""The whole width of a page."""
+"""Paper for the whole width of a page."""
 
 
 def printed(

@@ -30,7 +30,7 @@ class ShownPart:
 
     @property
     def whole(self) -> bool:
-        """Whether all columns are shown."""
+        """True if all columns are shown."""
         return self.last - self.first >= self.total
 
     @property

@@ -117,7 +117,7 @@ def softmax_row_data(step: TokenStep | None, trace: Trace) -> TableRows:
 
 
 @figure(
-    "Three tokens, worked out",
+    "Softmax of three tokens",
     settings_caption,
     softmax_row_data,
     subtitle=lambda step, trace, worked: (

@@ -37,7 +37,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.decode.knobs import knobs_of
 
 SHOWN = 8
-"""So many candidates has the figure of a step, beside the chosen one; its table has all."""
+"""Number of candidates in the figure of a step, besides the chosen one; its table has all."""
 # A bar's label follows its end: "12.3 %" needs about 60 px, even in a figure 400 px wide.
 _LABEL_SHARE = 0.26
 _GROUPED: Properties = {"barmode": "group", "bargap": 0.2, "bargroupgap": 0.14}

@@ -57,7 +57,7 @@ def contrast_bars_data(
 
 
 @figure(
-    "Probability against likeness",
+    "Probability against similarity",
     settings_caption,
     contrast_bars_data,
     subtitle=lambda step, alpha: (

@@ -59,12 +59,12 @@ def _captions(runs: Sequence[tuple[str, Trace]], paper: Paper) -> str:
 
 
 @figure(
-    "Where the time went",
+    "Time of runs and steps",
     _captions,
     timing_data,
     subtitle=lambda runs: (
         escaped(_ratio(runs)),
-        "Above: the run; tokens/s are those after the first, over decode. Below: each step.",
+        "Above: the run; tokens/s: tokens after the first over decode time. Below: each step.",
         not any(trace.token_steps[0].seconds.forward for _, trace in runs if trace.token_steps)
         and "Step 1 needs no forward: the prompt's gave its logits.",
     ),

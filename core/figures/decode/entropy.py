@@ -53,14 +53,14 @@ def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
 
 
 @figure(
-    "How sure the model was",
+    "Entropy and surprisal",
     settings_caption,
     uncertainty_data,
     subtitle=lambda trace: (
-        "Entropy: before the draw. Surprisal: of what was drawn."
+        "Entropy before each draw; surprisal of each drawn token."
         if trace.known is None
         # For a server that names only the likeliest tokens.
-        else "Entropy: at least, by known tokens. Surprisal: of the draw."
+        else "Entropy: lower bound by known tokens. Surprisal: of the draw."
     ),
     alt=lambda unit, steps, entropy, surprisal, strangest: (
         f"Entropy and surprisal in {unit} at {len(steps)} steps. Mean entropy "

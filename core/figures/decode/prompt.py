@@ -75,7 +75,7 @@ def prompt_reading_data(trace: Trace, *, first: int = 0, columns: int | None = N
 
 
 @figure(
-    "The model's guesses in the prompt",
+    "Predictions inside the prompt",
     settings_caption,
     prompt_reading_data,
     subtitle=lambda part, paper: (

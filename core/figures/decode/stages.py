@@ -62,7 +62,7 @@ def _outcome(step: TokenStep) -> str:
 
 
 @figure(
-    "From probabilities to a token",
+    "Shaping stages of a step",
     settings_caption,
     step_stages_data,
     subtitle=lambda step, trace, theme: (

@@ -46,7 +46,7 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
 
 
 @figure(
-    "Right answers by way",
+    "Accuracy by way of decoding",
     caption,
     evaluate_accuracy_data,
     subtitle=lambda evaluation, ways: (

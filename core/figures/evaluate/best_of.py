@@ -34,7 +34,7 @@ def best_of_data(sampled: Sequence[Sampled]) -> TableRows:
 
 
 @figure(
-    "One answer out of N samples",
+    "Accuracy of best-of-N rules",
     given,
     best_of_data,
     subtitle="Every rule chooses among the same samples. The line is the "

@@ -52,7 +52,7 @@ def attention_map_data(
 
 
 @figure(
-    "Where this token looks",
+    "Attention by layer and head",
     with_prompt,
     attention_map_data,
     subtitle=lambda attention, layer, paper, part, means: (

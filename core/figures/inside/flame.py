@@ -89,7 +89,7 @@ def _key(theme: Theme, shown: Sequence[_Mark]) -> list[list[tuple[str, str, str]
 
 
 @figure(
-    "The calls, over time",
+    "Flame chart of the calls",
     with_prompt,
     flame_chart_data,
     subtitle=lambda what, total, marks, shown: (

@@ -46,7 +46,7 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
     """Return a row for each position and layer, with the tokens' raw text.
 
     Args:
-        first: index of the first of the lens' positions to include.
+        first: index, among the positions of the lens, of the first one to include.
         columns: maximum number of positions; by default all.
     """
     return [
@@ -69,7 +69,7 @@ def lens_heatmap_data(lens: Lens, *, first: int = 0, columns: int | None = None)
 
 
 @figure(
-    "What each layer would say",
+    "Logit lens by layer",
     with_prompt,
     lens_heatmap_data,
     subtitle=lambda show, theme, paper, part: (
@@ -103,7 +103,7 @@ def lens_heatmap(
 
     Args:
         prompt: prompt of the run; in print the caption names it.
-        first: index of the first of the lens' positions to draw.
+        first: index, among the positions of the lens, of the first one to draw.
         columns: maximum number of positions; by default as many as fit.
         show: content of the cells: the most probable `token`, or the `rank` of the token that
             follows.

@@ -59,7 +59,7 @@ def module_times_data(forwards: Sequence[tuple[str, Forward]]) -> TableRows:
 
 
 @figure(
-    "The forward, module by module",
+    "Time of the forward by module",
     with_prompt,
     module_times_data,
     subtitle=lambda forwards: [

@@ -56,7 +56,7 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
 
 
 @figure(
-    "The same dice, other knobs",
+    "Decision boundaries of the knobs",
     lab_caption,
     lab_decision_boundaries_data,
     subtitle=lambda theme: f"Each {theme.hue} is a token; framed is the one that is drawn now.",

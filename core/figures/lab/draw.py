@@ -64,7 +64,7 @@ def _picks(lab: LabStep) -> str:
     )
 
 
-@figure("No dice", lab_caption, lab_draw_data, alt=_picks)
+@figure("No draw at temperature 0", lab_caption, lab_draw_data, alt=_picks)
 def lab_draw(lab: LabStep, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
     """Draw how the token was chosen: by a number on the cumulative bar, or by each token's noisy
     score.
@@ -87,7 +87,7 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     sheet = Sheet(
         theme,
         paper,
-        title="Where the number falls",
+        title="Draw by inverse CDF",
         subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
         plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,

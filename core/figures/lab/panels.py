@@ -7,7 +7,7 @@ from typing import NamedTuple
 from core.figures.base.paper import SCREEN, Paper
 
 FEW_PANELS = 3
-"""A phone holds so many beside one another."""
+"""Maximum number of panels in a row on a phone."""
 # Gap between panels, as a share of a panel's width.
 GAP = 0.06
 # Height of a panel's heading (four lines), and gap between rows, px.

@@ -45,7 +45,7 @@ def _test(rolls: Rolls) -> str:
 
 
 @figure(
-    "Rolled often, counted",
+    "Counts of repeated draws",
     lambda lab, rolls, paper: (
         lab_caption(lab, paper)
         + (

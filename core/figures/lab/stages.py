@@ -83,7 +83,7 @@ def lab_stages_data(lab: LabStep, *, rows: int = 20) -> TableRows:
 
 
 @figure(
-    "What every stage leaves",
+    "Distribution after each stage",
     lab_caption,
     lab_stages_data,
     subtitle=lambda lab, crossing: (

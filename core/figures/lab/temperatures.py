@@ -35,11 +35,11 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
 
 
 @figure(
-    "From cold to hot",
+    "Temperature sweep",
     lab_caption,
     lab_sweep_data,
     subtitle=lambda theme: theme.in_words(
-        "{Hue}: what each token is drawn with at this temperature, the other knobs as they are. "
+        "{Hue}: probability of each token at this temperature; the other knobs stay. "
         "Empty: removed."
     ),
     alt=lambda sweep: (

@@ -41,7 +41,7 @@ def lab_tree_data(grown: Continuations, *, first: int = 0, columns: int | None =
 
 
 @figure(
-    "Many ways on",
+    "Tree of continuations",
     continuations_caption,
     lab_tree_data,
     alt=lambda grown, layout: (

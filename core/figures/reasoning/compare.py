@@ -41,7 +41,7 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
 
 
 @figure(
-    "The same bound, other ways",
+    "Strategies with the same budget",
     lambda rivalry: " · ".join(
         [
             *(

@@ -34,7 +34,7 @@ def reason_difficulty_data(sweep: BudgetSweep) -> pd.DataFrame:
 
 
 @figure(
-    "The harder, the more it needs",
+    "Accuracy by problem difficulty",
     sweep_caption,
     reason_difficulty_data,
     subtitle=lambda sweep: (

@@ -47,10 +47,10 @@ def reason_spent_data(sweep: BudgetSweep) -> TableRows:
 
 
 @figure(
-    "How the runs ended",
+    "Outcomes of the runs",
     sweep_caption,
     reason_spent_data,
-    subtitle=lambda sweep: ("How the runs ended, at each budget.", so_far(sweep)),
+    subtitle=lambda sweep: ("Outcomes of the runs at each budget.", so_far(sweep)),
     alt=lambda points: (
         "Outcomes of the runs by budget:",
         "; ".join(
@@ -125,7 +125,7 @@ def _budgets(
 
 
 @figure(
-    "What the budget costs",
+    "Tokens and time by budget",
     sweep_caption,
     reason_spent_data,
     subtitle=lambda sweep: (

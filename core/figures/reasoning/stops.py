@@ -55,7 +55,7 @@ def _knowledge(strip: StopStrip) -> str:
 
 
 @figure(
-    "Where did it know?",
+    "Answers at each stop",
     lambda strip, caption, paper: (
         with_prompt(caption, strip.problem.question, paper)
         + (

@@ -90,7 +90,7 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
 
 
 @figure(
-    "What is fed to the target",
+    "Input of the target",
     settings_caption,
     spec_feed_data,
     subtitle=lambda at: (

@@ -78,7 +78,7 @@ def spec_outcomes_data(found: Losslessness) -> TableRows:
 
 
 @figure(
-    "The same texts, as often?",
+    "Test of losslessness",
     lambda found, trace, paper: (
         f"{settings_caption(trace, paper)} · {found.runs} runs each, first {found.tokens} tokens"
     ),
@@ -167,7 +167,7 @@ def spec_enumeration_data(table: AcceptanceTable, names: Sequence[str]) -> Table
 
 
 @figure(
-    "Emitted against the target",
+    "Emitted and target distribution",
     lambda table, rule: (
         f"{len(table.rows)} tokens, one drafted · rule {rule} · enumerated, nothing is drawn"
     ),

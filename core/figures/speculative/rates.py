@@ -36,8 +36,8 @@ def spec_positions_data(trace: Trace) -> TableRows:
     "Acceptance by position",
     settings_caption,
     spec_positions_data,
-    subtitle="Of all drafted at a position the share falls: behind a rejection nothing is "
-    "accepted. Of those reached it tells how hard the position itself is.",
+    subtitle="The share of all drafted tokens falls, as nothing is accepted after a rejection. "
+    "The share of reached tokens shows how hard the position itself is.",
     alt=lambda rates: (
         "Bars of accepted tokens for each draft position.",
         "; ".join(
@@ -127,7 +127,7 @@ def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
 
 
 @figure(
-    "Which draft length pays",
+    "Speed-up by draft length",
     lambda sweep, trace, paper: (
         settings_caption(trace, paper)
         + " · every length measured with seeds of its own" * bool(sweep.points)

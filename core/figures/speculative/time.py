@@ -61,12 +61,12 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableR
 
 
 @figure(
-    "Where the time goes",
+    "Time by stage",
     lambda trace, comparison, paper: settings_caption(
         comparison.speculative if comparison else trace, paper
     ),
     spec_time_data,
-    subtitle="Above: a token, on average. Below: each round, with what it emitted.",
+    subtitle="Above: mean time per token. Below: each round, with its emitted tokens.",
     alt=lambda shown, rows: (
         f"Times of {len(shown.rounds)} rounds.",
         ". ".join(

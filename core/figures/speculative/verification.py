@@ -95,9 +95,9 @@ def _subtitle(verified: VerifiedPosition) -> str:
     if verified.drafted is None:
         return "The bonus comes from the target alone: the draft has no say at this position."
     if rule_of(verified.trace) != "speculative":
-        return "Both models’ probabilities for the same position, one over the other."
+        return "Both models’ probabilities at the same position, overlaid."
     return (
-        "What both give is min(target, draft). The target’s rest is the residual, "
+        "The overlap is min(target, draft). The target’s rest is the residual, "
         f"{percent(verified.residual_mass)} in all: the probability that a token drafted here is "
         "rejected."
     )

@@ -15,7 +15,7 @@ from core.figures.base.theme import LIGHT, Theme
 Kind: TypeAlias = Literal["accepted", "rejected", "recovered", "bonus", "not_reached"]
 KINDS: tuple[Kind, ...] = ("accepted", "rejected", "recovered", "bonus", "not_reached")
 EXTRA = -1
-"""The place, in a round, of the token that the target adds; the drafted ones have 0, 1, 2, ..."""
+"""Place of the token that the target adds to a round; drafted tokens have 0, 1, 2, ..."""
 
 _COLORS: dict[Kind, str] = {
     "accepted": "green",

@@ -154,7 +154,10 @@ def matrix_of(module: Any) -> tuple[Tensor, Tensor | None]:
 
 
 def _join(module: Any, known: tuple[tuple[str, ...], ...]) -> tuple[Tensor, Tensor | None]:
-    """The first known matrices side by side, `[in, sum of out]`; no second copy is kept."""
+    """Return the module's matrices of the first known set of names, joined as `[in, sum of out]`.
+
+    The module's own weights become views of the result, so memory holds them once.
+    """
     names = next(names for names in known if all(hasattr(module, name) for name in names))
     parts = [getattr(module, name) for name in names]
     matrices, biases = zip(*map(matrix_of, parts), strict=True)

@@ -55,7 +55,10 @@ class RequestLimits:
 
 
 class LimitError(Exception):
-    """A task exceeded a limit or crashed; `reason` is a predicate for a sentence about its file."""
+    """A task exceeded a limit or crashed.
+
+    `reason` completes a sentence that begins with the file's name, as in "took too long".
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -16,7 +16,14 @@ from core.models.remote.sampling import asked_settings, most_bytes
 
 _ID = "token_id:"
 # Switch off vLLM's sampling settings, which change log-probabilities taken after them.
-_NEUTRAL = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+_NEUTRAL = {
+    "top_p": 1.0,
+    "top_k": 0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "frequency_penalty": 0.0,
+    "presence_penalty": 0.0,
+}
 # Counts of candidates to try if the server doesn't give all: vLLM's limit, OpenAI's limit.
 _TRIED = (1_000, 100, 20, 5)
 _BYTES_OF_ENTRY = 96

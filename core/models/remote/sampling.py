@@ -13,7 +13,7 @@ from core.models.remote.address import KINDS
 from core.models.remote.rows import Said, require_numbers
 
 # The app's settings with their names on each kind of server; the server has no others.
-_OPENAI = {"temperature": "temperature", "top_p": "top_p"}
+_OPENAI = {name: name for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
 _VLLM = {name: name for name in ("top_k", "min_p", "repetition_penalty")} | _OPENAI
 _LLAMACPP = {name: name for name in ("top_k", "min_p", "typical_p", "top_n_sigma")} | _OPENAI
 _SETTINGS = {

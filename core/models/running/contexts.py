@@ -62,7 +62,10 @@ def check_branch(rows: Sequence[int], held: int) -> None:
 
 
 class ForwardFunction(Protocol):
-    """Logits `[rows, keep, vocab]` of ids `[rows, n]`, float32 on the CPU; keep 0: all."""
+    """Function from ids `[rows, n]` to logits `[rows, keep, vocab]`, float32 on the CPU.
+
+    `keep` is the number of last positions; 0 means all `n`.
+    """
 
     def __call__(
         self,

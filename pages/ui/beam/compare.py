@@ -197,13 +197,13 @@ def guesses(view: BeamView, trace: Trace, redraw: Callable[[], None]) -> None:
     """
     parents = guess_parents(trace)
     if not parents.guesses:
-        st.text("Here every step had one row to choose from, so that there is nothing to guess.")
+        st.text("Every step had only one row, so there is nothing to guess.")
         return
     st.text(
         f"Without stored backpointers one can only guess: a token came from the row that gives it "
         f"the highest log-probability. In this run that is wrong for {len(parents.wrong)} of "
         f"{len(parents.guesses)} tokens, {100 * parents.error_rate:.1f} %. Only tokens that went "
-        "on count, from the second step on: the others leave no row behind, and the first step has "
+        "on count, from the second step on: other tokens become no row, and the first step has "
         "one row to choose from."
     )
     if not parents.wrong:

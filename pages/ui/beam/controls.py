@@ -50,41 +50,42 @@ ROWS = declare(
     # Paths of equal length have equal divisors: the length penalty would change nothing.
     Text("beam_stop", "Stop at", ".", width=130, field="stop_strings", to_field=stop_strings,
         from_field=_written,
-        help="A path is finished once its text holds this. Several are separated by |; \\n is a "
-        "line break. Empty: only the model or the length ends a path."),
+        help="A path ends once its text contains one of these strings. Separate them by |; \\n is "
+        "a line break. Empty: only the model or the length ends a path."),
     Number("ngram", "No repeated n-gram", 0, 0, MAX_NGRAM, field="shaping.no_repeat_ngram_size",
-        help="Bans n-grams that were seen. 0 is off."),
+        help="Bans n-grams of this length that occur in the text already. 0 is off."),
     Number("beam_least", "Minimum tokens", 0, 0, MAX_TOKENS, field="min_new_tokens",
-        help="The model can't end a path before it has so many tokens; a stop string can. "
+        help="The model can't end a path before it has this many tokens; a stop string can. "
         "0 is off."),
     Number("groups", "Groups", 1, 1, MAX_BEAMS, field="num_beam_groups",
-        help="Diverse beam search: must divide the beams."),
+        help="Number of groups in diverse beam search; it must divide the number of beams."),
     Number("diversity", "Diversity penalty", 0.5, 0.0, 10.0, 0.1, field="diversity_penalty",
         acts=lambda read: int(read("groups")) > 1),
     Toggle("beam_sample", "Draw the candidates", False, field="do_sample",
-        help="Beam sample: candidates are drawn instead of taken by rank. It needs one group."),
+        help="Beam sample: candidates are drawn, not taken by rank. It needs one group."),
     Number("beam_temperature", "Temperature", 1.0, 0.0, 10.0, 0.1, field="shaping.temperature",
         to_field=nearest_temperature, acts=_is_sample),
     slider(Knob("length_penalty", "Length penalty", -2.0, 3.0, 5.0, 0.1, 1.0,
             "A path's score is its summed log-probability over its length to this power: above 0 "
-            "favours long paths, below 0 short ones. After a run it ranks the stored paths anew "
+            "favours long paths, below 0 short ones. After a run it re-ranks the stored paths "
             "at once."), width=270, field="length_penalty"),
     Segments("early", "Early stopping", False, EARLY, field="early_stopping",
         help="On: as soon as enough paths have finished. Off: when the best open path, at its "
         "present length, can't beat the worst of them. Never: when it can't at any length."),
     Number("returned", "Return", 3, 1, MAX_BEAMS, field="num_return_sequences",
-        help="How many of the best paths are asked for."),
+        help="Number of best paths to return."),
 )  # fmt: skip
 declare(
     Toggle("pruned", "Pruned", False),
     Toggle("guesses", "Wrong guesses", False),
     Segments("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
     Segments("paths", "Paths", 0, {0: "All", 1: "Best", 2: "2 best", 3: "3 best", 5: "5 best"},
-        help="Only the best hypotheses, for print: what was pruned is left out."),
+        help="Draw only the best hypotheses, for print, without pruned paths."),
     Segments("tree_beams", "Rows of the beam", 0, {0: "All", 1: "1", 2: "2", 4: "4", 8: "8"},
-        help="Only the first rows of the beam, and what led to them. Paths go before."),
+        help="Draw only the first rows of the beam with their ancestors. The setting Paths takes "
+        "precedence."),
     Toggle("stem", "Shared start in one box", False,
-        help="What all drawn paths begin with is one box. For paths or rows that share a start."),
+        help="Draw the common start of all drawn paths as one box."),
     Number("samples", "Samples", 8, 1, 32),
 )  # fmt: skip
 # Decode's penalty; it acts on every row of the beam.

@@ -183,15 +183,15 @@ def _reranked(trace: Trace, ranking: Reranking, search: BeamSearch) -> str:
     step = nth(ranking.differs_at or 0)
     if ranking.would == "stop":
         words += (
-            f" The search would have ended after step {step}. This one took all "
-            f"its {counted(len(trace.beam_steps), 'step')}; ranking them anew runs nothing."
+            f" The search would have ended after step {step}. This one took "
+            f"{counted(len(trace.beam_steps), 'step')}; ranking its paths anew runs nothing."
         )
     elif ranking.would == "go_on":
         words += (
             f" The search would have gone on after step {step}, and might have found better paths."
         )
     elif ranking.exact:
-        words += " A new search that differs in this alone would return just this."
+        words += " A new search with these settings would return the same paths."
     return words
 
 

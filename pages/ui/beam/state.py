@@ -23,7 +23,7 @@ from pages.ui.widgets.chart import Drawing
 from pages.ui.widgets.controls import link
 
 NODE, FIRST, _NO_NODE = "node", "first", "none"
-_FROM_0 = "links count from 0"
+_FROM_0 = "numbers in links begin at 0"
 
 
 @dataclass(frozen=True, slots=True)

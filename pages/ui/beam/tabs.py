@@ -89,8 +89,8 @@ def _looks(view: BeamView) -> None:
     trace, ranking, search = as_ranked(view)
     drawings = {
         "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, search)),
-        "greedy": Tab("Against greedy", partial(compare.draw, view, trace, _redraw)),
-        "guesses": Tab("Guess against truth", partial(compare.guesses, view, trace, _redraw)),
+        "greedy": Tab("Greedy comparison", partial(compare.draw, view, trace, _redraw)),
+        "guesses": Tab("Parent guesses", partial(compare.guesses, view, trace, _redraw)),
     }
     panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)

@@ -61,7 +61,7 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     drawn = drawn_by(trace.config)
     labels = candidate_labels(step)
     if drawn:
-        labels[NONE] = "none: another seed from here on"
+        labels[NONE] = "no token: another seed from this step on"
     # Not in a label, which would take a token's text for markup.
     st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
     token = st.selectbox(
@@ -76,8 +76,8 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         key=_key_of(view, step, "text"),
         persist_state="session",
         max_chars=_LONGEST_TEXT,
-        help="A text of several tokens is given whole. A word after another one begins with a "
-        "space.",
+        help="A text of several tokens is inserted whole. A word after another word begins with "
+        "a space.",
     )
     seed = run_seed = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -90,7 +90,8 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                 run_seed,
                 key=_key_of(view, step, "seed"),
                 persist_state="session",
-                help="The run's own seed throws the same dice at each step as the run itself.",
+                help="With the run's own seed every step gets the same random numbers as in "
+                "the run.",
             )
         chosen = text or token not in (None, NONE)
         bar.button(
@@ -110,13 +111,13 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     busy = not _may_load(view) or "decode" in view.jobs
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(
-            "Or each of the likeliest",
+            "Or several of the likeliest",
             2,
             MOST_GROWN,
             4,
             key=platform.key("fork_top"),
-            help="They go on in one batch, each with the run's own settings and dice. The "
-            "run's own token, and those that the tree has there, are left out.",
+            help="The branches run in one batch with the run's settings and seed. Tokens that "
+            "already have a run in the tree are left out.",
         )
         bar.button(
             view,
@@ -283,5 +284,5 @@ def _growing(job: Job) -> None:
         icon=":material/stop:",
         disabled=job.stopping.is_set(),
         on_click=job.stop,
-        help="Branches grow; what they have by then is kept.",
+        help="Stop the new branches. Their tokens so far are kept.",
     )

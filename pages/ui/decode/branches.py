@@ -88,12 +88,12 @@ def draw(view: DecodeView) -> None:
             on_change=partial(_rename, view, tree, trace, key),
         )
         st.button(
-            "Remove it",
+            "Remove run",
             key=platform.key("branch_remove"),
             icon=":material/delete:",
             disabled=not shown or "decode" in view.jobs,
             on_click=partial(_remove, view, tree, trace),
-            help="Runs that went on from it stay. The first run of a tree stays too.",
+            help="Runs that branched off it stay. The first run of a tree can't be removed.",
         )
         st.download_button(
             "Tree file (JSON)",

@@ -52,12 +52,12 @@ def _choice(trace: Trace, step: TokenStep) -> str:
     if isinstance(trace.config, Greedy):
         return "Greedy takes rank 1, whatever the others have: the lower bars never count."
     if step.compared:
-        return "The score decides: probability less the likeness to a token before it."
+        return "The score decides: probability less the similarity to a token before it."
     if chosen.rank == 1:
         return "The draw took the likeliest token. With another seed a lower bar may win."
     return (
         f"The draw took rank {chosen.rank:,}, with {percent(chosen.prob)}. Greedy would have taken "
-        "rank 1; lower the temperature, and the bars lean to the top."
+        "rank 1; lower the temperature, and the top bars grow."
     )
 
 

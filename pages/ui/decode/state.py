@@ -225,7 +225,7 @@ def follow_link(view: LinkedStep, otherwise: str) -> None:
         view.select(step)
     elif view.linked:
         problem = f"{link.quoted(view.linked)} in the link is no step of this run"
-        link.report(f"{problem} (links count from 0): {otherwise}.")
+        link.report(f"{problem} (numbers in links begin at 0): {otherwise}.")
     view.linked = ""
 
 

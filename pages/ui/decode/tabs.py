@@ -97,7 +97,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
         "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
-        "prompt": Tab("Reading the prompt", partial(_prompt, view, trace)),
+        "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
         "time": Tab("Time", partial(_time, view, trace, redraw)),
         **{
             name: Tab(strategy.label, partial(_own, view, trace, part))
@@ -161,7 +161,7 @@ def _notice(view: DecodeView, trace: Trace) -> None:
                 args=(view,),
             )
             st.button(
-                "Open this step inside",
+                "Open this step in Inside",
                 key=platform.key("open_inside"),
                 icon=":material/account_tree:",
                 on_click=_open_inside,
@@ -256,7 +256,7 @@ def _compare(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
         key=platform.key("compare"), horizontal=True, vertical_alignment="center", gap="small"
     ):
         st.button(
-            "Time the cache on and off in turns",
+            "Measure the time with and without the cache",
             key=platform.key("compare_cache"),
             icon=":material/timer:",
             disabled=job is not None or not may_load or view.active("decode") is not None,

@@ -36,7 +36,7 @@ def choose(key: str, label: str, words: Mapping[str, str]) -> str:
             st.session_state[key] = options[place]
         else:
             problem = f"{label}: {link.quoted(linked)} in the link is none of {len(options)}"
-            link.report(f"{problem} (links count from 0): the first one is shown.")
+            link.report(f"{problem} (numbers in links begin at 0): the first one is shown.")
     chosen = st.selectbox(
         label, options, format_func=words.__getitem__, key=key, persist_state="session"
     )

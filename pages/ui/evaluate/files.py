@@ -18,6 +18,7 @@ from core.export.table import csv_file
 from core.export.web.run_page import PageText, run_page
 from core.figures.base.labels import plain_name
 from core.figures.evaluate.words import caption
+from pages.ui.evaluate.state import lesson
 from pages.ui.run.files import archive
 from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets.controls import figure_choices
@@ -76,3 +77,9 @@ def web_page(evaluation: Evaluation) -> bytes:
         notes=[*evaluation_tables(evaluation), ("Every run.", replies)],
     )
     return run_page(run, evaluation_parts(evaluation), figure_choices.theme())
+
+
+def stored_page() -> bytes | None:
+    """Return the web page of a stored evaluation; None if its file can't be read."""
+    evaluation = lesson("leak")
+    return web_page(evaluation) if evaluation else None

@@ -1,4 +1,4 @@
-"""The boxes of the picture: what stands in each, and the functions that it opens to."""
+"""Boxes of the diagram: the content of each, and the functions that a click on it lists."""
 
 from __future__ import annotations
 

@@ -256,6 +256,6 @@ def _attention(view: InsideView, trace: Trace) -> None:
         (view.number, view.selected, layer, first, width),
     )
     st.caption(
-        "The token that is read at this step looks at all before it and at itself; what it finds "
-        "there made this step's logits."
+        "The token read at this step attends to all tokens before it and to itself, which gives "
+        "this step's logits."
     )

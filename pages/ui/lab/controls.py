@@ -26,8 +26,8 @@ WORDS, FIGURES, ROLL = "lab-words", "lab-figures", "lab-roll"
 _DICE, _ROLL, _WAYS, _LENGTH = declare(
     Segments("dice", "Dice", "inverse_cdf", DRAWS, field="draw", help=DRAW_HELP),
     Number("roll", "Rolls", 0, 0, MAX_ROLL, width=110,
-        help="How often the dice were rolled again: 0 is the throw that the run made at this "
-        "step, under the sidebar's seed."),
+        help="Number of times the dice were rolled again: 0 is the run's own throw at this "
+        "step, with the sidebar's seed."),
     Number("ways", "Continuations", 6, 2, 12),
     Number("length", "Tokens each", 20, 4, 40),
 )  # fmt: skip
@@ -43,7 +43,7 @@ declare(
         help="Libraries apply temperature and filters in different orders, and some lack a filter. "
         "Where temperature comes last, a filter counts the model's own probabilities.",
     ),
-    Toggle("fold", "Fold what doesn't branch", True),
+    Toggle("fold", "Fold unbranched tokens", True),
 )
 _STEP = (*KNOB_ROWS, _DICE, shared.SEED)
 

@@ -35,7 +35,7 @@ _TEXT_SHOWN = 280
 _TURN_SECONDS = 0.01
 LOOKS = "lab-looks"
 NO_TEXT = "The prompt is empty. Write a few words in the sidebar, or pick a step of the run."
-OTHER_STEP = "There is no such step; figures below are of the one before."
+OTHER_STEP = "There is no such step; the figures below show the previous one."
 _NOTICE = """
 ## What to notice
 

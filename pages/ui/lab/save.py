@@ -13,7 +13,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import LabSettings
-from pages.ui.lab.state import Lab, StepRef
+from pages.ui.lab.state import Lab, StepRef, load_example
 from pages.ui.run.files import save
 from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets import style
@@ -60,3 +60,9 @@ def web_page(example: LabExample, theme: Theme = LIGHT) -> bytes:
     title, settings = "Decoding Explorer: one step", figures.lab_caption(step)
     parts = lab_parts(example)
     return save.web_page(read_before(step), parts, theme, title=title, settings=settings)
+
+
+def stored_page() -> bytes | None:
+    """Return the web page of the stored step; None if its file can't be read."""
+    example = load_example()
+    return web_page(example) if example else None

@@ -27,7 +27,7 @@ from pages.ui.widgets import closed, table
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
-_NOT_THERE = "The file holds nothing of this, and its model is not loaded."
+_NOT_THERE = "The file has no such measurement, and its model is not loaded."
 
 
 def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
@@ -37,7 +37,7 @@ def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
         "rolls": Tab("1,000 rolls", partial(_rolls, lab, ref, settings, step)),
         "sweep": Tab("Temperature", partial(_sweep, lab, ref, settings, step)),
         "tree": Tab("Continuations", partial(_ways, lab, ref, settings)),
-        "logprobs": Tab("What logprobs mean", api_logprobs.draw),
+        "logprobs": Tab("API log-probabilities", api_logprobs.draw),
     }
     # The first two start work by being drawn.
     panel.tabs("lab_look", drawings, ready=("tree", "logprobs"))

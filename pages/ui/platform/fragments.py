@@ -74,7 +74,7 @@ def rerun(*keys: str) -> None:
 
 
 def _owed() -> set[str]:
-    """Return the keys of pending fragments, which a gesture reruns and that aren't drawn yet."""
+    """Return the keys of fragments that a user's action reruns and that are not drawn yet."""
     return session.keep(_OWED, set[str])
 
 

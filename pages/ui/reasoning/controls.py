@@ -52,34 +52,34 @@ BUDGET = Knob(
 # What every run of the page has, those of sweeps and comparisons too.
 COMMON = declare(
     Number("answer_tokens", "Answer at most", ANSWER, 1, MAX_WHOLE, field="max_answer_tokens",
-        help="Tokens after the closing mark."),
-    Number("ignore_end", "Ignore the end", 0, 0, 20, field="ignore_end",
-        help="So many attempts to stop thinking are replaced by the wait word, while it fits "
-        "into the budget. Of a closing mark of several tokens only the last one is replaced."),
+        help="Maximum number of tokens after the closing mark."),
+    Number("ignore_end", "Ignored ends", 0, 0, 20, field="ignore_end",
+        help="Number of attempts to stop thinking that are replaced by the wait word, while it "
+        "fits into the budget. If the closing mark has several tokens, only the last is replaced."),
     Text("wait", "Wait word", DEFAULT_WAIT, field="wait_text",
         to_field=lambda word: f" {word.strip()}",
         from_field=lambda text: text.strip() or DEFAULT_WAIT,
         acts=lambda read: int(read("ignore_end")) > 0),
     Toggle("use_tool", "Calculator", False, field="calculator",
-        help="Put the result in after every call that the model writes."),
+        help="Insert the result after every call that the model writes."),
 )  # fmt: skip
 _THINKING, _WHOLE, _TEMPERATURE = declare(
     slider(BUDGET, width=270, field="max_thinking_tokens",
         from_field=lambda most: min(most, BUDGET.typed_high)),
     Number("whole", "Whole run at most", 0, 0, MAX_WHOLE,
-        help="The bound on the whole loop, max_new_tokens. It cuts the run off: the close is not "
-        "forced. 0 follows the budget. Sweeps and comparisons follow theirs."),
+        help="The bound on the whole loop, max_new_tokens. It cuts the run off without forcing the "
+        "closing mark. 0 follows the budget. Sweeps and comparisons use their own bounds."),
     Number("reason_temperature", "Temperature", 0.0, 0.0, MAX_TEMPERATURE, 0.1,
-        help="0 takes the most probable token: no dice."),
+        help="0 takes the most probable token; nothing is drawn."),
 )  # fmt: skip
 # The problem that is asked.
 _PROBLEM = declare(
     Segments("problem", "Problem", "chain",
         {"chain": "Chain of steps", "sum": "Hard sum", "own": "My own"}),
     Number("steps", "Steps", RUN_STEPS, 1, MOST_STEPS,
-        help="How hard: so many operations one after another."),
+        help="Difficulty: the number of consecutive operations."),
     Number("problem_seed", "Problem seed", SEED, 0, MAX_PROBLEM_SEED,
-        help="The same seed, the same problem."),
+        help="The same seed gives the same problem."),
     Text("question", "Your question", "",
         placeholder="Start with 12, add 9, multiply by 3. What is the result?"),
     Text("right", "Right answer", "", placeholder="63", width=130,
@@ -96,23 +96,23 @@ declare(
     Text("budgets", "Budgets, tokens", ", ".join(map(str, BUDGETS)), width=300,
         help="Whole numbers with commas or spaces between, such as 0, 32, 64."),
     Number("many_problems", "Problems", PROBLEMS, 1, 500, width=90),
-    Number("tries", "Samples", 1, 1, 32, width=90, help="Runs of a problem at a budget."),
+    Number("tries", "Samples", 1, 1, 32, width=90, help="Runs for each problem and budget."),
 )  # fmt: skip
 # The comparison of a vote with one long attempt.
 declare(
     Number("total", "Tokens a problem", 1024, 16, 16_384, width=140,
-        help="What each way may spend on a problem, at most."),
+        help="Maximum number of tokens that each strategy may spend on a problem."),
     Number("voters", "Samples", SAMPLES, 2, 64, width=100,
-        help="Each of them has its share of the tokens."),
+        help="Number of samples of a vote; the tokens are divided among them."),
     Number("vote_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
     Number("vote_temperature", "Temperature", TEMPERATURE, 0.05, MAX_TEMPERATURE, 0.1, width=120,
-        help="Samples are drawn, or they would be the same."),
+        help="Above 0, as all samples would be equal at 0."),
 )  # fmt: skip
 
-# One answer out of N samples.
+# Best of N samples.
 declare(
     Number("best_samples", "Samples", BEST_OF_SAMPLES, 2, 64, width=100,
-        help="Of each problem; the rules choose among the first 1, 2, 4, 8 and 16."),
+        help="Samples per problem; the rules choose among the first 1, 2, 4, 8 and 16."),
     Number("best_problems", "Problems", RIVALRY_PROBLEMS, 1, 200, width=90),
 )  # fmt: skip
 

@@ -71,7 +71,7 @@ def _counts(trace: Trace) -> None:
         if tokens
         else "0",
         "the thinking loop ran": f"{counted(read.thinking_tokens, 'time')}, "
-        + ("up to its bound" if read.closed_by_budget else "not to its bound"),
+        + ("up to its budget" if read.closed_by_budget else "and ended before its budget"),
         "the answer's loop ran": counted(read.answer_tokens, "time"),
         "marks": counted(tokens - read.thinking_tokens - read.answer_tokens, "token"),
         "forced": f"{read.forced_tokens} of {counted(tokens, 'token')}",
@@ -104,6 +104,6 @@ def _marks(trace: Trace, run: Reasoning) -> str:
     if max(sizes) == 1:
         return "This run's think marks are one token each."
     return (
-        "This run's think marks are ordinary text of several tokens. Where an end is ignored, only "
-        "the last token of the closing mark is replaced: what came before it stays."
+        "This run's think marks are ordinary text of several tokens. If the closing mark is "
+        "ignored, only its last token is replaced: its earlier tokens stay in the text."
     )

@@ -58,32 +58,30 @@ class Look(NamedTuple):
 
 _TABS = {
     "sweep": Look(
-        "Many problems",
+        "Budget sweep",
         reason_many.draw,
         "sweep",
         reason_many.start,
         reason_many.tokens,
         "Run sweep",
     ),
-    "rivals": Look(
-        "Same bound, other ways", vote.draw, "rivals", vote.start, vote.tokens, "Compare"
-    ),
+    "rivals": Look("Strategies", vote.draw, "rivals", vote.start, vote.tokens, "Compare"),
     "best": Look("Best of N", best_of.draw, "best", best_of.start, best_of.tokens, "Draw samples"),
-    "level": Look("What a level is", loop.draw),
+    "level": Look("Reasoning levels", loop.draw),
     "tools": Look(
-        "A calculator",
+        "Calculator",
         tools.draw,
         "tools",
         tools.start,
         tools.tokens,
-        "Run this problem both ways",
+        "Run with and without calculator",
     ),
 }
 _READY = ("level", "tools")
 _NOTICE = """
 ## What to notice
 
-- Each bar of "Where did it know?" is the same thinking, stopped earlier. Most of the way the
+- Each bar of "Answers at each stop" is the same thinking, stopped earlier. Most of the way the
   model has no answer: it writes one all the same.
 - The curve rises as more problems get enough room. Past the point where all thinking ends by
   itself, a larger budget buys nothing.
@@ -221,7 +219,7 @@ def _ask_where(view: ReasonView, trace: Trace) -> None:
         start_stops(view)
         job = view.active("stops")
     with st.container(key=platform.key("ask-stops"), border=True, gap="small"):
-        st.markdown("**Where did it know?**")
+        st.markdown("**Answers at each stop**")
         if not thinks:
             st.text("This run did not think, so there is nothing to stop.")
         elif job is not None:
@@ -267,7 +265,7 @@ def _curve(view: ReasonView) -> None:
     if sweep is None:
         with st.container(key=platform.key("ask-sweep"), border=True):
             st.markdown("**Accuracy against the budget**")
-            st.text("No sweep has run yet: start one under Many problems.")
+            st.text("No sweep has run yet: start one under Budget sweep.")
         return
     closing = sweep.plan.budget_field == "max_thinking_tokens"
     marked = int(value("thinking")) if closing else reason_controls.whole_bound()

@@ -40,7 +40,7 @@ def tables(view: ReasonView, trace: Trace) -> Tables:
         named_tables.append(("Outcomes and costs by budget.", figures.reason_spent_data(sweep)))
     if view.rivalry is not None:
         named_tables.append(
-            ("The same bound, other ways.", figures.reason_rivals_data(view.rivalry))
+            ("Strategies with the same budget.", figures.reason_rivals_data(view.rivalry))
         )
     return named_tables
 

@@ -131,9 +131,7 @@ def _beside(view: RequestsView, trace: Trace, compared: Record) -> None:
         st.text(
             f"Request {compared.number} · {words} · {_agreement(trace, its_trace)}", width="stretch"
         )
-        st.button(
-            "Look at it", key="swap", type="tertiary", on_click=view.choose, args=(compared.id,)
-        )
+        st.button("Open it", key="swap", type="tertiary", on_click=view.choose, args=(compared.id,))
     if its_trace is None or not its_trace.token_steps:
         st.text(its_trace.text if its_trace else compared.error)
         return

@@ -25,7 +25,7 @@ def run(page: Page, draw: Callable[[], None]) -> None:
     except Exception as error:
         guard.say(guard.sentence(error))
         st.button(
-            "Start this page afresh",
+            "Reset this page",
             key="start_afresh",
             icon=":material/restart_alt:",
             help="Its example and its default settings; what you opened or ran here is forgotten.",

@@ -106,7 +106,7 @@ def _cache() -> None:
     with st.popover("Cache", type="tertiary", key="model_cache"), st.container(key="gguf-cache"):
         st.html(f'<p class="de-hint">GGUF cache: {counted(count, "model")}, {in_words(size)}</p>')
         st.button(
-            "Empty it",
+            "Empty the cache",
             key="empty_gguf_cache",
             type="tertiary",
             help="Remove the converted GGUF files; the next load of one converts it again.",
@@ -147,10 +147,10 @@ def _seed() -> None:
     ):
         draw("seed")
         st.button(
-            "New seed",
+            "Draw a new seed",
             icon=":material/casino:",
             key="new_seed",
-            help="Another seed, another run.",
+            help="Another seed gives another run.",
             on_click=_new_seed,
         )
 

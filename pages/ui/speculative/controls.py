@@ -39,12 +39,12 @@ RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "
 NAMES = ("A", "B", "C")
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
 _RULE_NOTES: dict[str, str] = {
-    "speculative": "Never changes what the target would write: a draft that the target finds less "
-    "likely is kept only sometimes.",
-    "exact": "Never changes what the target would write, but keeps less: only a draft that the "
-    "target itself draws.",
-    "typical": "Changes what the target would write: every draft that the target finds likely "
-    "enough is kept.",
+    "speculative": "Keeps the target's distribution: a drafted token that the target finds less "
+    "likely is accepted only sometimes.",
+    "exact": "Keeps the target's distribution, but accepts less: only a drafted token that the "
+    "target draws itself.",
+    "typical": "Changes the distribution: every drafted token that the target finds likely enough "
+    "is accepted.",
 }
 GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
 _TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
@@ -83,23 +83,23 @@ ROWS = declare(
         to_field=lambda chosen: LOOKUP if chosen == LOOKUP else "model",
         from_field=lambda drafter: LOOKUP if drafter == LOOKUP else None,
         help="The model that proposes; the target is the sidebar’s model. Both must have the "
-        "same tokenizer. Prompt lookup needs no model: it repeats what followed the last tokens "
-        "earlier in the text."),
+        "same tokenizer. Prompt lookup needs no model: it repeats the tokens after an earlier "
+        "occurrence of the last ones."),
     Number("draft_length", "Draft length", 5, 1, 16, field="draft_length"),
     Number("spec_tokens", "New tokens", 48, 1, 500, field="max_new_tokens"),
     Segments("rule", "Acceptance", "speculative", RULES, field="acceptance"),
     Segments("scoring", "Scoring", "multi_query",
         {"multi_query": "Multi-query", "batch_expansion": "Batch expansion"}, field="scoring",
         help="One sequence with a query for each position, or one sequence for each position: "
-        "the same result, other work."),
+        "the result is the same, the amount of work differs."),
     Toggle("adaptive", "Adaptive draft length", False, field="adaptive",
-        help="Two more after a round that was accepted whole, else one less (transformers’ "
-        "heuristic)."),
+        help="The length grows by 2 after a round with all tokens accepted, and shrinks by 1 after "
+        "any other (transformers’ heuristic)."),
     Number("ngram_size", "Lookup n-gram", 2, 1, 10, field="lookup_ngram", acts=_looks_up,
-        help="The longest run of last tokens that prompt lookup searches for."),
+        help="Length of the longest n-gram that prompt lookup searches for."),
     Number("confidence", "Confidence threshold", 0.0, 0.0, 1.0, 0.05, width="stretch",
         field="draft_threshold", acts=_drafts,
-        help="Drafting ends behind a token that the draft gives less. 0 is off."),
+        help="Drafting ends after a token with a lower draft probability. 0 is off."),
     Number("draft_temperature", "Draft temperature", 1.0, 0.0, 10.0, 0.1, width="stretch",
         field="draft_temperature", to_field=nearest_temperature, acts=_has_own_temperature,
         help="0 lets the draft take its most probable token."),
@@ -174,8 +174,8 @@ def _why_lookup() -> None:
     """Why prompt lookup drafts, where the page has chosen it."""
     if st.session_state.get(platform.key(_LOOKUP_BEGUN)) and _looks_up(value):
         words = (
-            "The embedded models draft for targets with their own tokens; for "
-            f"{visible_token(shared.model(), 60)} prompt lookup does, which needs no model."
+            "The embedded draft model knows other tokens than "
+            f"{visible_token(shared.model(), 60)}: prompt lookup, which needs no model, drafts."
         )
         st.html(f'<p class="de-hint">{escape(words)}</p>')
 

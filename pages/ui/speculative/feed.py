@@ -26,9 +26,9 @@ def draw(view: SpecView, trace: Trace) -> None:
     measurement.row(
         view,
         "scored",
-        "Time both ways",
+        "Time both methods",
         lambda: work.score_both_ways(trace, int(value("repeats"))),
-        "Runs this run under both ways of scoring, in turns.",
+        "Runs this run with both scoring methods in turns.",
     )
     if view.scored is not None:
         st.text(scoring_words(view.scored))

@@ -67,9 +67,9 @@ def _sampled(view: SpecView, trace: Trace, config: Speculative) -> None:
     measurement.row(
         view,
         "counted",
-        "Count both ways",
+        "Count both methods",
         lambda: work.count(trace, int(value("runs")), int(value("run_tokens"))),
-        "Every run has a seed of its own.",
+        "Every run has its own seed.",
         options=("runs", "run_tokens"),
     )
     counted = view.counted

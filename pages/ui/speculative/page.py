@@ -29,7 +29,7 @@ def draw(view: SpecView) -> None:
     panel.read_controls(view, controls.request)
     panel.draw(
         view,
-        "the draft proposes, the target judges.",
+        "the draft proposes tokens, and the target verifies them.",
         partial(_live, view),
         partial(_finished, view),
     )

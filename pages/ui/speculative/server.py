@@ -29,7 +29,7 @@ def is_there() -> bool:
 
 def draw(view: SpecView, trace: Trace) -> None:
     """The run by the server, its rounds or positions, and the table."""
-    measurement.row(view, "server", "Let the server speculate", _start, _HINT)
+    measurement.row(view, "server", "Run speculation on the server", _start, _HINT)
     run = view.server
     if run is not None:
         figure.chart(parts.SERVER.part(view, trace), (view.number, run))

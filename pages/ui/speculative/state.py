@@ -27,7 +27,8 @@ from pages.ui.widgets.controls import link
 STRIP = "spec-strip"
 TOKEN, _OWN = "token", "own"
 _NO_TOKEN = (
-    "{} in the link is no token of this run (links count from 0): its most telling one is selected."
+    "{} in the link is no token of this run (numbers in links begin at 0): its most telling one is "
+    "selected."
 )
 _NOWHERE = (-1, 0)
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server")

@@ -92,9 +92,9 @@ def _redraw() -> None:
 def _looks(view: SpecView, trace: Trace) -> None:
     figure.omit_captions(settings_caption(trace))
     drawings = {
-        "time": Tab("Where the time goes", partial(time.draw, view, trace)),
+        "time": Tab("Time", partial(time.draw, view, trace)),
         "metrics": Tab("Acceptance and metrics", partial(time.metrics, view, trace)),
-        "feed": Tab("What is fed to the target", partial(feed.draw, view, trace)),
+        "feed": Tab("Input of the target", partial(feed.draw, view, trace)),
         "lossless": Tab("Losslessness", partial(lossless.draw, view, trace)),
     }
     if server.is_there():
@@ -224,7 +224,7 @@ def _facts(view: SpecView, trace: Trace, at: int, place: int, prefetch: ahead.Pr
         if isinstance(token, DraftToken):
             if token.outcome == "rejected" and step.recovered is not None:
                 st.button(
-                    "Show what took its place",
+                    "Show the replacement",
                     key=platform.key("to-recovered"),
                     icon=":material/my_location:",
                     on_click=_show,

@@ -20,7 +20,7 @@ from pages.ui.widgets.controls.control import value
 _WIDE = {"metric": 240, "value": 65, "definition": 402, "source": 213}
 _PHONE = {"metric": 100, "value": 60, "definition": 200, "source": 200}
 _FOUR_LINES = 90
-_UNMEASURED = "Runs this and the target alone in turns, on this machine."
+_UNMEASURED = "Runs speculative and target-only decoding in turns on this machine."
 
 
 def draw(view: SpecView, trace: Trace) -> None:
@@ -72,7 +72,7 @@ def metrics(view: SpecView, trace: Trace) -> None:
     )
     if view.comparison is not None:
         st.caption(
-            "Costs are of the median round; the verdict under “Where the time goes” takes "
+            "Costs are of the median round; the verdict under “Time” takes "
             "the average one, which slow rounds make longer."
         )
     if missing := unmeasured(view.comparison, view.sweep):
@@ -86,4 +86,4 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
         waits.append("Costs and the expected speed-up follow once the run was measured")
     if sweep is None:
         waits.append("The best and the break-even draft length follow once its lengths were")
-    return " ".join(f"{sentence} under “Where the time goes”." for sentence in waits)
+    return " ".join(f"{sentence} under “Time”." for sentence in waits)

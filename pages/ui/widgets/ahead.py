@@ -35,7 +35,7 @@ Shown: TypeAlias = Mapping[str, Drawing | str]
 """Charts and words of the page, by their names."""
 Inputs: TypeAlias = dict[str, Any]
 Reader: TypeAlias = Callable[[str], Any]
-"""Gives an input as the page would take it; None where the page would not."""
+"""Returns an input as the page would store it; None if the page would refuse it."""
 
 
 @dataclass(eq=False)

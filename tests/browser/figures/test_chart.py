@@ -63,8 +63,8 @@ def page(context: BrowserContext) -> Page:
 def _drawn(page: Page, *calls: str) -> list[int]:
     for call in calls:
         page.evaluate(f"async () => {{ await {call} }}")
-    found: list[int] = page.evaluate("drawn")
-    return found
+    counts: list[int] = page.evaluate("drawn")
+    return counts
 
 
 def _server(number: int, at: int, *, ahead: bool = True) -> str:

@@ -40,8 +40,8 @@ def test_a_figure_and_the_page_leave_in_every_format(page: Page, server: str) ->
     assert decode.download("SVG")[1] == svg
     assert decode.download("PDF")[1].startswith(b"%PDF-")
     assert decode.download("PNG")[1].startswith(b"\x89PNG\r\n\x1a\n")
-    own, content = decode.download("HTML")
-    assert own == name.replace(".svg", ".html") and b'class="knobs"' in content
+    page_name, content = decode.download("HTML")
+    assert page_name == name.replace(".svg", ".html") and b'class="knobs"' in content
     rows = list(csv.reader(io.StringIO(decode.download("CSV")[1].decode("utf-8-sig"))))
     assert len(rows) > 5 and len({len(row) for row in rows}) == 1
     decode.close_export()

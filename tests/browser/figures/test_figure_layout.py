@@ -35,8 +35,8 @@ def canvas(profile: BrowserContext) -> Iterator[Page]:
 def test_no_text_is_over_another_or_out_of_its_box_or_too_small(canvas: Page, name: str) -> None:
     paper, part = PAPERS[name]
     looked_at = entries()[part]
-    found = {entry[0]: faults(canvas, draw(entry, paper=paper)) for entry in looked_at}
-    assert {name: own for name, own in found.items() if own} == {}
+    faults_by_name = {entry[0]: faults(canvas, draw(entry, paper=paper)) for entry in looked_at}
+    assert {name: listed for name, listed in faults_by_name.items() if listed} == {}
 
 
 def test_texts_over_another_off_the_paper_or_wider_than_their_bar_are_found(canvas: Page) -> None:

@@ -44,7 +44,7 @@ def step_of(logits: torch.Tensor, shaping: Shaping) -> tuple[Any, Trace]:
 
 def cases() -> list[tuple[dict[str, Any], list[dict[str, Any]], list[dict[int, Any]]]]:
     """The data of a step's knobs, settings, and each token's probability in Python."""
-    found, dice = [], torch.Generator().manual_seed(11)
+    made, dice = [], torch.Generator().manual_seed(11)
     for spread, run in (
         (3.0, Shaping(temperature=0.8)),
         (1.2, Shaping(top_k=40)),
@@ -52,24 +52,24 @@ def cases() -> list[tuple[dict[str, Any], list[dict[str, Any]], list[dict[int, A
     ):
         logits = torch.randn(600, generator=dice) * spread
         data = knobs_of(*step_of(logits, run), 0.2)
-        asked, said = [], []
+        settings, results = [], []
         for temperature, k, p in SETTINGS:
-            asked.append({"temperature": temperature, "top_k": k, "top_p": p})
+            settings.append({"temperature": temperature, "top_k": k, "top_p": p})
             step, _ = step_of(logits, Shaping(temperature=temperature, top_k=k, top_p=p))
-            said.append({c.token_id: (c.prob, c.removed_by) for c in step.candidates})
-        found.append((data, asked, said))
-    return found
+            results.append({c.token_id: (c.prob, c.removed_by) for c in step.candidates})
+        made.append((data, settings, results))
+    return made
 
 
 def test_knobs_shape_a_step_as_python_does(page: Page) -> None:
     page.set_content("<p></p>")
     page.add_script_tag(content=KNOBS)
     exact = 0
-    for data, asked, said in cases():
+    for data, all_settings, results in cases():
         made = page.evaluate(
-            "([data, all]) => all.map((s) => Knobs.shaped(data, s))", [data, asked]
+            "([data, all]) => all.map((s) => Knobs.shaped(data, s))", [data, all_settings]
         )
-        for settings, result, expected in zip(asked, made, said, strict=True):
+        for settings, result, expected in zip(all_settings, made, results, strict=True):
             for (token, *_), row in zip(data["tokens"], result["rows"], strict=True):
                 if token not in expected:
                     continue
@@ -90,13 +90,13 @@ def test_knobs_shape_a_step_as_python_does(page: Page) -> None:
 
 def opened(page: Page, path: Path, width: int, scheme: str) -> list[str]:
     """Open a page in a frame's size; returns what it asked for."""
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     page.set_viewport_size({"width": width, "height": 700})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(path.as_uri())
     expect(page.locator("html[data-drawn]")).to_be_attached()
-    return [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+    return [url for url in urls if not url.startswith(("file:", "data:", "blob:"))]
 
 
 def test_a_figures_page_fits_its_frame_and_its_knobs_move_it(page: Page, tmp_path: Path) -> None:

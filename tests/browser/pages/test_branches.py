@@ -74,7 +74,7 @@ def test_a_tree_is_named_pruned_saved_and_opened_again(
     saved, file = decode.download("Tree file (JSON)")
     assert saved.startswith("tree")
     shown = decode.tokens.all_inner_texts()
-    page.get_by_role("button", name="Remove it").click()
+    page.get_by_role("button", name="Remove run").click()
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
     (tmp_path / "tree.json").write_bytes(file)

@@ -31,7 +31,7 @@ def test_markup_in_a_prompt_and_in_a_trace_file_stays_text(
     decode.run()
     prompt = page.locator(".st-key-strip .prompt")
     expect(prompt).to_have_text([HOSTILE])  # The strip of the run may still be leaving.
-    page.get_by_role("tab", name="Reading the prompt").click()
+    page.get_by_role("tab", name="Prompt predictions").click()
     expect(decode.drawn("prompt")).to_be_visible()
     expect_no_harm(page)
     root = Path(__file__).parents[3]

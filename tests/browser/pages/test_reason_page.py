@@ -35,12 +35,12 @@ def test_curve_and_level_set_another_budget_and_run_keeps_to_it(page: Page, serv
 
 def test_the_other_looks_fit_a_phone(page: Page, server: str) -> None:
     page.set_viewport_size({"width": 400, "height": 900})
-    reason = ReasonPage(page, server).open(reason_look="Same bound, other ways")
+    reason = ReasonPage(page, server).open(reason_look="rivals")
     expect(page.locator(".st-key-vote-rows")).to_contain_text("of 8 samples")
     for tab, shown in (
-        ("What a level is", page.locator(".st-key-loop-bound")),
-        ("Many problems", reason.drawn("difficulty")),
-        ("A calculator", page.locator(".st-key-tool-1 .tokens .result").first),
+        ("Reasoning levels", page.locator(".st-key-loop-bound")),
+        ("Budget sweep", reason.drawn("difficulty")),
+        ("Calculator", page.locator(".st-key-tool-1 .tokens .result").first),
     ):
         page.get_by_role("tab", name=tab).click()
         expect(shown).to_be_visible()

@@ -46,16 +46,16 @@ def test_a_clients_request_appears_within_a_second_and_is_opened(server: str, pa
     assert min(delays) < WITHIN_SECONDS, delays
 
     made = ask(30, 3)
-    own = page.get_by_role("option", selected=True)
-    expect(own).to_have_attribute("data-id", made.id)
-    expect(own).to_contain_text("30")
+    selected = page.get_by_role("option", selected=True)
+    expect(selected).to_have_attribute("data-id", made.id)
+    expect(selected).to_contain_text("30")
     expect(page.locator(".st-key-text-panel .tokens")).to_contain_text(
         made.choices[0].text.strip().split()[0]
     )
     expect(page.locator(".st-key-figure-requests-heatmap")).to_be_visible()
     expect(page.get_by_text("Consistent")).to_be_visible()
 
-    own.focus()
+    selected.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_role("option", selected=True)).not_to_have_attribute("data-id", made.id)

@@ -28,7 +28,7 @@ def test_the_example_is_clicked_and_played_and_run_takes_a_field_s_number_along(
     expect(spec.figure("verification")).to_contain_text(f"Round {at + 1}, position {place + 1}")
     spec.expect_ring(at, place)
     expect(page).to_have_url(re.compile(rf"token={at}\.{place}"))
-    page.get_by_role("button", name="Show what took its place").click()
+    page.get_by_role("button", name="Show the replacement").click()
     expect(page).to_have_url(re.compile(rf"token={at}\.own"))
     expect(spec.selected).to_have_class(re.compile("recovered"))
     spec.tokens.first.click()

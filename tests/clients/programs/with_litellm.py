@@ -15,7 +15,7 @@ for kind in ("openai", "hosted_vllm"):
     assert message.content == "The answer is 7.", message
     assert message.reasoning_content == "3 + 4 = 7.", message
     stream = litellm.completion(**options, messages=ask, temperature=0, stream=True)
-    assert "".join(one.choices[0].delta.content or "" for one in stream) == "The answer is 7."
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == "The answer is 7."
     long = [{"role": "user", "content": "a b " * 700}]
     try:
         litellm.completion(**options, messages=long)

@@ -34,8 +34,8 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     rows = [{"question": "What is 3 + 4?"}, {"question": "What is 2 + 5?"}]
     (folder / "sums.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    for task, own in (("choice", choice), ("written", written)):
-        text = own + shared.replace("FOLDER", name)
+    for task, own_part in (("choice", choice), ("written", written)):
+        text = own_part + shared.replace("FOLDER", name)
         (folder / f"{task}.yaml").write_text(text)
     tasks = TaskManager(include_path=name, include_defaults=False)
     for kind, path, task, more in (
@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory() as name:
         ("local-chat-completions", "chat/completions", "sums_written", {}),
     ):
         args = {"model": model, "base_url": f"{base}/{path}", "num_concurrent": 1, **more}
-        found = lm_eval.simple_evaluate(
+        evaluated = lm_eval.simple_evaluate(
             kind,
             model_args=args,
             tasks=[task],
@@ -51,5 +51,5 @@ with tempfile.TemporaryDirectory() as name:
             apply_chat_template="chat" in kind,
             bootstrap_iters=0,
         )
-        scores = found["results"][task]
+        scores = evaluated["results"][task]
         assert 1.0 in (scores.get("acc,none"), scores.get("exact_match,none")), scores

@@ -32,8 +32,10 @@ def _case(kind: str, case: int) -> tuple[TransformersModel, Trace, list[int]]:
         config = Sampling(max_new_tokens=12, seed=case, draw=method, shaping=shaping)
     trace = collect(model, [dice.randrange(1, 300) for _ in range(5)], config)
     at = dice.randrange(len(trace.token_ids))
-    other = next(c for c in trace.token_steps[at].candidates[1:] if c.token_id not in model.eos_ids)
-    return model, trace, [*trace.token_ids[:at], other.token_id]
+    candidate = next(
+        c for c in trace.token_steps[at].candidates[1:] if c.token_id not in model.eos_ids
+    )
+    return model, trace, [*trace.token_ids[:at], candidate.token_id]
 
 
 def _without_times(trace: Trace) -> list:
@@ -43,23 +45,23 @@ def _without_times(trace: Trace) -> list:
 @pytest.mark.parametrize("kind", ARCHITECTURES[:4])
 def test_tokens_that_the_run_picked_itself_give_the_run(kind: str) -> None:
     for case in range(cases(12, 4)):
-        model, trace, given = _case(kind, case)
-        same = collect(model, trace.prompt_ids, trace.config, given=trace.token_ids[: len(given)])
+        model, trace, ids = _case(kind, case)
+        same = collect(model, trace.prompt_ids, trace.config, given=trace.token_ids[: len(ids)])
         assert _without_times(same) == _without_times(trace)
 
 
 @pytest.mark.parametrize("kind", ARCHITECTURES[:4])
 def test_a_forced_run_is_proved_by_the_model_and_by_generate(kind: str) -> None:
     for case in range(cases(24, 8)):
-        model, trace, given = _case(kind, case)
-        forced = collect(model, trace.prompt_ids, trace.config, given=given)
-        assert forced.token_ids[: len(given)] == tuple(given)
+        model, trace, ids = _case(kind, case)
+        forced = collect(model, trace.prompt_ids, trace.config, given=ids)
+        assert forced.token_ids[: len(ids)] == tuple(ids)
         assert failed(forced, model) == set(), (kind, case)
-        assert _without_times(forced)[: len(given) - 1] == _without_times(trace)[: len(given) - 1]
-        step = forced.token_steps[len(given) - 1]
+        assert _without_times(forced)[: len(ids) - 1] == _without_times(trace)[: len(ids) - 1]
+        step = forced.token_steps[len(ids) - 1]
         if step.origin == "forced":
             assert step.forced_as == "given"
-            assert step.instead_of == trace.token_ids[len(given) - 1]
+            assert step.instead_of == trace.token_ids[len(ids) - 1]
         assert read_trace(forced.to_json().encode()) == forced
 
 
@@ -78,11 +80,13 @@ def test_forged_marks_of_a_given_token_are_found() -> None:
     model = _model("llama")
     config = Sampling(max_new_tokens=8, seed=4)
     plain = collect(model, "the fox had", config)
-    other = plain.token_steps[3].candidates[1].token_id
-    trace = collect(model, "the fox had", config, given=[*plain.token_ids[:3], other])
+    forced_id = plain.token_steps[3].candidates[1].token_id
+    trace = collect(model, "the fox had", config, given=[*plain.token_ids[:3], forced_id])
     step = trace.token_steps[3]
     assert (step.origin, step.instead_of) == ("forced", plain.token_ids[3])
-    rival = next(c.token_id for c in step.candidates if c.token_id not in (other, step.instead_of))
+    rival = next(
+        c.token_id for c in step.candidates if c.token_id not in (forced_id, step.instead_of)
+    )
     for changes in (
         {"instead_of": rival},
         {"instead_of": None},

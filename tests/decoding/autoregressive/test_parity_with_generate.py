@@ -54,7 +54,7 @@ def _random_config(dice: random.Random) -> Greedy | Sampling:
 
 def test_the_engine_emits_what_generate_emits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs differ only at near ties, and hardly any run differs."""
-    given, failed, parted = answers_of(monkeypatch, "reference_token_ids"), [], []
+    answers, failed, parted = answers_of(monkeypatch, "reference_token_ids"), [], []
     for kind, case in product(ARCHITECTURES, range(CASES_EACH)):
         dice = random.Random(f"{kind} {case}")
         model = _model(kind)
@@ -63,7 +63,7 @@ def test_the_engine_emits_what_generate_emits(monkeypatch: pytest.MonkeyPatch) -
         checks = check(trace, model)
         assert SAME_TOKENS in {outcome.name for outcome in checks}
         failed += [(kind, case, outcome) for outcome in checks if not outcome.passed]
-        if given[-1] != list(trace.token_ids):
+        if answers[-1] != list(trace.token_ids):
             parted.append((kind, case))
     assert failed == []
     assert len(parted) <= 1, parted
@@ -95,6 +95,6 @@ def test_the_cache_changes_nothing_but_the_time() -> None:
 def test_a_wrong_token_is_found_out() -> None:
     """The reference check can fail: another seed's tokens are not this seed's."""
     model = _model("llama")
-    other = collect(model, [5, 6, 7], Sampling(max_new_tokens=12, seed=2, draw="multinomial"))
-    forged = replace(other, config=Sampling(max_new_tokens=12, seed=1, draw="multinomial"))
+    honest = collect(model, [5, 6, 7], Sampling(max_new_tokens=12, seed=2, draw="multinomial"))
+    forged = replace(honest, config=Sampling(max_new_tokens=12, seed=1, draw="multinomial"))
     assert not next(o for o in check(forged, model) if o.name == SAME_TOKENS).passed

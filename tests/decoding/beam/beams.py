@@ -47,12 +47,12 @@ def random_case(kind: str, case: int) -> tuple[TransformersModel, list[int], Bea
 
 def answers_of(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
     """Record the answers of a reference method of the model, one for each call from now on."""
-    given: list[Any] = []
-    asked = getattr(TransformersModel, name)
+    answers: list[Any] = []
+    original = getattr(TransformersModel, name)
 
     def ask(*arguments: Any) -> Any:
-        given.append(asked(*arguments))
-        return given[-1]
+        answers.append(original(*arguments))
+        return answers[-1]
 
     monkeypatch.setattr(TransformersModel, name, ask)
-    return given
+    return answers

@@ -68,12 +68,12 @@ def _first(step: BeamStep, fate: str):
 
 def _swap_fates(trace: Trace) -> Trace:
     step = trace.beam_steps[1]
-    kept, pruned = (
+    survivor, pruned = (
         step.kept[0],
         next(c for c in step.candidates if c.fate == "pruned" and step.group_of(c) == 0),
     )
     swapped = {
-        kept: kept._replace(fate="pruned", row=None),
+        survivor: survivor._replace(fate="pruned", row=None),
         pruned: pruned._replace(fate="kept", row=0),
     }
     return _forge(trace, 1, candidates=tuple(swapped.get(c, c) for c in step.candidates))
@@ -212,14 +212,14 @@ def test_a_row_that_no_hypothesis_goes_through_is_rescored_too(model) -> None:
 def test_the_table_that_the_guess_reads_is_rescored(trace, model) -> None:
     """Another row's number, which no other number of the trace contradicts."""
     step = trace.beam_steps[2]
-    kept, numbers = step.kept[0], step.kept_logprobs[0]
-    other = next(
+    survivor, numbers = step.kept[0], step.kept_logprobs[0]
+    place = next(
         at
-        for at, own in enumerate(step.groups)
-        if own == step.group_of(kept) and at != kept.parent and numbers[at] is not None
+        for at, number in enumerate(step.groups)
+        if number == step.group_of(survivor) and at != survivor.parent and numbers[at] is not None
     )
-    for value in (numbers[other] - 0.1, None):
-        row = tuple(value if at == other else own for at, own in enumerate(numbers))
+    for value in (numbers[place] - 0.1, None):
+        row = tuple(value if at == place else number for at, number in enumerate(numbers))
         forged = _forge(trace, 2, kept_logprobs=(row, *step.kept_logprobs[1:]))
         assert _failed(forged) == set()
         assert _failed(forged, model) == {RESCORED}

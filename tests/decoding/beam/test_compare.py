@@ -73,18 +73,20 @@ def test_drawn_candidates_tell_nothing_of_greedy() -> None:
 
 def test_the_winner_may_be_another_one() -> None:
     search = collect(TRAP, [1], BeamSearch(num_beams=2, max_new_tokens=5))
-    other = next(found for found in search.hypotheses if found.token_ids == (2, 4, 0))
-    greedy = greedy_path(search, other)
+    winner = next(
+        hypothesis for hypothesis in search.hypotheses if hypothesis.token_ids == (2, 4, 0)
+    )
+    greedy = greedy_path(search, winner)
     assert greedy is not None and greedy.parted_at is None
 
 
 def test_the_winners_candidates_spell_its_tokens() -> None:
     for seed in range(6):
         search = make_search(5, 12, model_seed=seed, num_return_sequences=2)
-        for found in search.hypotheses:
-            path = winner_candidates(search.beam_steps, found)
-            assert tuple(c.token_id for c in path) == found.token_ids
-            assert path[-1].cum_logprob == pytest.approx(found.sum_logprob)
+        for hypothesis in search.hypotheses:
+            path = winner_candidates(search.beam_steps, hypothesis)
+            assert tuple(c.token_id for c in path) == hypothesis.token_ids
+            assert path[-1].cum_logprob == pytest.approx(hypothesis.sum_logprob)
 
 
 def test_rivals_are_scored_alike_by_the_model_itself() -> None:
@@ -125,12 +127,12 @@ def test_another_length_penalty_scores_every_rival_anew() -> None:
     for penalty, text, score in ((1.0, "long", -0.75), (0.0, "short", -2.0), (-1.0, "short", -2.0)):
         new = replace(search.config, length_penalty=penalty)
         ranking = rerank(search, length_penalty=penalty)
-        found = rivals(ranked_anew(search, ranking, new), greedy, samples)
-        assert found[0].score == pytest.approx(-2.0 / 2**penalty)
+        compared = rivals(ranked_anew(search, ranking, new), greedy, samples)
+        assert compared[0].score == pytest.approx(-2.0 / 2**penalty)
         best, tokens = ranking.hypotheses[0], len(ranking.hypotheses[0].token_ids)
-        assert (found[1].text, found[1].tokens) == (best.text, tokens)
-        assert found[1].score == pytest.approx(best.sum_logprob / tokens**penalty, rel=1e-5)
-        assert (found[2].text, found[2].score) == (text, pytest.approx(score))
+        assert (compared[1].text, compared[1].tokens) == (best.text, tokens)
+        assert compared[1].score == pytest.approx(best.sum_logprob / tokens**penalty, rel=1e-5)
+        assert (compared[2].text, compared[2].score) == (text, pytest.approx(score))
         winners.add(best.token_ids)
     assert len(winners) > 1, "the penalties agree; take another search"
 
@@ -142,12 +144,12 @@ def test_without_a_finished_path_the_search_is_no_rival() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_bill_is_that_of_a_search_under_the_settings_it_is_ranked_by(seed: int) -> None:
-    asked = {"early_stopping": True, "length_penalty": -1.0}
+    settings = {"early_stopping": True, "length_penalty": -1.0}
     search = make_search(4, 14, model_seed=seed, ends=9, early_stopping="never")
-    fresh = make_search(4, 14, model_seed=seed, ends=9, **asked)
-    ranking = rerank(search, **asked)
+    fresh = make_search(4, 14, model_seed=seed, ends=9, **settings)
+    ranking = rerank(search, **settings)
     assert ranking.exact
-    ranked = ranked_anew(search, ranking, replace(search.config, **asked))
+    ranked = ranked_anew(search, ranking, replace(search.config, **settings))
     greedy = Ran("", 1, -1.0, 0)
     bill, again, whole = (rivals(trace, greedy, [])[1] for trace in (ranked, fresh, search))
     assert (bill.forwards, bill.rows) == (again.forwards, again.rows)
@@ -162,5 +164,5 @@ def test_a_search_that_would_have_gone_on_costs_at_least_what_it_did() -> None:
     ranking = rerank(search, early_stopping="never")
     assert ranking.would == "go_on"
     ranked = ranked_anew(search, ranking, replace(search.config, early_stopping="never"))
-    found = rivals(ranked, Ran("", 1, -1.0, 0), [])[1]
-    assert found.at_least and found.forwards == len(search.beam_steps)
+    rival = rivals(ranked, Ran("", 1, -1.0, 0), [])[1]
+    assert rival.at_least and rival.forwards == len(search.beam_steps)

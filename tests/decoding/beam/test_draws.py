@@ -72,14 +72,14 @@ def test_forged_settings_are_refused(name: str) -> None:
     value, others = FORGED[name]
     honest = _drawn(**{name: value})
     assert _failed(honest, _model()) == set()
-    for other in others:
-        assert _failed(with_shaping(honest, **{name: other}), _model()), other
+    for forged_value in others:
+        assert _failed(with_shaping(honest, **{name: forged_value}), _model()), forged_value
 
 
 def test_filters_alone_are_found_by_what_they_remove_or_leave() -> None:
     honest = _drawn(top_n_sigma=1.2)
-    for other, name in ((0.3, RESCORED), (2.9, DRAWN)):
-        assert name in _failed(with_shaping(honest, top_n_sigma=other), _model())
+    for sigma, name in ((0.3, RESCORED), (2.9, DRAWN)):
+        assert name in _failed(with_shaping(honest, top_n_sigma=sigma), _model())
 
 
 def test_another_seed_is_refused() -> None:
@@ -105,10 +105,10 @@ def test_a_forged_penalty_of_a_plain_search_is_refused(groups: int) -> None:
     )
     honest = collect(_model(), "the fox had", config)
     assert _failed(honest, _model()) == set()
-    for other in [
+    for forged_config in [
         replace(config, shaping=Shaping(repetition_penalty=1.1)),
         replace(config, shaping=Shaping()),
         replace(config, shaping=replace(config.shaping, no_repeat_ngram_size=1)),
         *([replace(config, diversity_penalty=0.3)] if groups > 1 else []),
     ]:
-        assert _failed(replace(honest, config=other), _model()), other
+        assert _failed(replace(honest, config=forged_config), _model()), forged_config

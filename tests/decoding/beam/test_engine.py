@@ -120,10 +120,10 @@ def test_with_enough_beams_the_search_is_exhaustive(seed: int, length_penalty: f
     ]
     scored = {p: _probability(model, [A], p) / len(p) ** length_penalty for p in paths}
     best = sorted(scored, key=lambda path: -scored[path])[:10]
-    assert [found.token_ids for found in trace.hypotheses[:10]] == best
+    assert [hypothesis.token_ids for hypothesis in trace.hypotheses[:10]] == best
     assert len(trace.hypotheses) == min(64, len(paths))
-    for found in trace.hypotheses:
-        assert found.score == pytest.approx(scored[found.token_ids], rel=1e-5)
+    for hypothesis in trace.hypotheses:
+        assert hypothesis.score == pytest.approx(scored[hypothesis.token_ids], rel=1e-5)
 
 
 @settings(max_examples=cases(60, 20), deadline=None)
@@ -149,12 +149,12 @@ def test_every_tree_is_proved_and_leads_to_its_hypotheses(
     )
     trace = collect(model, [1, 2], config)
     assert [outcome for outcome in check(trace, model) if not outcome.passed] == []
-    for found in trace.hypotheses:
-        path = follow(trace.beam_steps, found.token_ids, found.group)
+    for hypothesis in trace.hypotheses:
+        path = follow(trace.beam_steps, hypothesis.token_ids, hypothesis.group)
         assert tuple(lineage(trace.beam_steps, len(path) - 1, path[-1])) == path
-        assert tuple(one.parent for one in path) == found.parents
-        assert [one.fate for one in path] == ["kept"] * (len(path) - 1) + ["finished"]
-        assert path[-1].cum_logprob == found.sum_logprob
+        assert tuple(candidate.parent for candidate in path) == hypothesis.parents
+        assert [candidate.fate for candidate in path] == ["kept"] * (len(path) - 1) + ["finished"]
+        assert path[-1].cum_logprob == hypothesis.sum_logprob
 
 
 def _log_softmax(model: ScriptedModel, ids: tuple[int, ...]) -> list[float]:
@@ -193,10 +193,10 @@ def test_diverse_beam_search_equals_an_independent_one(seed: int, penalty: float
     )
     expected = _diverse(model, [A], 2, 3, penalty, 4)
     for group, paths in enumerate(expected):
-        own = [found for found in trace.hypotheses if found.group == group]
-        assert [found.token_ids for found in own] == [path for _, path in paths]
-        for found, (total, _) in zip(own, paths, strict=True):
-            assert found.sum_logprob == pytest.approx(total, abs=1e-4)
+        of_group = [hypothesis for hypothesis in trace.hypotheses if hypothesis.group == group]
+        assert [hypothesis.token_ids for hypothesis in of_group] == [path for _, path in paths]
+        for hypothesis, (total, _) in zip(of_group, paths, strict=True):
+            assert hypothesis.sum_logprob == pytest.approx(total, abs=1e-4)
     assert [o for o in check(trace, model) if not o.passed] == []
 
 
@@ -212,7 +212,7 @@ def test_a_group_that_has_ended_takes_no_more_tokens() -> None:
         early_stopping=True,
         max_new_tokens=3,
     )
-    assert [found.token_ids for found in trace.hypotheses] == [(END,), (END,)]
+    assert [hypothesis.token_ids for hypothesis in trace.hypotheses] == [(END,), (END,)]
     assert (A, 0) in {(c.token_id, step.index) for step in trace.beam_steps for c in step.kept}
     assert [o for o in check(trace, model) if not o.passed] == []
 

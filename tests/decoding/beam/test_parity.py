@@ -25,20 +25,22 @@ HALF_CASES_EACH = cases(10, 5)
 
 def test_the_search_finds_what_generate_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches differ only at near ties, and hardly any search differs."""
-    given, failed, parted, reasons = answers_of(monkeypatch, "reference_paths"), [], [], set()
+    answers, failed, parted, reasons = answers_of(monkeypatch, "reference_paths"), [], [], set()
     for kind, case in product(ARCHITECTURES, range(CASES_EACH)):
         model, prompt, config = random_case(kind, case)
         trace = collect(model, prompt, config)
         checks = check(trace, model)
         assert SAME_HYPOTHESES in {outcome.name for outcome in checks}
         failed += [(kind, case, outcome) for outcome in checks if not outcome.passed]
-        reasons |= {found.finish_reason for found in trace.hypotheses}
-        own = [(found.token_ids, found.parents) for found in trace.hypotheses]
-        if own != [(path.token_ids, path.parents) for path in given[-1]]:
+        reasons |= {hypothesis.finish_reason for hypothesis in trace.hypotheses}
+        ours = [(hypothesis.token_ids, hypothesis.parents) for hypothesis in trace.hypotheses]
+        if ours != [(path.token_ids, path.parents) for path in answers[-1]]:
             parted.append((kind, case))
         elif kind in ("llama", "gpt2"):  # But for the last bits the scores are equal too.
-            scores = [path.score for path in given[-1]]
-            assert [found.score for found in trace.hypotheses] == pytest.approx(scores, rel=2e-6)
+            scores = [path.score for path in answers[-1]]
+            assert [hypothesis.score for hypothesis in trace.hypotheses] == pytest.approx(
+                scores, rel=2e-6
+            )
     assert failed == []
     assert len(parted) <= 2, parted
     assert reasons == {"eos", "stop", "length"}
@@ -53,8 +55,10 @@ def test_bfloat16_with_its_many_ties_mostly_finds_the_same() -> None:
         for case in range(HALF_CASES_EACH):
             _, prompt, config = random_case(kind, case)
             expected = model.reference_paths(prompt, config) or []
-            own = [found.token_ids for found in collect(model, prompt, config).hypotheses]
-            if own != [path.token_ids for path in expected]:
+            ours = [
+                hypothesis.token_ids for hypothesis in collect(model, prompt, config).hypotheses
+            ]
+            if ours != [path.token_ids for path in expected]:
                 parted.append((kind, case))
     assert len(parted) <= 3, parted
 
@@ -63,9 +67,9 @@ def test_a_search_that_generate_would_not_make_is_found_out() -> None:
     """The reference check can fail: another penalty's hypotheses are not these settings'."""
     model, prompt, config = random_case("llama", 4)
     config = replace(config, do_sample=False, num_beams=4, stop_strings=(), max_new_tokens=12)
-    other = collect(model, prompt, replace(config, min_new_tokens=0, early_stopping=True))
+    honest = collect(model, prompt, replace(config, min_new_tokens=0, early_stopping=True))
     shaping = replace(config.shaping, repetition_penalty=1.9)
-    forged = replace(other, config=replace(config, shaping=shaping))
+    forged = replace(honest, config=replace(config, shaping=shaping))
     assert not next(o for o in check(forged, model) if o.name == SAME_HYPOTHESES).passed
 
 

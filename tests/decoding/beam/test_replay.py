@@ -37,23 +37,26 @@ def test_reranking_equals_searching_again_wherever_it_says_that_it_is_exact() ->
             "early_stopping": dice.choice([None, True, False, "never"]),
             "num_return_sequences": config.num_beams,
         }
-        found = rerank(trace, **changes)
-        wanted = {name: value for name, value in changes.items() if value is not None}
-        again = collect(model, prompt, replace(config, **wanted))
-        if found.exact:
+        reranked = rerank(trace, **changes)
+        settings = {name: value for name, value in changes.items() if value is not None}
+        again = collect(model, prompt, replace(config, **settings))
+        if reranked.exact:
             exact += 1
-            assert _paths(found.hypotheses) == _paths(again.hypotheses)
+            assert _paths(reranked.hypotheses) == _paths(again.hypotheses)
             steps = len(trace.beam_steps)
             if config.num_beam_groups == 1:
-                assert (found.differs_at is None) == (len(again.beam_steps) == steps)
-                if found.differs_at is not None:
-                    assert (found.would, found.differs_at) == ("stop", len(again.beam_steps) - 1)
+                assert (reranked.differs_at is None) == (len(again.beam_steps) == steps)
+                if reranked.differs_at is not None:
+                    assert (reranked.would, reranked.differs_at) == (
+                        "stop",
+                        len(again.beam_steps) - 1,
+                    )
                     differing += 1
         else:
             inexact += 1
-            assert found.differs_at is not None
+            assert reranked.differs_at is not None
             if config.num_beam_groups == 1:
-                assert found.would == "go_on"
+                assert reranked.would == "go_on"
                 assert len(again.beam_steps) > len(trace.beam_steps)
     assert min(exact, differing, inexact) >= 3
 
@@ -62,16 +65,16 @@ def test_reranking_by_the_run_s_own_settings_changes_nothing() -> None:
     for case in range(6):
         model, prompt, config = random_case(ARCHITECTURES[case % 6], case)
         trace = collect(model, prompt, config)
-        found = rerank(trace)
-        assert found.hypotheses == trace.hypotheses[: config.num_return_sequences]
-        assert (found.exact, found.differs_at, found.would) == (True, None, None)
+        reranked = rerank(trace)
+        assert reranked.hypotheses == trace.hypotheses[: config.num_return_sequences]
+        assert (reranked.exact, reranked.differs_at, reranked.would) == (True, None, None)
 
 
 def test_a_dropped_hypothesis_comes_back_under_a_penalty_that_favours_it() -> None:
     script = {(): [0.35, 0.55, 0.1], (2,): [0.9, 0.05, 0.05]}
     config = BeamSearch(num_beams=2, max_new_tokens=4, length_penalty=3.0, early_stopping="never")
     trace = collect(ScriptedModel(script, tokens=("<end>", "a", "b")), [1], config)
-    assert (0,) not in [found.token_ids for found in trace.hypotheses]
+    assert (0,) not in [hypothesis.token_ids for hypothesis in trace.hypotheses]
     short = rerank(trace, length_penalty=-3.0, num_return_sequences=2)
     assert short.hypotheses[0].token_ids == (0,)
     assert short.hypotheses[0].score == pytest.approx(math.log(0.35))
@@ -105,14 +108,17 @@ def test_the_guess_is_the_row_that_gives_the_token_the_highest_log_probability()
     script = {(): [0, 0.9, 0.1, 0, 0], (1,): [0, 0, 0, 0.6, 0.4], (2,): [0, 0, 0, 0.1, 0.9]}
     model = ScriptedModel(script, tokens=("<end>", "a", "b", "c", "d"))
     trace = collect(model, [3], BeamSearch(num_beams=2, max_new_tokens=3))
-    guessed = [one for one in guess_parents(trace).guesses if one.step == 1]
-    assert [(one.token_id, one.parent, one.guess) for one in guessed] == [(3, 0, 0), (4, 0, 1)]
-    kept = trace.beam_steps[1].kept_logprobs
+    guessed = [guess for guess in guess_parents(trace).guesses if guess.step == 1]
+    assert [(guess.token_id, guess.parent, guess.guess) for guess in guessed] == [
+        (3, 0, 0),
+        (4, 0, 1),
+    ]
+    table = trace.beam_steps[1].kept_logprobs
     # A row where the token is banned is never guessed.
-    banned = forge(trace, 1, kept_logprobs=(kept[0], (kept[1][0], None)))
+    banned = forge(trace, 1, kept_logprobs=(table[0], (table[1][0], None)))
     guesses = guess_parents(banned)
-    assert [one.guess for one in guesses.guesses if one.step == 1] == [0, 0]
-    wrong = sum(one.guess != one.parent for one in guesses.guesses)
+    assert [guess.guess for guess in guesses.guesses if guess.step == 1] == [0, 0]
+    wrong = sum(guess.guess != guess.parent for guess in guesses.guesses)
     assert guesses.error_rate == wrong / len(guesses.guesses)
     assert guess_parents(replace(trace, steps=())).error_rate == 0.0
 
@@ -175,13 +181,13 @@ def test_a_trace_that_is_ranked_anew_says_both_settings() -> None:
     assert ranked_anew(search, rerank(search), search.config) is search
     new = replace(search.config, length_penalty=-0.25, early_stopping="never")
     ranking = rerank(search, length_penalty=-0.25, early_stopping="never")
-    found = ranked_anew(search, ranking, new)
-    assert (found.config, found.hypotheses) == (new, ranking.hypotheses)
-    assert (found.token_ids, found.text) == (
-        found.hypotheses[0].token_ids,
-        found.hypotheses[0].text,
+    reranked = ranked_anew(search, ranking, new)
+    assert (reranked.config, reranked.hypotheses) == (new, ranking.hypotheses)
+    assert (reranked.token_ids, reranked.text) == (
+        reranked.hypotheses[0].token_ids,
+        reranked.hypotheses[0].text,
     )
-    assert found.steps == search.steps
-    ((key, words),) = found.notes
+    assert reranked.steps == search.steps
+    ((key, words),) = reranked.notes
     assert key == RANKED_ANEW
     assert words == "ranked anew after a search with length penalty 1, early stopping false"

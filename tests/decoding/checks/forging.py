@@ -40,11 +40,11 @@ class Forgery(NamedTuple):
 
 def forgeries(data: Json, places: int) -> Iterator[Forgery]:
     """One thing forged in every field, at so many of the places where the field is."""
-    found: defaultdict[tuple[str, str], list[tuple[Path, Json]]] = defaultdict(list)
+    by_field: defaultdict[tuple[str, str], list[tuple[Path, Json]]] = defaultdict(list)
     for path, value in _below(data):
         for kind, forged in _forged(path, value):
-            found[_field(path), kind].append((path, forged))
-    for (where, kind), ways in found.items():
+            by_field[_field(path), kind].append((path, forged))
+    for (where, kind), ways in by_field.items():
         apart = max(1, len(ways) // places)
         for path, forged in ways[apart // 2 :: apart][:places]:
             yield Forgery(where, kind, _with(data, path, forged))
@@ -79,7 +79,7 @@ def _forged(path: Path, value: Json) -> Iterator[tuple[str, Json]]:
         yield "turned", not value
     elif isinstance(value, str):
         others = _WORDS.get(name, (value + "!", value.upper(), value.replace(" ", "  "), "x"))
-        yield from ((f"said {i}", other) for i, other in enumerate(others) if other != value)
+        yield from ((f"said {i}", changed) for i, changed in enumerate(others) if changed != value)
     elif isinstance(value, int):
         yield from (("more", value + 1), ("less", value - 1))
     elif isinstance(value, float):
@@ -99,7 +99,7 @@ def _forged(path: Path, value: Json) -> Iterator[tuple[str, Json]]:
 
 def _is_table(value: dict[str, Json]) -> bool:
     """A list of records is stored as a list for each of their fields."""
-    lengths = {len(own) if isinstance(own, list) else -1 for own in value.values()}
+    lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
     return len(lengths) == 1 and -1 not in lengths and len(value) > 1
 
 
@@ -151,9 +151,9 @@ def _prompts(data: Json) -> Iterator[Forgery]:
         ("no spaces", lambda text: text.replace(" ", "")),
         ("full width", lambda text: re.sub("[!-~]", lambda c: chr(ord(c[0]) + 0xFEE0), text)),
     ):
-        asked = {**data, "prompt": change(data["prompt"])}
-        yield Forgery("prompt", kind, asked)
-        seen = {**asked, "rendered_prompt": change(data["rendered_prompt"])}
+        forged = {**data, "prompt": change(data["prompt"])}
+        yield Forgery("prompt", kind, forged)
+        seen = {**forged, "rendered_prompt": change(data["rendered_prompt"])}
         yield Forgery("prompt", f"{kind}, rendered too", seen)
         without = {**seen, "steps": data["steps"][1:]}
         yield Forgery("prompt", f"{kind}, without its step", without)
@@ -182,8 +182,8 @@ def _endings(data: Json) -> Iterator[Forgery]:
     for reason in ("eos", "stop", "length"):
         forged = deepcopy({**data, "finish_reason": reason})
         forged["steps"][-1]["finish_reason"] = reason
-        for found in forged.get("hypotheses", [])[:1]:
-            found["finish_reason"] = reason
+        for hypothesis in forged.get("hypotheses", [])[:1]:
+            hypothesis["finish_reason"] = reason
         yield Forgery("ending", f"said to be {reason}", forged)
         if reason == "stop" and text:
             config = {**data["config"], "stop_strings": [text[-1:]]}
@@ -233,14 +233,14 @@ def _renamed_tokens(data: Json) -> Iterator[Forgery]:
 
     def renamed(value: Json) -> Json:
         if isinstance(value, list):
-            return [renamed(own) for own in value]
+            return [renamed(item) for item in value]
         if not isinstance(value, dict):
             return value
-        new = {key: renamed(own) for key, own in value.items()}
+        new = {key: renamed(item) for key, item in value.items()}
         if isinstance(value.get("token_id"), list) and "text" in value:
             new["text"] = [
-                own if token in emitted else f"{own}!"
-                for token, own in zip(value["token_id"], value["text"], strict=True)
+                item if token in emitted else f"{item}!"
+                for token, item in zip(value["token_id"], value["text"], strict=True)
             ]
         return new
 

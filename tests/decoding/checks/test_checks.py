@@ -281,8 +281,8 @@ def test_a_candidate_s_text_that_is_not_its_token_s_is_found(trace, model) -> No
 def test_a_reference_that_emits_another_token_fails_unless_they_tie(model, monkeypatch) -> None:
     trace = collect(model, "the fox had", Greedy(max_new_tokens=5))
     for place, passes in ((0, True), (1, False)):
-        other = trace.token_steps[2].candidates[place].token_id
-        emitted = [*trace.token_ids[:2], other, *trace.token_ids[3:]]
+        token_id = trace.token_steps[2].candidates[place].token_id
+        emitted = [*trace.token_ids[:2], token_id, *trace.token_ids[3:]]
         monkeypatch.setattr(type(model), "reference_token_ids", lambda *_, ids=emitted: ids)
         outcome = check(trace, model)[-1]
         assert outcome.name == "generate_tokens"
@@ -298,9 +298,9 @@ def test_the_tolerance_is_that_of_the_weights_type(trace, model) -> None:
     half = TransformersModel(weights, model.tokenizer, model_id=model.model_id)
     (failed,) = (o for o in check(forged, half) if not o.passed)
     assert "no numbers of bfloat16" in failed.detail
-    own = check(collect(half, "the fox had", Greedy(max_new_tokens=3)), half)
-    assert all(o.passed for o in own)
-    assert 0.03 < next(o for o in own if o.name == "forward_again").tolerance < 1
+    checks = check(collect(half, "the fox had", Greedy(max_new_tokens=3)), half)
+    assert all(o.passed for o in checks)
+    assert 0.03 < next(o for o in checks if o.name == "forward_again").tolerance < 1
 
 
 def test_a_cancelled_run_is_checked_as_far_as_it_went(model) -> None:

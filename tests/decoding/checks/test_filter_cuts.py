@@ -25,6 +25,8 @@ CUTS = {
     "typical_p": (Shaping(typical_p=0.8), (0.6, 0.95)),
     "epsilon_cutoff": (Shaping(epsilon_cutoff=0.004), (0.002, 0.02)),
     "eta_cutoff": (Shaping(eta_cutoff=0.3), (0.02, 0.9)),
+    "frequency_penalty": (Shaping(frequency_penalty=0.7), (0.0, 1.5)),
+    "presence_penalty": (Shaping(presence_penalty=0.7), (-0.5, 1.5)),
     "xtc_probability": (Shaping(xtc_probability=0.5, xtc_threshold=0.01), (0.0, 1.0)),
     "xtc_threshold": (Shaping(xtc_probability=0.5, xtc_threshold=0.01), (0.005, 0.05)),
 }

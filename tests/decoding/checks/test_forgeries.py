@@ -111,7 +111,7 @@ def outcome(name: str, forgery: Forgery) -> str:
 
 
 def _fields(trace: Trace, checks: Sequence[Check]) -> set[str]:
-    return {field for one in unchecked(trace, checks) for field in one.fields}
+    return {field for part in unchecked(trace, checks) for field in part.fields}
 
 
 def _is_its_own_run(name: str, trace: Trace, open_ones: set[str]) -> bool:
@@ -147,7 +147,7 @@ def test_no_forgery_is_proved(name: str) -> None:
 
 
 def _failed(trace: Trace, name: str) -> set[str]:
-    return {found.name for found in check(trace, *models(name)) if not found.passed}
+    return {outcome.name for outcome in check(trace, *models(name)) if not outcome.passed}
 
 
 @pytest.mark.parametrize("name", ["greedy", "beam", "speculative"])

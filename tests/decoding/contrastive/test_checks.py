@@ -36,11 +36,11 @@ def trace(model) -> Trace:
 def _with(trace: Trace, at: int, place: int, *, again: bool = False, **changes) -> Trace:
     """One compared token changed; `again` works its score out anew."""
     contrast = list(trace.token_steps[at].compared or ())
-    own = contrast[place]._replace(**changes)
+    changed = contrast[place]._replace(**changes)
     if again:
         alpha = trace.config.penalty_alpha
-        own = own._replace(score=(1 - alpha) * own.prob - alpha * own.penalty)
-    contrast[place] = own
+        changed = changed._replace(score=(1 - alpha) * changed.prob - alpha * changed.penalty)
+    contrast[place] = changed
     return _forge(trace, at, compared=tuple(contrast))
 
 
@@ -63,8 +63,8 @@ def test_an_honest_trace_passes_every_check(kind, alpha) -> None:
 
 def _worst(trace: Trace, move: Callable[[Compared], dict[str, float]], *, again: bool) -> Trace:
     """The compared token with the lowest score of a step, changed."""
-    own = (trace.token_steps[2].compared or ())[_loser(trace, 2)]
-    return _with(trace, 2, _loser(trace, 2), again=again, **move(own))
+    compared = (trace.token_steps[2].compared or ())[_loser(trace, 2)]
+    return _with(trace, 2, _loser(trace, 2), again=again, **move(compared))
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_more_probable_token_that_was_left_out_is_found(trace, model) -> None:
 
 def test_too_few_compared_tokens_are_found(trace) -> None:
     step = trace.token_steps[1]
-    kept = tuple(own for own in step.compared or () if own.token_id == step.token_id)
-    assert COMPARED in _failed(_forge(trace, 1, compared=kept))
+    remaining = tuple(token for token in step.compared or () if token.token_id == step.token_id)
+    assert COMPARED in _failed(_forge(trace, 1, compared=remaining))
 
 
 @pytest.mark.parametrize("contrast", [None, ()])

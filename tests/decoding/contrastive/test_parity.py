@@ -50,9 +50,9 @@ def test_tokens_and_scores_equal_a_plain_loop(kind, alpha, k) -> None:
         trace = collect(model, PROMPT, config)
         assert list(trace.token_ids) == ids
         for step, rows in zip(trace.token_steps, expected, strict=True):
-            assert [own.token_id for own in step.compared] == [row[0] for row in rows]
-            for own, row in zip(step.compared, rows, strict=True):
-                assert (own.prob, own.penalty, own.score) == pytest.approx(row[1:], abs=2e-6)
+            assert [token.token_id for token in step.compared] == [row[0] for row in rows]
+            for token, row in zip(step.compared, rows, strict=True):
+                assert (token.prob, token.penalty, token.score) == pytest.approx(row[1:], abs=2e-6)
             assert (step.origin, step.draw.method) == ("argmax", "argmax")
 
 
@@ -61,10 +61,10 @@ def test_without_a_penalty_for_likeness_it_is_greedy(kind) -> None:
     model, shaping = random_language_model(kind), Shaping(repetition_penalty=1.2)
     shared = {"max_new_tokens": 15, "min_new_tokens": 3, "shaping": shaping}
     greedy = collect(model, PROMPT, Greedy(**shared))
-    found = collect(model, PROMPT, ContrastiveSearch(penalty_alpha=0.0, **shared))
-    assert found.token_ids == greedy.token_ids
-    assert found.text == greedy.text
-    assert [s.stages[-3].kept for s in found.token_steps] == [
+    trace = collect(model, PROMPT, ContrastiveSearch(penalty_alpha=0.0, **shared))
+    assert trace.token_ids == greedy.token_ids
+    assert trace.text == greedy.text
+    assert [s.stages[-3].kept for s in trace.token_steps] == [
         s.stages[-3].kept for s in greedy.token_steps
     ]
 
@@ -84,14 +84,16 @@ def test_a_token_that_was_written_costs_as_much_as_alpha_in_the_scripted_model()
     trace = collect(model, "a", config)
     assert trace.text == "bca"
     first = trace.token_steps[0].compared or ()
-    assert [own.penalty for own in first] == [1.0, 0.0, 0.0]
-    assert [own.score for own in first] == pytest.approx([0.3 - 0.4, 0.18, 0.12])
+    assert [token.penalty for token in first] == [1.0, 0.0, 0.0]
+    assert [token.score for token in first] == pytest.approx([0.3 - 0.4, 0.18, 0.12])
 
 
 def test_banned_tokens_are_no_candidates() -> None:
     model = ScriptedModel({(): [0.7, 0.3, 0.0, 0.0]}, tokens=["<end>", "a", "b", "c"])
     trace = collect(model, "a", ContrastiveSearch(max_new_tokens=2, min_new_tokens=2))
-    assert [[own.text for own in step.compared or ()] for step in trace.token_steps] == [["a"]] * 2
+    assert [[token.text for token in step.compared or ()] for step in trace.token_steps] == [
+        ["a"]
+    ] * 2
 
 
 def test_a_model_without_hidden_states_is_refused(monkeypatch) -> None:

@@ -66,8 +66,8 @@ def test_the_flip_of_top_p_is_where_arithmetic_says() -> None:
 def test_a_knob_between_whole_numbers_is_searched_there_too_where_it_is_an_int() -> None:
     scene = random_scene(200, seed=4)
     drawn = [
-        knob_of(scene, replace(BASE, shaping=Shaping(top_p=one)), TRANSFORMERS, "top_p", 0.0, 1.0)
-        for one in (1, 1.0)
+        knob_of(scene, replace(BASE, shaping=Shaping(top_p=value)), TRANSFORMERS, "top_p", 0.0, 1.0)
+        for value in (1, 1.0)
     ]
     assert drawn[0] == drawn[1] and len(drawn[0].pieces) > 2
 

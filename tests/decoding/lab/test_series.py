@@ -33,9 +33,9 @@ SCENE = probabilities(0.5, 0.3, 0.15, 0.047, 0.002, 0.001)
     ],
 )
 def test_the_p_value_is_the_tabulated_one(bins, square, p_value) -> None:
-    found, degrees, p = chi_square(bins)
+    statistic, degrees, p = chi_square(bins)
     assert degrees == len(bins) - 1
-    assert found == pytest.approx(square, abs=1e-3)
+    assert statistic == pytest.approx(square, abs=1e-3)
     assert p == pytest.approx(p_value, abs=1e-5)
 
 
@@ -51,19 +51,19 @@ def test_the_rolls_are_the_throws_that_follow(draw, xtc) -> None:
     expected = Counter(
         lab_step(SCENE, config, TRANSFORMERS, number).step.token_id for number in range(5, 65)
     )
-    counted = {own.token_id: own.rolls for own in rolls.bins if own.token_id is not None}
+    counted = {bin_.token_id: bin_.rolls for bin_ in rolls.bins if bin_.token_id is not None}
     assert rolls.first_throw == 5 and rolls.total == 60
     assert all(counted[token] == expected[token] for token in counted)
-    assert sum(own.rolls for own in rolls.bins) == 60
+    assert sum(bin_.rolls for bin_ in rolls.bins) == 60
 
 
 def test_rare_tokens_share_a_bin_and_every_bin_expects_five() -> None:
     rolls = roll(SCENE, Sampling(seed=1), TRANSFORMERS, 0, total=1000)
-    assert [own.token_id for own in rolls.bins] == [0, 1, 2, None]
+    assert [bin_.token_id for bin_ in rolls.bins] == [0, 1, 2, None]
     pooled = rolls.bins[-1]
     assert pooled.tokens == 3 and pooled.prob == pytest.approx(0.05, abs=1e-6)
-    assert all(own.prob * rolls.total >= 5 for own in rolls.bins)
-    assert sum(own.prob for own in rolls.bins) == pytest.approx(1, abs=1e-6)
+    assert all(bin_.prob * rolls.total >= 5 for bin_ in rolls.bins)
+    assert sum(bin_.prob for bin_ in rolls.bins) == pytest.approx(1, abs=1e-6)
     assert rolls.degrees == 3 and rolls.p_value is not None
 
 
@@ -71,14 +71,14 @@ def test_rare_tokens_share_a_bin_and_every_bin_expects_five() -> None:
 def test_fair_dice_pass_and_wrong_probabilities_fail(draw) -> None:
     rolls = roll(SCENE, Sampling(seed=2, draw=draw), TRANSFORMERS, 0)
     assert rolls.p_value is not None and rolls.p_value > 0.001
-    tilted = [(p, own.rolls) for own, p in zip(rolls.bins, (0.4, 0.4, 0.15, 0.05), strict=True)]
+    tilted = [(p, bin_.rolls) for bin_, p in zip(rolls.bins, (0.4, 0.4, 0.15, 0.05), strict=True)]
     assert (chi_square(tilted)[2] or 0) < 1e-6
 
 
 def test_rolls_of_a_setting_with_noise_are_tested_against_the_mean_of_their_distributions() -> None:
     shaping = Shaping(xtc_probability=0.5, xtc_threshold=0.2)
     rolls = roll(SCENE, Sampling(seed=3, shaping=shaping), TRANSFORMERS, 0)
-    probs = {own.token_id: own.prob for own in rolls.bins}
+    probs = {bin_.token_id: bin_.prob for bin_ in rolls.bins}
     # On about half of the throws XTC removes the likeliest token: 0.3 becomes 0.3 / 0.5.
     uncut = probs[0] / 0.5
     assert 0.45 < uncut < 0.55
@@ -90,14 +90,14 @@ def test_rolls_of_a_setting_with_noise_are_tested_against_the_mean_of_their_dist
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_a_sweep_has_the_noise_of_its_throw(number) -> None:
     config = Sampling(seed=3, shaping=Shaping(xtc_probability=0.5, xtc_threshold=0.2))
-    found = sweep(SCENE, config, TRANSFORMERS, number, (1.0,))
+    swept = sweep(SCENE, config, TRANSFORMERS, number, (1.0,))
     last = distributions(SCENE, config.shaping, TRANSFORMERS, number, config.seed)[-1]
-    assert found.kept == (last.kept,)
+    assert swept.kept == (last.kept,)
 
 
 def test_a_removed_token_is_in_no_bin() -> None:
     rolls = roll(SCENE, Sampling(seed=2, shaping=Shaping(top_k=2)), TRANSFORMERS, 0)
-    assert [own.token_id for own in rolls.bins] == [0, 1]
+    assert [bin_.token_id for bin_ in rolls.bins] == [0, 1]
 
 
 def test_a_stopped_series_counts_what_was_thrown() -> None:
@@ -108,12 +108,12 @@ def test_a_stopped_series_counts_what_was_thrown() -> None:
 def test_a_column_of_the_sweep_is_the_final_distribution_at_its_temperature(order) -> None:
     scene = random_scene(300, seed=8)
     config = Sampling(shaping=Shaping(temperature=0.3, top_p=0.9, min_p=0.02))
-    found = sweep(scene, config, order, 0, (0.0, 0.5, 1.0, 2.0), count=9)
-    for at, value in enumerate(found.temperatures):
+    swept = sweep(scene, config, order, 0, (0.0, 0.5, 1.0, 2.0), count=9)
+    for at, value in enumerate(swept.temperatures):
         last = distributions(scene, replace(config.shaping, temperature=value), order)[-1]
-        ids = torch.tensor([own.token_id for own in found.candidates])
+        ids = torch.tensor([candidate.token_id for candidate in swept.candidates])
         expected = torch.tensor(last.log_probs_of(ids)).exp()
-        assert [row[at] for row in found.probs] == pytest.approx(expected.tolist())
-        assert found.kept[at] == last.kept
+        assert [row[at] for row in swept.probs] == pytest.approx(expected.tolist())
+        assert swept.kept[at] == last.kept
         entropy = -sum(p * math.log(p) for p in last.probs.double().tolist() if p > 0)
-        assert found.entropies[at] == pytest.approx(entropy, abs=1e-6)
+        assert swept.entropies[at] == pytest.approx(entropy, abs=1e-6)

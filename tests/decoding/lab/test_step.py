@@ -53,12 +53,15 @@ def test_without_top_p_there_is_no_crossing() -> None:
 @pytest.mark.parametrize("draw", DRAW_METHODS)
 def test_the_dice_stay_when_a_knob_moves_and_change_with_the_throw(draw) -> None:
     scene, config = random_scene(), Sampling(seed=3, draw=draw)
-    one, other = lab_step(scene, config), lab_step(scene, replace(config, shaping=Shaping(top_k=3)))
-    assert one.step.draw.uniform == other.step.draw.uniform
-    assert one.raw_pick.token_id == other.raw_pick.token_id == one.step.token_id
-    kept = one.raw_pick.rank <= 3
-    renewed = {"prob": other.raw_pick.prob, "removed_by": None if kept else "top_k"}
-    assert other.raw_pick == one.raw_pick._replace(**renewed)
+    open_step, cut_step = (
+        lab_step(scene, config),
+        lab_step(scene, replace(config, shaping=Shaping(top_k=3))),
+    )
+    assert open_step.step.draw.uniform == cut_step.step.draw.uniform
+    assert open_step.raw_pick.token_id == cut_step.raw_pick.token_id == open_step.step.token_id
+    is_kept = open_step.raw_pick.rank <= 3
+    renewed = {"prob": cut_step.raw_pick.prob, "removed_by": None if is_kept else "top_k"}
+    assert cut_step.raw_pick == open_step.raw_pick._replace(**renewed)
     assert len({lab_step(scene, config, number=throw).step.token_id for throw in range(12)}) > 3
 
 

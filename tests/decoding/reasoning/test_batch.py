@@ -17,19 +17,19 @@ MARKS = {"think_start": "<", "think_end": ">", "wait_text": " a"}
 
 def finished(model, runs):
     """The finished runs in order."""
-    ended = [one for step in reason_in_batch(model, runs) for one in step]
-    assert sorted(one.at for one in ended) == list(range(len(runs)))
-    return sorted(ended, key=lambda one: one.at)
+    ended = [run for step in reason_in_batch(model, runs) for run in step]
+    assert sorted(run.at for run in ended) == list(range(len(runs)))
+    return sorted(ended, key=lambda run: run.at)
 
 
 def assert_equal_to_own_runs(model, runs) -> None:
-    for run, one in zip(runs, finished(model, runs), strict=True):
+    for run, batched in zip(runs, finished(model, runs), strict=True):
         alone = collect(model, run.prompt_ids, run.config)
-        assert one.token_ids == alone.token_ids
-        assert one.pieces == pieces_of(alone.token_steps)
-        assert one.finish_reason == alone.finish_reason
+        assert batched.token_ids == alone.token_ids
+        assert batched.pieces == pieces_of(alone.token_steps)
+        assert batched.finish_reason == alone.finish_reason
         surprisals = [step.surprisal for step in alone.token_steps]
-        assert [-logprob for logprob in one.logprobs] == pytest.approx(surprisals, abs=1e-4)
+        assert [-logprob for logprob in batched.logprobs] == pytest.approx(surprisals, abs=1e-4)
 
 
 @pytest.mark.parametrize("draw", DRAW_METHODS)
@@ -99,7 +99,7 @@ def test_eight_samples_take_the_forwards_of_the_longest_one() -> None:
         BatchRun(ids, Reasoning(max_thinking_tokens=20, do_sample=True, seed=seed, **MARKS))
         for seed in range(8)
     ]
-    lengths = [len(one.token_ids) for one in finished(model, runs)]
+    lengths = [len(ended.token_ids) for ended in finished(model, runs)]
     # The prompt's forward gives the first token; the last one is not read again.
     assert len(shapes) == max(lengths)
     for run in runs:
@@ -116,9 +116,9 @@ def test_the_shares_of_time_add_up_and_every_forward_yields() -> None:
         for n in (0, 5, 9)
     ]
     steps = list(reason_in_batch(model, runs))
-    ended = [one for step in steps for one in step]
-    assert len(steps) == max(len(one.token_ids) for one in ended)
-    by_place = sorted(ended, key=lambda one: one.at)
+    ended = [run for step in steps for run in step]
+    assert len(steps) == max(len(run.token_ids) for run in ended)
+    by_place = sorted(ended, key=lambda run: run.at)
     assert 0 < by_place[0].seconds < by_place[1].seconds < by_place[2].seconds
 
 

@@ -116,12 +116,12 @@ def called():
 def test_another_result_is_found(called) -> None:
     _, trace = called
     at = next(step.index for step in trace.token_steps if step.forced_as == "result")
-    other, step = ID["2"], trace.token_steps[at]
+    digit, step = ID["2"], trace.token_steps[at]
     candidates = tuple(
-        c._replace(token_id=other, text="2") if c.token_id == step.token_id else c
+        c._replace(token_id=digit, text="2") if c.token_id == step.token_id else c
         for c in step.candidates
     )
-    forged = forge(trace, at, token_id=other, text="2", candidates=candidates)
+    forged = forge(trace, at, token_id=digit, text="2", candidates=candidates)
     assert FORCED in failed(forged)
 
 

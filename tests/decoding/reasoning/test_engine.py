@@ -150,13 +150,13 @@ def test_without_marks_a_run_is_an_answer() -> None:
 
 
 def test_marks_may_be_texts_of_several_tokens_that_the_model_is_told_to_write() -> None:
-    told = {"think_start": "", "think_end": "cd"}
+    marks = {"think_start": "", "think_end": "cd"}
     model = following({**THINKS, "q": "a", "c": "d", "d": "4"})
-    trace = run(model, **told)
+    trace = run(model, **marks)
     assert written(trace) == "abcd4.<end>" and trace.token_steps[3].phase == "thinking"
     reading = read_run(pieces_of(trace.token_steps), trace.config)
     assert (reading.thinking, reading.answer) == ("ab", "4.")
-    forced = run(model, max_thinking_tokens=1, **told)
+    forced = run(model, max_thinking_tokens=1, **marks)
     assert written(forced) == "a[c][d]4.<end>"
     assert [step.forced_as for step in forced.token_steps[1:3]] == ["think_end"] * 2
 

@@ -55,5 +55,5 @@ def test_marks_that_are_tokens_are_in_neither_text_and_are_not_counted() -> None
 
 
 def test_a_model_that_its_prompt_tells_to_think_has_no_marks() -> None:
-    told = SimpleNamespace(think_marks=ThinkMarks("", "\nFinal answer:", "prompt", "Think."))
-    assert marks_of(told) == marks_of(object()) == ("", "")
+    model = SimpleNamespace(think_marks=ThinkMarks("", "\nFinal answer:", "prompt", "Think."))
+    assert marks_of(model) == marks_of(object()) == ("", "")

@@ -135,10 +135,10 @@ def test_far_throws_are_the_run_s_and_begin_near_the_last(method, monkeypatch) -
 
 
 def test_many_exponential_numbers_are_torchs_own_and_leave_its_generator_as_they_do() -> None:
-    ours, own = torch.Generator().manual_seed(3), torch.Generator().manual_seed(3)
+    ours, reference = torch.Generator().manual_seed(3), torch.Generator().manual_seed(3)
     for _ in range(3):
-        expected = torch.empty(50_000).exponential_(generator=own)
+        expected = torch.empty(50_000).exponential_(generator=reference)
         torch.testing.assert_close(
             draw_noise("multinomial", ours, 50_000), expected, rtol=1.2e-7, atol=0
         )
-    assert torch.equal(ours.get_state(), own.get_state())
+    assert torch.equal(ours.get_state(), reference.get_state())

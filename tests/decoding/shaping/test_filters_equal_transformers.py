@@ -70,12 +70,12 @@ def test_a_filter_keeps_exactly_what_transformers_keeps(name: str, row: int) -> 
 @pytest.mark.parametrize("row", range(len(_rows())))
 def test_top_p_leaves_as_many_tokens_as_transformers(row: int) -> None:
     logits = _rows()[row]
-    for kept in (2, 7):
+    for keep in (2, 7):
         for p in (0.0, 0.25, 0.9):
-            expected = hf.TopPLogitsWarper(p, min_tokens_to_keep=kept)(IDS, logits[None].clone())[0]
+            expected = hf.TopPLogitsWarper(p, min_tokens_to_keep=keep)(IDS, logits[None].clone())[0]
             assert torch.equal(
-                shaping.top_p(logits, p, StepContext(min_tokens_to_keep=kept)), expected
-            ), f"{kept} with {p}"
+                shaping.top_p(logits, p, StepContext(min_tokens_to_keep=keep)), expected
+            ), f"{keep} with {p}"
 
 
 @pytest.mark.parametrize("biases", [((0, 1.5),), ((1, -100.0), (3, 0.1), (6, 100.0))])

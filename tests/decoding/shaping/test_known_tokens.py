@@ -44,18 +44,18 @@ def _rows(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 @pytest.mark.parametrize("shaping", SETTINGS, ids=str)
 def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
-    given = 0
+    exact_cases = 0
     for seed in range(40):
         row, known = _rows(seed)
         written = list(range(seed % 7))
         expected = StepShaper(shaping).distributions(row, written, 0)[-1]
-        found = list[Any]()
+        stages = list[Any]()
         with suppress(UnknownTokensError):
-            found = StepShaper(shaping, known=True).distributions(known, written, 0)
-        if not found or not found[-1].exact:
+            stages = StepShaper(shaping, known=True).distributions(known, written, 0)
+        if not stages or not stages[-1].exact:
             continue
-        given += 1
-        last = found[-1]
+        exact_cases += 1
+        last = stages[-1]
         ids = (last.logits > -math.inf).nonzero().flatten()
         tokens = ids if last.ids is None else last.ids[ids]
         torch.testing.assert_close(
@@ -63,7 +63,7 @@ def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
         )
         assert float(last.probs.sum()) + last.tail == pytest.approx(1, abs=1e-5)
         assert last.kept == expected.kept
-    assert given > 5 or bool(shaping.active(["typical_p"]))
+    assert exact_cases > 5 or bool(shaping.active(["typical_p"]))
 
 
 def test_typical_p_reads_all_tokens() -> None:
@@ -76,14 +76,14 @@ def test_typical_p_reads_all_tokens() -> None:
 def test_a_penalty_that_lets_unknown_tokens_pass_is_refused() -> None:
     _, known = _rows(0)
     named = (~known.isnan()).nonzero().flatten().tolist()
-    other = next(token for token in range(SIZE) if token not in named)
-    for biases in (dict.fromkeys(named, -9.0), {other: 1.0}):
+    unnamed = next(token for token in range(SIZE) if token not in named)
+    for biases in (dict.fromkeys(named, -9.0), {unnamed: 1.0}):
         shaping = Shaping(logit_bias=biases)
         with pytest.raises(UnknownTokensError, match=r"the logit bias .* switch logit bias off"):
             StepShaper(shaping, known=True).distributions(known, [], 0)
-    lowered = replace(shaping, logit_bias={other: -1.0})
-    found = StepShaper(lowered, known=True).distributions(known, [], 0)
-    assert not found[-1].exact and int(found[-1].logits.argmax()) == int(
+    lowered = replace(shaping, logit_bias={unnamed: -1.0})
+    stages = StepShaper(lowered, known=True).distributions(known, [], 0)
+    assert not stages[-1].exact and int(stages[-1].logits.argmax()) == int(
         known.nan_to_num(-99).argmax()
     )
 

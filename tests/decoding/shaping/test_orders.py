@@ -45,7 +45,7 @@ CASES = list(itertools.product(ORDERS.values(), SETTINGS, range(4)))
 
 
 def by_transformers(shaping: Shaping, order: Order, logits: torch.Tensor, ids: list[int]):
-    """The final logits, `[vocab]`, from transformers' classes in the order's sequence."""
+    """Return the final logits, `[vocab]`: transformers' classes applied in this order."""
     neutral, row = Shaping(), logits[None].clone()
     for name in order.processors:
         value = getattr(shaping, name)
@@ -61,10 +61,10 @@ def test_an_order_gives_what_transformers_classes_give_in_that_order(order, shap
         scene = scene_of(scene.logits.mul(2).round().div(2), scene.previous_ids)  # many ties
     last = distributions(scene, shaping, order)[-1]
     expected = by_transformers(shaping, order, scene.logits, list(scene.previous_ids))
-    kept = torch.nonzero(expected > -torch.inf).squeeze(-1)
+    remaining = torch.nonzero(expected > -torch.inf).squeeze(-1)
     ids = last.ids if last.ids is not None else torch.arange(len(last.logits))
-    assert torch.equal(ids, kept)
-    torch.testing.assert_close(last.probs, expected[kept].softmax(-1), rtol=1e-5, atol=1e-7)
+    assert torch.equal(ids, remaining)
+    torch.testing.assert_close(last.probs, expected[remaining].softmax(-1), rtol=1e-5, atol=1e-7)
 
 
 def test_transformers_order_is_the_order_of_runs() -> None:

@@ -42,22 +42,22 @@ def _kept(logits: torch.Tensor, shaping: Shaping) -> set[int]:
 @given(LOGITS, SHAPINGS)
 @settings(deadline=None, max_examples=cases(200, 50))
 def test_never_empties_the_distribution_and_sums_to_one(logits, shaping) -> None:
-    kept = len(logits)
+    before = len(logits)
     for stage in _shape(logits, shaping):
         assert stage.kept >= 1
         assert float(stage.probs.sum()) == pytest.approx(1, abs=1e-5)
         assert 0 <= stage.removed_mass < 1
-        assert stage.kept < kept or stage.removed_mass == 0
-        kept = stage.kept
+        assert stage.kept < before or stage.removed_mass == 0
+        before = stage.kept
 
 
 @given(LOGITS, SHAPINGS)
 @settings(deadline=None, max_examples=cases(100, 25))
 def test_a_most_probable_token_survives_all_filters_but_typical(logits, shaping) -> None:
-    kept = _kept(logits, replace(shaping, typical_p=1.0))
+    survivors = _kept(logits, replace(shaping, typical_p=1.0))
     # The smallest floats are equal once they are divided.
     tempered = logits / (shaping.temperature or 1.0)
-    assert any(tempered[token] == tempered.max() for token in kept)
+    assert any(tempered[token] == tempered.max() for token in survivors)
 
 
 def test_each_stage_tells_the_mass_that_it_removed() -> None:

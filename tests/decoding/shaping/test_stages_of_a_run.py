@@ -93,7 +93,7 @@ def test_a_run_with_xtc_is_proved_by_the_model_and_made_again_by_its_seed(config
     assert verdict(check(trace, model, draft)) == "proved"
     assert trace.token_ids == again.token_ids
     noise = [
-        [own.noise for own in step.stages if own.name == "xtc_probability"]
+        [stage.noise for stage in step.stages if stage.name == "xtc_probability"]
         for step in trace.token_steps
     ]
     assert noise == [[named_uniform(3, "xtc_probability", at)] for at in range(len(noise))]
@@ -104,12 +104,14 @@ def test_a_run_with_xtc_is_proved_by_the_model_and_made_again_by_its_seed(config
 def test_a_forged_number_of_a_stage_is_found_however_near_it_is() -> None:
     model = load_model("embedded:target")
     trace = collect(model, "Once upon a time", CONFIGS[0])
-    recorded = [own for step in trace.token_steps for own in step.stages if own.name == NAME]
-    assert [own.noise for own in recorded] == [named_uniform(3, NAME, at) for at in range(10)]
+    recorded = [stage for step in trace.token_steps for stage in step.stages if stage.name == NAME]
+    assert [stage.noise for stage in recorded] == [named_uniform(3, NAME, at) for at in range(10)]
     for forged in (None, 0.5, recorded[2].noise + 1e-9):
         steps = list(trace.steps)
         step = trace.token_steps[2]
-        stages = [own._replace(noise=forged) if own.name == NAME else own for own in step.stages]
+        stages = [
+            stage._replace(noise=forged) if stage.name == NAME else stage for stage in step.stages
+        ]
         steps[steps.index(step)] = replace(step, stages=tuple(stages))
         assert verdict(check(replace(trace, steps=tuple(steps)), model)) == "failed", forged
 

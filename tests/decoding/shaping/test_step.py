@@ -43,9 +43,11 @@ def test_several_rows_equal_each_row_alone(size: int) -> None:
         )
         indexes = [seed % 6 + row * dice.choice([0, 1]) for row in range(3)]
         rows = shaper.rows(logits, ids, indexes)
-        for row, own, text, index in zip(rows, logits, ids, indexes, strict=True):
-            assert torch.equal(row, shaper.rows(own[None], [text], [index])[0]), seed
-            stages = [s for s in shaper.distributions(own, text, index) if s.name != "argmax"]
+        for row, row_logits, text, index in zip(rows, logits, ids, indexes, strict=True):
+            assert torch.equal(row, shaper.rows(row_logits[None], [text], [index])[0]), seed
+            stages = [
+                s for s in shaper.distributions(row_logits, text, index) if s.name != "argmax"
+            ]
             # Which of tied tokens min-p spares depends on the row's length, where it spares three.
             if shaper.min_tokens_to_keep == 1:
                 assert torch.equal(row, _whole(stages[-1], size)), seed

@@ -70,5 +70,5 @@ def test_llama_cpp_cuts_after_the_penalties_and_before_top_k() -> None:
     names = ["raw", "repetition_penalty", "top_n_sigma", "top_k", "temperature"]
     assert [stage.name for stage in stages] == names
     expected = by_hand(stages[1].logits.tolist(), 2.0)
-    assert stages[2].ids.tolist() == [at for at, own in enumerate(expected) if own > -math.inf]
+    assert stages[2].ids.tolist() == [at for at, logit in enumerate(expected) if logit > -math.inf]
     assert skipped_processors(shaping, VLLM) == ("top_n_sigma",)

@@ -44,8 +44,8 @@ def test_it_removes_what_the_formula_removes(row: int, threshold: float) -> None
     for least in (1, 2, 4):
         context = StepContext(min_tokens_to_keep=least)
         logits = torch.tensor(ROWS[row])
-        found = xtc_probability(logits, (1.0, threshold), context).tolist()
-        assert found == by_hand(logits.tolist(), threshold, least)
+        result = xtc_probability(logits, (1.0, threshold), context).tolist()
+        assert result == by_hand(logits.tolist(), threshold, least)
 
 
 def test_it_acts_at_the_steps_whose_number_is_below_the_probability() -> None:

@@ -48,10 +48,10 @@ def other_draft(kind: str) -> TransformersModel:
 
 def pair(kind: str, dice: random.Random) -> tuple[TransformersModel, TransformersModel]:
     """A target and a draft: mostly one that agrees now and then, else itself or a stranger."""
-    own = target(kind)
-    own.eos_ids = dice.choice(_ENDS)
-    kinds = [near_draft(kind), near_draft(kind), near_draft(kind), own, other_draft(kind)]
-    return own, dice.choice(kinds)
+    model = target(kind)
+    model.eos_ids = dice.choice(_ENDS)
+    kinds = [near_draft(kind), near_draft(kind), near_draft(kind), model, other_draft(kind)]
+    return model, dice.choice(kinds)
 
 
 def random_prompt(dice: random.Random) -> list[int]:

@@ -63,12 +63,12 @@ def test_a_recovered_token_that_its_number_does_not_draw_is_found(
 
     def recovered(_: Any, __: Any, target: Rows, draft: Rows, row: int, noise: Any):
         uniform = noise(1)[0]
-        rest = residual(target, draft, row)
-        drawn = rest.draw(0, uniform).token_id
-        other = int(rest.probs[0].index_fill(0, torch.tensor([drawn]), 0).argmax())
-        prob = float(rest.probs[0, other])
+        remainder = residual(target, draft, row)
+        drawn = remainder.draw(0, uniform).token_id
+        token_id = int(remainder.probs[0].index_fill(0, torch.tensor([drawn]), 0).argmax())
+        prob = float(remainder.probs[0, token_id])
         low = min(uniform, 1 - prob)
-        return EmittedByTarget(Drawn(other, prob, (low, low + prob)), uniform)
+        return EmittedByTarget(Drawn(token_id, prob, (low, low + prob)), uniform)
 
     config = Speculative(max_new_tokens=9, seed=5, drafter=drafter, lookup_ngram=1)
     model, draft = target("llama"), near_draft("llama") if drafter == "model" else None
@@ -76,7 +76,7 @@ def test_a_recovered_token_that_its_number_does_not_draw_is_found(
     monkeypatch.setattr(engine, "recovered", recovered)
     forged = collect(model, [5, 9, 2, 77, 5, 9], config, draft=draft)
     assert any(step.recovered for step in forged.rounds) and not _failed(forged)
-    assert [found.detail for found in check(forged, model, draft) if not found.passed] == [
+    assert [outcome.detail for outcome in check(forged, model, draft) if not outcome.passed] == [
         "round 1: the settings give another recovered.interval"
     ]
 
@@ -151,15 +151,15 @@ def test_another_token_of_the_targets_is_found(kind: str) -> None:
     step = trace.steps[at]
     extra = step.extra
     candidates = extra.candidates or _rejected(step).candidates
-    other = next(c for c in candidates if c.token_id != extra.token_id)
+    candidate = next(c for c in candidates if c.token_id != extra.token_id)
     forged = extra._replace(
-        token_id=other.token_id,
-        text=other.text,
-        target_prob=other.target_prob,
-        draft_prob=other.draft_prob,
+        token_id=candidate.token_id,
+        text=candidate.text,
+        target_prob=candidate.target_prob,
+        draft_prob=candidate.draft_prob,
     )
     ids = list(trace.token_ids)
-    ids[step.start + len(step.accepted)] = other.token_id
+    ids[step.start + len(step.accepted)] = candidate.token_id
     changed = replace(_with_step(trace, at, **{kind: forged}), token_ids=tuple(ids))
     failed = _failed_by_the_models(changed)
     assert {"tokens_of_draws", "target_and_draft_probs_again"} & {*failed}
@@ -188,8 +188,8 @@ def test_other_settings_than_the_runs_are_found(name: str) -> None:
     trace, config = run(name), CONFIGS[name]
     others = [replace(config, draft_length=6), replace(config, seed=6)]
     others.append(replace(config, acceptance="exact" if name != "exact" else "speculative"))
-    for other in others:
-        assert _failed(replace(trace, config=other)), other
+    for forged_config in others:
+        assert _failed(replace(trace, config=forged_config)), forged_config
     warmer = replace(config, shaping=Shaping(temperature=0.7))
     assert _failed_by_the_models(replace(trace, config=warmer))
     hidden = replace(config, shaping=replace(config.shaping, top_k=3))
@@ -203,8 +203,8 @@ def test_a_step_that_is_not_whole_is_the_only_check() -> None:
         (outcome,) = check(_with_token(trace, 1, 0, **changes))
         assert not outcome.passed
     assert [outcome.passed for outcome in check(_with_step(trace, 1, texts=()))] == [False]
-    other = replace(trace, config=replace(CONFIGS["typical"]))
-    assert [outcome.passed for outcome in check(other)] == [False]
+    forged = replace(trace, config=replace(CONFIGS["typical"]))
+    assert [outcome.passed for outcome in check(forged)] == [False]
 
 
 def test_the_wrong_models_are_refused_by_one_check() -> None:

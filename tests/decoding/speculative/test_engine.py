@@ -117,13 +117,13 @@ def test_rollback_leaves_both_caches_as_a_fresh_prefill_would(kind, scoring) -> 
         step = rounds.round()
         ids += step.token_ids
         rejected += step.recovered is not None
-        for own, held, sizes in (
+        for fresh_model, held, sizes in (
             (model, rounds._context, step.target_cache),
             (draft, source._context, step.draft_cache),
         ):
             assert held.length == sizes.after <= len(ids)
             after = held.branch([0]).extend([42])[0]
-            fresh = own.start([*ids[: held.length], 42]).logits
+            fresh = fresh_model.start([*ids[: held.length], 42]).logits
             torch.testing.assert_close(after, fresh, rtol=0, atol=3e-5)
     assert rejected > 0
 
@@ -232,16 +232,16 @@ def test_a_row_without_a_token_behind_a_rejection_is_no_error(acceptance) -> Non
     """The target never emits d, and knows but d after it: behind a drafted d, where 1-grams are
     banned, it has nothing left. Every token is rejected before that, d too."""
     plain, only_d = [0.0, 0.4, 0.3, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0, 0.0]
-    own, draft = scripted(plain, plain, plain, only_d, plain), scripted([0.2] * 5)
+    target, draft = scripted(plain, plain, plain, only_d, plain), scripted([0.2] * 5)
     shaping = Shaping(no_repeat_ngram_size=1)
     drafted_d = 0
     for seed in range(20):
         config = Speculative(
             max_new_tokens=3, draft_length=5, shaping=shaping, acceptance=acceptance, seed=seed
         )
-        trace = collect(own, [0], config, draft=draft)
+        trace = collect(target, [0], config, draft=draft)
         assert sorted(trace.token_ids) == [1, 2, 4]
-        assert [found for found in check(trace) if not found.passed] == []
+        assert [outcome for outcome in check(trace) if not outcome.passed] == []
         drafted_d += any(t.token_id == 3 for step in trace.rounds for t in step.drafted[:-1])
     assert drafted_d > 3
 
@@ -275,7 +275,7 @@ def test_the_adaptive_length_grows_by_two_and_shrinks_by_one() -> None:
 
 
 def test_prompt_lookup_repeats_what_followed() -> None:
-    for ids, ngram, count, found in (
+    for ids, ngram, count, expected in (
         ([1, 2, 3, 9, 1, 2], 2, 2, [3, 9]),
         ([1, 2, 3, 9, 1, 2], 2, 9, [3, 9, 1, 2]),
         # No pair matches, the single token does.
@@ -283,7 +283,7 @@ def test_prompt_lookup_repeats_what_followed() -> None:
         ([1, 2, 3], 3, 4, []),
         ([1], 3, 4, []),
     ):
-        assert look_up(ids, ngram, count) == found
+        assert look_up(ids, ngram, count) == expected
     model = cycle(0, 1, 2, 3)
     config = Speculative(max_new_tokens=8, draft_length=3, drafter="prompt_lookup")
     trace = collect(model, [0, 1, 2, 3, 0], config)
@@ -321,9 +321,9 @@ def test_sequences_that_share_a_cache_are_fed_one_token_each() -> None:
 
 def test_vocabularies_that_differ_are_refused_by_the_first_difference() -> None:
     model = scripted([0.5, 0.5])
-    other = ScriptedModel(lambda _: [0.5, 0.5], tokens=["a", "x"])
+    draft = ScriptedModel(lambda _: [0.5, 0.5], tokens=["a", "x"])
     with pytest.raises(ModelError, match="token 1 is 'b' in the target and 'x' in the draft"):
-        collect(model, [0], Speculative(), draft=other)
+        collect(model, [0], Speculative(), draft=draft)
     longer = scripted([0.5, 0.3, 0.2])
     with pytest.raises(ModelError, match="token 2 of the draft, 'c', is no padding"):
         collect(model, [0], Speculative(), draft=longer)

@@ -71,7 +71,7 @@ def enumerate_runs(
         return numbers[used - n : used]
 
     monkeypatch.setattr(Rounds, "_noise", noise)
-    found: Counter[tuple[int, ...]] = Counter()
+    weights: Counter[tuple[int, ...]] = Counter()
     total, paths = 0.0, 0
     while True:
         used = 0
@@ -79,7 +79,7 @@ def enumerate_runs(
         intervals = list(_numbers(trace))
         assert len(intervals) == used
         weight = math.prod(high - low for low, high in intervals)
-        found[trace.token_ids] += weight
+        weights[trace.token_ids] += weight
         total, paths = total + weight, paths + 1
         assert paths < 20_000
         del numbers[used:]
@@ -87,7 +87,7 @@ def enumerate_runs(
             numbers.pop()
         if not numbers:
             assert total == pytest.approx(1, abs=1e-5)
-            return dict(found)
+            return dict(weights)
         # Intervals end where float32 sums do: a hair behind the end is in the next one for sure.
         numbers[-1] = intervals[len(numbers) - 1][1] + 1e-7
 
@@ -96,7 +96,7 @@ def exact_distribution(
     rows: Sequence[Sequence[float]], tokens: int, end: int | None = None
 ) -> dict[tuple[int, ...], float]:
     """The target's own: what each sequence after token 0 has."""
-    found: Counter[tuple[int, ...]] = Counter()
+    probs: Counter[tuple[int, ...]] = Counter()
     for ids in product(range(len(rows[0])), repeat=tokens):
         prob, last, out = 1.0, 0, []
         for token in ids:
@@ -110,8 +110,8 @@ def exact_distribution(
             or end not in ids
             or ids[ids.index(end) + 1 :] == (0,) * (tokens - ids.index(end) - 1)
         ):
-            found[tuple(out)] += prob
-    return {ids: prob for ids, prob in found.items() if prob > 0}
+            probs[tuple(out)] += prob
+    return {ids: prob for ids, prob in probs.items() if prob > 0}
 
 
 def _distance(found: dict[tuple[int, ...], float], exact: dict[tuple[int, ...], float]) -> float:
@@ -142,24 +142,26 @@ def test_the_output_is_distributed_as_the_targets_own(
     config = LOSSLESS[name]
     assert config.lossless
     target, draft = (TARGET, DRAFT) if name == "speculative" else (TARGET_OF_TWO, DRAFT_OF_TWO)
-    found = enumerate_runs(monkeypatch, scripted(*target), scripted(*draft), config)
+    emitted = enumerate_runs(monkeypatch, scripted(*target), scripted(*draft), config)
     exact = exact_distribution(target, TOKENS)
-    assert found.keys() == exact.keys()
-    assert _distance(found, exact) < 1e-5
+    assert emitted.keys() == exact.keys()
+    assert _distance(emitted, exact) < 1e-5
 
 
 def test_the_end_of_sequence_inside_a_round_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     models = scripted(*TARGET, eos=True), scripted(*DRAFT, eos=True)
-    found = enumerate_runs(monkeypatch, *models, Speculative(draft_length=2, max_new_tokens=TOKENS))
+    emitted = enumerate_runs(
+        monkeypatch, *models, Speculative(draft_length=2, max_new_tokens=TOKENS)
+    )
     exact = exact_distribution(TARGET, TOKENS, end=0)
-    assert found.keys() == exact.keys()
-    assert _distance(found, exact) < 1e-5
+    assert emitted.keys() == exact.keys()
+    assert _distance(emitted, exact) < 1e-5
 
 
 def test_prompt_lookup_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     config = Speculative(draft_length=2, max_new_tokens=4, drafter="prompt_lookup")
-    found = enumerate_runs(monkeypatch, scripted(*TARGET), None, config)
-    assert _distance(found, exact_distribution(TARGET, 4)) < 1e-5
+    emitted = enumerate_runs(monkeypatch, scripted(*TARGET), None, config)
+    assert _distance(emitted, exact_distribution(TARGET, 4)) < 1e-5
 
 
 @pytest.mark.parametrize("acceptance", ["speculative", "exact"])
@@ -178,29 +180,29 @@ def test_filters_and_penalties_act_at_every_drafted_position(
         given="logits",
         eos=None,
     )
-    found = enumerate_runs(monkeypatch, target, scripted(*DRAFT_OF_TWO), config)
-    assert _distance(found, _by_sampling_steps(target, shaping)) < 1e-5
+    emitted = enumerate_runs(monkeypatch, target, scripted(*DRAFT_OF_TWO), config)
+    assert _distance(emitted, _by_sampling_steps(target, shaping)) < 1e-5
 
 
 def _by_sampling_steps(target: ScriptedModel, shaping: Shaping) -> dict[tuple[int, ...], float]:
     """The product of the final probabilities of plain sampling's steps."""
-    found: dict[tuple[int, ...], float] = {(): 1.0}
+    probs: dict[tuple[int, ...], float] = {(): 1.0}
     for _ in range(TOKENS):
         longer = {}
-        for ids, prob in found.items():
+        for ids, prob in probs.items():
             config = Sampling(max_new_tokens=1, shaping=shaping)
             for candidate in collect(target, [0, *ids], config).token_steps[0].candidates:
                 if candidate.prob > 0:
                     longer[*ids, candidate.token_id] = prob * candidate.prob
-        found = longer
-    return found
+        probs = longer
+    return probs
 
 
 def test_typical_acceptance_loses_something_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     config = Speculative(draft_length=2, max_new_tokens=TOKENS, acceptance="typical")
     assert not config.lossless
-    found = enumerate_runs(monkeypatch, scripted(*TARGET), scripted(*DRAFT), config)
-    assert _distance(found, exact_distribution(TARGET, TOKENS)) > 0.1
+    emitted = enumerate_runs(monkeypatch, scripted(*TARGET), scripted(*DRAFT), config)
+    assert _distance(emitted, exact_distribution(TARGET, TOKENS)) > 0.1
     trace = collect(scripted(*TARGET), [0], config, draft=scripted(*DRAFT))
     assert any("Typical acceptance changes the output" in note.words for note in trace.notes)
     assert Speculative(acceptance="typical", shaping=Shaping(temperature=0.0)).lossless

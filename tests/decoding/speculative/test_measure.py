@@ -40,7 +40,7 @@ def test_a_stopped_measurement_gives_what_it_has() -> None:
     assert compare(model, [5, 9], GREEDY, draft, should_stop=lambda: True) is None
     assert sweep_lengths(model, [5, 9], GREEDY, draft, should_stop=lambda: True) is None
     done: list[int] = []
-    found = sweep_lengths(
+    swept = sweep_lengths(
         model,
         [5, 9],
         GREEDY,
@@ -50,7 +50,7 @@ def test_a_stopped_measurement_gives_what_it_has() -> None:
         on_progress=lambda at, _: done.append(at),
         should_stop=lambda: len(done) >= 2,
     )
-    assert [point.draft_length for point in found.points] == [1, 2]
+    assert [point.draft_length for point in swept.points] == [1, 2]
     runs: list[int] = []
     short = losslessness(
         model,
@@ -73,11 +73,11 @@ def test_prompt_lookup_is_measured_too() -> None:
 @pytest.mark.parametrize("acceptance", ["speculative", "exact"])
 def test_short_runs_of_a_lossless_rule_pass_the_test(acceptance) -> None:
     model, draft = scripted([0.5, 0.3, 0.2], [0.1, 0.6, 0.3]), scripted([0.2, 0.2, 0.6])
-    found = losslessness(model, [0], Speculative(acceptance=acceptance, seed=1), draft, runs=300)
-    assert found.p_value > 0.01, "the seed is fixed"
-    assert found.degrees == len(found.outcomes) - 1
+    tested = losslessness(model, [0], Speculative(acceptance=acceptance, seed=1), draft, runs=300)
+    assert tested.p_value > 0.01, "the seed is fixed"
+    assert tested.degrees == len(tested.outcomes) - 1
     for side in ("speculative", "target_only"):
-        assert sum(getattr(outcome, side) for outcome in found.outcomes) == 300
+        assert sum(getattr(outcome, side) for outcome in tested.outcomes) == 300
 
 
 def test_short_runs_of_typical_acceptance_fail_it() -> None:
@@ -90,23 +90,25 @@ def test_a_short_run_is_the_run_that_its_seed_gives() -> None:
     """The branches of one processed prompt give what whole runs of the same seeds give."""
     model, draft = target("llama"), near_draft("llama")
     config = Speculative(max_new_tokens=2, top_candidates=1, shaping=Shaping(top_k=3))
-    found = losslessness(model, [5, 9], Speculative(shaping=Shaping(top_k=3)), draft, runs=40)
+    tested = losslessness(model, [5, 9], Speculative(shaping=Shaping(top_k=3)), draft, runs=40)
     ours, alone = Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
     for seed, other_seed in run_seeds(config.seed, 40):
-        own = Speculative(max_new_tokens=2, shaping=config.shaping, seed=seed)
-        ours[collect(model, [5, 9], own, draft=draft).token_ids] += 1
-        other = target_only(Speculative(max_new_tokens=2, shaping=config.shaping, seed=other_seed))
-        alone[collect(model, [5, 9], other).token_ids] += 1
-    for outcome in found.outcomes:
+        short_config = Speculative(max_new_tokens=2, shaping=config.shaping, seed=seed)
+        ours[collect(model, [5, 9], short_config, draft=draft).token_ids] += 1
+        target_config = target_only(
+            Speculative(max_new_tokens=2, shaping=config.shaping, seed=other_seed)
+        )
+        alone[collect(model, [5, 9], target_config).token_ids] += 1
+    for outcome in tested.outcomes:
         if outcome.token_ids:
             assert outcome.speculative == ours[outcome.token_ids]
             assert outcome.target_only == alone[outcome.token_ids]
-    assert any(outcome.token_ids for outcome in found.outcomes)
+    assert any(outcome.token_ids for outcome in tested.outcomes)
 
 
 def test_another_seed_tests_other_runs() -> None:
     seeds = [{seed for pair in run_seeds(seed, 400) for seed in pair} for seed in range(6)]
-    assert [len(own) for own in seeds] == [800] * 6
+    assert [len(pairs) for pairs in seeds] == [800] * 6
     assert len(set.union(*seeds)) > 6 * 800 - 5
 
 
@@ -122,7 +124,7 @@ def test_a_sweep_stopped_inside_its_target_alone_keeps_the_times_that_it_had(
     """Stop comes in the second turn, before the target's first token: there is no time to take."""
     clock, done = Clock(monkeypatch), [0]
     config = Speculative(max_new_tokens=8, draft_length=2)
-    found = sweep_lengths(
+    swept = sweep_lengths(
         clock.model(1.0),
         [0],
         config,
@@ -132,8 +134,8 @@ def test_a_sweep_stopped_inside_its_target_alone_keeps_the_times_that_it_had(
         on_progress=lambda at, _: done.append(at),
         should_stop=lambda: done[-1] == 2,
     )
-    assert [point.draft_length for point in found.points] == [1, 2]
-    assert found.costs.target == 1.0
+    assert [point.draft_length for point in swept.points] == [1, 2]
+    assert swept.costs.target == 1.0
 
 
 class Clock:
@@ -144,11 +146,11 @@ class Clock:
         self.now = 0.0
         for module in (drafting, loop, speculative, baseline):
             monkeypatch.setattr(module, "perf_counter", lambda: self.now)
-        told = Ending.after
+        original = Ending.after
 
         def after(ending: Ending, index: int, token_id: int):
             self.now += 100.0
-            return told(ending, index, token_id)
+            return original(ending, index, token_id)
 
         monkeypatch.setattr(Ending, "after", after)
 
@@ -170,39 +172,39 @@ def test_both_are_timed_by_the_same_acts_and_nothing_else(monkeypatch: pytest.Mo
     """
     clock = Clock(monkeypatch)
     config = Speculative(max_new_tokens=8, draft_length=2)
-    found = compare(clock.model(1.0), [0, 1], config, clock.model(0.25), repeats=2)
-    steps = found.speculative.rounds
+    comparison = compare(clock.model(1.0), [0, 1], config, clock.model(0.25), repeats=2)
+    steps = comparison.speculative.rounds
     assert [step.seconds[:3] for step in steps] == [(0.5, 3, 0), (0.75, 3, 0), (0.5, 2, 0)]
     assert [step.seconds.record for step in steps] == [300, 300, 200]
-    assert found.target_only.seconds[0].total == 0 < found.target_only.prefill == 2
-    assert found.target_token_seconds == (1.0, 1.0)
-    assert found.target_latency.seconds == (9.0, 9.0)
-    assert found.speculative_token_seconds == (9.75 / 8,) * 2
+    assert comparison.target_only.seconds[0].total == 0 < comparison.target_only.prefill == 2
+    assert comparison.target_token_seconds == (1.0, 1.0)
+    assert comparison.target_latency.seconds == (9.0, 9.0)
+    assert comparison.speculative_token_seconds == (9.75 / 8,) * 2
     # Both prompts: the target's 2 seconds and the draft's half of one.
-    assert found.speculative_latency.seconds == (2 + 0.5 + 9.75,) * 2
-    assert found.speedup == 8 / 9.75
-    assert found.costs == (0.375, 1.0, ((1, 2.0, 2), (2, 3.0, 4)))
+    assert comparison.speculative_latency.seconds == (2 + 0.5 + 9.75,) * 2
+    assert comparison.speedup == 8 / 9.75
+    assert comparison.costs == (0.375, 1.0, ((1, 2.0, 2), (2, 3.0, 4)))
 
 
 def test_a_sweeps_speed_ups_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     config = Speculative(max_new_tokens=6)
-    found = sweep_lengths(clock.model(1.0), [0], config, clock.model(0.25), (1, 2), repeats=1)
+    swept = sweep_lengths(clock.model(1.0), [0], config, clock.model(0.25), (1, 2), repeats=1)
     # Length 1: three rounds of 2 tokens in 2.25, 2.5 and 2.5 seconds; length 2: two of 3 in 3.5
     # and 3.75.
-    assert [point.measured for point in found.points] == pytest.approx([6 / 7.25, 6 / 7.25])
+    assert [point.measured for point in swept.points] == pytest.approx([6 / 7.25, 6 / 7.25])
     # Drafting a token: 0.25, 0.5, 0.5, 0.25, 0.375 seconds; the median is 0.375.
-    assert found.costs == (0.375, 1.0, ((1, 2.0, 3), (2, 3.0, 2)))
-    assert [point.predicted for point in found.points] == pytest.approx([2 / 2.375, 3 / 3.75])
-    assert (found.best, found.break_even) == (1, None)
+    assert swept.costs == (0.375, 1.0, ((1, 2.0, 3), (2, 3.0, 2)))
+    assert [point.predicted for point in swept.points] == pytest.approx([2 / 2.375, 3 / 3.75])
+    assert (swept.best, swept.break_even) == (1, None)
 
 
 def test_a_sweep_predicts_from_what_was_drafted() -> None:
     """The draft is never sure enough: whatever the length, one token is drafted a round."""
     model = scripted([0.5, 0.5])
     config = Speculative(max_new_tokens=20, draft_threshold=0.9)
-    one, eight = sweep_lengths(model, [0], config, model, (1, 8), repeats=1).points
-    assert eight.predicted == pytest.approx(one.predicted)
+    single, eight = sweep_lengths(model, [0], config, model, (1, 8), repeats=1).points
+    assert eight.predicted == pytest.approx(single.predicted)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -210,9 +212,9 @@ def test_the_timed_target_writes_what_decoding_without_a_draft_writes(temperatur
     for seed in range(4):
         shaping = Shaping(temperature=temperature, top_p=0.9, repetition_penalty=1.2)
         config = Speculative(max_new_tokens=16, min_new_tokens=3, seed=seed, shaping=shaping)
-        found = run_alone(target("llama"), [5, 9], config)
-        assert found.token_ids == collect(target("llama"), [5, 9], target_only(config)).token_ids
-        assert len(found.seconds) == len(found.token_ids)
+        timed = run_alone(target("llama"), [5, 9], config)
+        assert timed.token_ids == collect(target("llama"), [5, 9], target_only(config)).token_ids
+        assert len(timed.seconds) == len(timed.token_ids)
     assert run_alone(target("llama"), [5, 9], config, lambda: True) is None
 
 
@@ -226,12 +228,12 @@ def test_the_first_pair_is_not_timed_and_the_order_changes(monkeypatch: pytest.M
     monkeypatch.setattr(measure, "collect", spy("own", plain))
     monkeypatch.setattr(measure, "run_alone", spy("alone", alone))
     model = scripted([0.0, 1.0])
-    found = compare(model, [0], Speculative(max_new_tokens=4), model, repeats=3)
+    comparison = compare(model, [0], Speculative(max_new_tokens=4), model, repeats=3)
     assert order == ["alone", "own", "own", "alone"] * 2
-    assert len(found.speculative_latency.seconds) == len(found.target_token_seconds) == 3
+    assert len(comparison.speculative_latency.seconds) == len(comparison.target_token_seconds) == 3
 
 
 def test_one_outcome_alone_can_not_be_tested() -> None:
     model = scripted([0.0, 1.0])
-    found = losslessness(model, [0], Speculative(), model, runs=20)
-    assert (found.p_value, found.degrees, len(found.outcomes)) == (None, 0, 1)
+    tested = losslessness(model, [0], Speculative(), model, runs=20)
+    assert (tested.p_value, tested.degrees, len(tested.outcomes)) == (None, 0, 1)

@@ -90,8 +90,8 @@ def test_counts_and_rates_by_hand() -> None:
 
 def test_system_efficiency_is_vllms_where_every_round_drafts_k() -> None:
     rounds, k = ROUNDS[:3], 4
-    found = counts(rounds)
-    assert system_efficiency(rounds) == found.emitted / ((found.drafted // k) * (k + 1))
+    totals = counts(rounds)
+    assert system_efficiency(rounds) == totals.emitted / ((totals.drafted // k) * (k + 1))
     assert vllm_system_efficiency(rounds, k) == system_efficiency(rounds)
 
 
@@ -173,10 +173,10 @@ def test_a_verification_never_gets_cheaper_with_the_length() -> None:
 
 
 def test_the_expected_speed_up_by_hand() -> None:
-    one, five = round_of("a"), round_of("aaaar")
-    assert expected_speedup(0.5, [one], COSTS) == pytest.approx(1.5 / (0.2 + 1.2))
+    short, five = round_of("a"), round_of("aaaar")
+    assert expected_speedup(0.5, [short], COSTS) == pytest.approx(1.5 / (0.2 + 1.2))
     assert expected_speedup(1.0, [five], COSTS) == pytest.approx(6 / (1.0 + 2.0))
-    assert expected_speedup(1.0, [one, five], COSTS) == pytest.approx((2 + 6) / (1.4 + 3.0))
+    assert expected_speedup(1.0, [short, five], COSTS) == pytest.approx((2 + 6) / (1.4 + 3.0))
     assert expected_speedup(0.5, [], COSTS) == 0
 
 
@@ -194,14 +194,14 @@ def test_a_sweep_says_of_measured_lengths_alone_which_pay() -> None:
         )
         return LengthSweep(tuple(points), alpha, COSTS)
 
-    found = sweep(1.1, 1.3, 1.0, 0.9)
-    assert (found.best, found.break_even, found.pays_to_the_end) == (2, 4, False)
-    found = sweep(1.1, 1.2, 1.3, 1.2)
-    assert (found.best, found.break_even, found.pays_to_the_end) == (4, 10, True)
-    found = sweep(0.9, 0.8)
-    assert (found.best, found.break_even, found.pays_to_the_end) == (1, None, False)
-    found = sweep(0.9, 0.8, alpha=None)
-    assert (found.best, found.break_even) == (None, None)
+    swept = sweep(1.1, 1.3, 1.0, 0.9)
+    assert (swept.best, swept.break_even, swept.pays_to_the_end) == (2, 4, False)
+    swept = sweep(1.1, 1.2, 1.3, 1.2)
+    assert (swept.best, swept.break_even, swept.pays_to_the_end) == (4, 10, True)
+    swept = sweep(0.9, 0.8)
+    assert (swept.best, swept.break_even, swept.pays_to_the_end) == (1, None, False)
+    swept = sweep(0.9, 0.8, alpha=None)
+    assert (swept.best, swept.break_even) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,9 @@ def _write_model(writer: GGUFWriter, model: PreTrainedModel, kind: str, path: Pa
     names = get_tensor_name_map(MODEL_ARCH.LLAMA, model.config.num_hidden_layers)
     for name, weight in model.state_dict().items():
         array = _permuted(name, weight.numpy(), model.config)
-        own = quantization if array.ndim == 2 else GGMLQuantizationType.F32
+        tensor_type = quantization if array.ndim == 2 else GGMLQuantizationType.F32
         stored = names.get_name(name, try_suffixes=(".weight",))
-        writer.add_tensor(stored, quantize(array, own), raw_dtype=own)
+        writer.add_tensor(stored, quantize(array, tensor_type), raw_dtype=tensor_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -124,7 +124,7 @@ def _write_tokenizer(
 def _permuted(name: str, weight: np.ndarray, config: Any) -> np.ndarray:
     """Queries and keys with the two halves of each head interleaved (llama.cpp's order)."""
     heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
-    count = next((own for part, own in heads.items() if part in name), 0)
+    count = next((heads_of_part for part, heads_of_part in heads.items() if part in name), 0)
     if not count:
         return weight
     halves = weight.reshape(count, 2, weight.shape[0] // count // 2, weight.shape[1])

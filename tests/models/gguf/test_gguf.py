@@ -38,13 +38,13 @@ def test_a_file_gives_the_logits_of_transformers_and_of_the_model_that_it_was_ma
     read = AutoModelForCausalLM.from_pretrained(
         tmp_path, gguf_file=file.name, dtype=torch.float32
     ).eval()
-    found = _logits(load_model(file).hf_model)
-    assert torch.equal(found, _logits(read))
-    model, own = gguf_llama(), KINDS[kind][0]
+    logits = _logits(load_model(file).hf_model)
+    assert torch.equal(logits, _logits(read))
+    model, quantization = gguf_llama(), KINDS[kind][0]
     for weight in model.parameters():
         if weight.ndim == 2:
-            weight.data = _rounded(weight.data, own)
-    assert torch.equal(found, _logits(model))
+            weight.data = _rounded(weight.data, quantization)
+    assert torch.equal(logits, _logits(model))
 
 
 def _rounded(weight: torch.Tensor, kind: GGMLQuantizationType) -> torch.Tensor:
@@ -59,7 +59,7 @@ def test_the_trace_names_file_quantization_and_digest(tmp_path: Path) -> None:
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert trace.model_revision == f"small.gguf Q8_0 {digest[:12]}"
     assert trace.dtype == "float32"
-    assert all(one.passed for one in check(trace, model))
+    assert all(outcome.passed for outcome in check(trace, model))
     assert model.encode_chat([{"role": "user", "content": "fox"}])
 
 
@@ -68,7 +68,7 @@ def test_every_end_that_a_file_names_ends_a_run(tmp_path: Path) -> None:
     assert model.eos_ids == {0, 5, 7}
     trace = collect(model, "the fox", Greedy(shaping=Shaping(logit_bias=((5, 100.0),))))
     assert (trace.token_ids, trace.finish_reason) == ((5,), "eos")
-    assert all(one.passed for one in check(trace, model))
+    assert all(outcome.passed for outcome in check(trace, model))
 
 
 def test_ends_are_known_by_their_texts_as_llama_cpp_knows_them() -> None:
@@ -79,10 +79,10 @@ def test_ends_are_known_by_their_texts_as_llama_cpp_knows_them() -> None:
 
 
 def test_the_second_load_converts_nothing(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    first = load_model(good, on_progress=told.append)
-    assert any("parameters take" in text and "are free" in text for text in told)
-    assert any(text.startswith("Converting: ") for text in told)
+    reports: list[str] = []
+    first = load_model(good, on_progress=reports.append)
+    assert any("parameters take" in text and "are free" in text for text in reports)
+    assert any(text.startswith("Converting: ") for text in reports)
     assert cached_bytes()[0] == 1
     monkeypatch.setattr(source, "_convert", None)
     second = load_model(good)
@@ -126,9 +126,9 @@ def test_half_a_conversion_is_never_used(good: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_conversion_is_stopped(good: Path) -> None:
-    told: list[str] = []
+    reports: list[str] = []
     with pytest.raises(LoadingStoppedError):
-        load_model(good, on_progress=told.append, should_stop=lambda: len(told) > 1)
+        load_model(good, on_progress=reports.append, should_stop=lambda: len(reports) > 1)
     assert cached_bytes() == (0, 0)
 
 

@@ -32,7 +32,7 @@ def test_it_answers_in_its_chat_template(model: Any) -> None:
     assert trace.text == "The capital of France is Paris."
     assert trace.finish_reason == "eos"
     assert trace.model_revision.startswith("SmolLM2-135M-Instruct.Q4_1.gguf Q4_1 ")
-    assert all(one.passed for one in check(trace, model))
+    assert all(outcome.passed for outcome in check(trace, model))
 
 
 def test_it_runs_fused_over_its_whole_vocabulary(model: Any) -> None:
@@ -51,4 +51,4 @@ def test_it_runs_fused_over_its_whole_vocabulary(model: Any) -> None:
 def test_a_run_equals_generate(model: Any, config: Any) -> None:
     trace = collect(model, "Once upon a time", config)
     checks = check(trace, model)
-    assert checks and all(one.passed for one in checks)
+    assert checks and all(outcome.passed for outcome in checks)

@@ -66,10 +66,10 @@ def test_attention_adds_up_to_one_and_the_model_is_as_it_was(kind: str) -> None:
     model = loaded(kind)
     before = model.hf_model.config._attn_implementation
     ids = model.encode("the fox had a hat")
-    found = attention(model, ids, 3)
-    assert found.texts == tuple(map(model.token_text, ids[:4]))
-    assert [len(layer) for layer in found.weights] == [4, 4]
-    for row in (row for layer in found.weights for row in layer):
+    reading = attention(model, ids, 3)
+    assert reading.texts == tuple(map(model.token_text, ids[:4]))
+    assert [len(layer) for layer in reading.weights] == [4, 4]
+    for row in (row for layer in reading.weights for row in layer):
         assert len(row) == 4
         assert sum(row) == pytest.approx(1.0, abs=1e-5)
         assert min(row) >= 0

@@ -17,19 +17,19 @@ def test_the_prompt_and_one_token_differ_in_rows_alone(kind: str) -> None:
     model = loaded(kind)
     ids = model.encode("the fox had a hat")
     prompt, _ = watch_forward(model, [], ids)
-    one, logits = watch_forward(model, ids[:-1], ids[-1:])
+    single, logits = watch_forward(model, ids[:-1], ids[-1:])
     with torch.inference_mode():
         expected = model.hf_model(input_ids=torch.tensor([ids])).logits[0, -1].float()
     assert torch.allclose(logits, expected, atol=1e-4)
-    assert (prompt.tokens, one.tokens) == (len(ids), 1)
+    assert (prompt.tokens, single.tokens) == (len(ids), 1)
     parts = [run.part for run in prompt.modules]
     assert parts.count("attention") == parts.count("mlp") == 2
     assert parts[0] == "embedding" and parts[-1] == "head"
-    inside = [(run, other) for run, other in zip(prompt.modules, one.modules, strict=True)
+    inside = [(run, one_run) for run, one_run in zip(prompt.modules, single.modules, strict=True)
               if run.part in ("attention", "mlp")]  # fmt: skip
-    for run, other in inside:
+    for run, one_run in inside:
         assert run.taken == run.given == (1, len(ids), run.taken[-1])
-        assert other.taken == other.given == (1, 1, run.taken[-1])
+        assert one_run.taken == one_run.given == (1, 1, run.taken[-1])
 
 
 def test_the_cache_grows_by_keys_and_values_of_each_token() -> None:
@@ -38,10 +38,10 @@ def test_the_cache_grows_by_keys_and_values_of_each_token() -> None:
     config = model.hf_model.config
     a_token = 2 * 4 * config.num_hidden_layers * config.num_key_value_heads * config.head_dim
     prompt, _ = watch_forward(model, [], ids)
-    one, _ = watch_forward(model, ids, [1])
+    single, _ = watch_forward(model, ids, [1])
     assert prompt.before == (0, 0)
-    assert prompt.after == one.before == (len(ids), a_token * len(ids))
-    assert one.after == (len(ids) + 1, a_token * (len(ids) + 1))
+    assert prompt.after == single.before == (len(ids), a_token * len(ids))
+    assert single.after == (len(ids) + 1, a_token * (len(ids) + 1))
 
 
 def test_without_the_cache_all_tokens_go_through_again() -> None:
@@ -72,9 +72,11 @@ def test_the_lens_reads_the_last_positions_alone_and_ranks_what_came_out() -> No
     whole, part = logit_lens(model, ids), logit_lens(model, ids, first=2, next_id=7)
     assert part.first == 2 and len(part.positions) == len(ids) - 2
     assert part.positions[0].token_id == ids[2] and part.positions[-1].next_id == 7
-    for one, other in zip(whole.positions[2:], part.positions, strict=True):
-        assert [c.token_id for c in one.cells] == [c.token_id for c in other.cells]
-        assert [c.prob for c in one.cells] == pytest.approx([c.prob for c in other.cells], abs=1e-5)
+    for expected, read in zip(whole.positions[2:], part.positions, strict=True):
+        assert [c.token_id for c in expected.cells] == [c.token_id for c in read.cells]
+        assert [c.prob for c in expected.cells] == pytest.approx(
+            [c.prob for c in read.cells], abs=1e-5
+        )
     with torch.inference_mode():
         logits = model.hf_model(input_ids=torch.tensor([ids])).logits[0, -1]
     assert part.positions[-1].cells[-1].rank == 1 + int((logits > logits[7]).sum())

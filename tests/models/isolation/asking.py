@@ -45,16 +45,16 @@ def chat(template: str, limits: RequestLimits = LIMITS, should_stop: ShouldStop 
 def children() -> set[int]:
     """The children of the process that answers."""
     assert client._SERVER._process
-    own = client._SERVER._process.pid
-    found = set()
+    server_pid = client._SERVER._process.pid
+    pids = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rsplit(")", 1)[1].split()
         except OSError:
             continue
-        if int(fields[1]) == own and fields[0] != "Z":
-            found.add(int(path.parent.name))
-    return found
+        if int(fields[1]) == server_pid and fields[0] != "Z":
+            pids.add(int(path.parent.name))
+    return pids
 
 
 def wait_until(reached: Callable[[], object]) -> None:

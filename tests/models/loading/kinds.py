@@ -34,8 +34,8 @@ def edit(name: str, **changes: object) -> Break:
 
     def change(folder: Path) -> None:
         path = folder / name
-        found = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps(found | changes))
+        values = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps(values | changes))
 
     return change
 
@@ -90,9 +90,9 @@ def tensors(change: Callable[[dict[str, torch.Tensor]], object]) -> Break:
     """The weights with something done to them."""
 
     def rewrite(folder: Path) -> None:
-        found = load_file(folder / WEIGHTS)
-        change(found)
-        save_file(found, folder / WEIGHTS, metadata={"format": "pt"})
+        weights = load_file(folder / WEIGHTS)
+        change(weights)
+        save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
 
     return rewrite
 
@@ -103,8 +103,8 @@ def header(change: Callable[[dict[str, Any]], object]) -> Break:
     def rewrite(folder: Path) -> None:
         raw = (folder / WEIGHTS).read_bytes()
         (length,) = struct.unpack("<Q", raw[:8])
-        found = json.loads(raw[8 : 8 + length])
-        new = json.dumps(change(found) or found).encode()
+        entries = json.loads(raw[8 : 8 + length])
+        new = json.dumps(change(entries) or entries).encode()
         content = struct.pack("<Q", len(new)) + new + raw[8 + length :]
         (folder / WEIGHTS).write_bytes(content)
 

@@ -116,9 +116,9 @@ def _tokenizer(**changes: Any) -> Break:
 
 def _huge_id(folder: Path) -> None:
     path = folder / "tokenizer.json"
-    found = json.loads(path.read_text())
-    found["model"]["vocab"]["evil"] = 2**32 - 1
-    path.write_text(json.dumps(found))
+    tokenizer = json.loads(path.read_text())
+    tokenizer["model"]["vocab"]["evil"] = 2**32 - 1
+    path.write_text(json.dumps(tokenizer))
 
 
 def _expanding(folder: Path) -> None:

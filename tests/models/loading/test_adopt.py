@@ -27,8 +27,8 @@ def test_a_run_of_an_adopted_model_is_proved_by_generate() -> None:
     assert (model.dtype, model.model_id, hf_model.training) == ("float32", "mine", False)
     trace = collect(model, "the fox", Greedy(max_new_tokens=6))
     checks = check(trace, model)
-    assert all(one.passed for one in checks)
-    assert any(one.name == "generate_tokens" for one in checks)
+    assert all(outcome.passed for outcome in checks)
+    assert any(outcome.name == "generate_tokens" for outcome in checks)
     # It can be trained on and saved: layout and gradients are as they were.
     assert head.stride() == strides and head.requires_grad
 

@@ -36,12 +36,14 @@ def _tight_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _cases(kinds: Mapping[str, tuple[Any, str]]) -> list[ParameterSet]:
     """The first that is refused in some words stands for the others in `make test`."""
-    said = [says for _, says in kinds.values()]
+    sentences = [says for _, says in kinds.values()]
     return [
         pytest.param(
             *kind,
             id=name,
-            marks=pytest.mark.slow if kind[1] and any(kind[1] in one for one in said[:at]) else (),
+            marks=pytest.mark.slow
+            if kind[1] and any(kind[1] in sentence for sentence in sentences[:at])
+            else (),
         )
         for at, (name, kind) in enumerate(kinds.items())
     ]

@@ -70,9 +70,9 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit_of_the_cache(hub_folder: Path)
     """Without the hub: what the cache folder's `refs` say, and the commits that lie there."""
     shutil.copytree(hub_folder, hub_folder.parent / OLDER)
     (hub_folder.parents[1] / "refs" / "v1.0").write_text(OLDER)
-    for said, commit in (("", COMMIT), ("@main", COMMIT), ("@v1.0", OLDER), (f"@{OLDER}", OLDER)):
-        model = load_model(f"owner/name{said}")
-        assert (model.model_id, model.revision) == (f"owner/name{said}", commit)
+    for suffix, commit in (("", COMMIT), ("@main", COMMIT), ("@v1.0", OLDER), (f"@{OLDER}", OLDER)):
+        model = load_model(f"owner/name{suffix}")
+        assert (model.model_id, model.revision) == (f"owner/name{suffix}", commit)
     assert "the hub can't be reached" in refusal("owner/name@v2")
     assert "neither a folder nor a hub id" in refusal("owner/name@..")
 

@@ -61,13 +61,13 @@ def test_a_tied_head_is_not_missing(folder: Path) -> None:
 
 
 def test_tensors_that_are_no_part_of_the_model_are_left_out_by_name(folder: Path) -> None:
-    found = load_file(folder / "model.safetensors")
+    weights = load_file(folder / "model.safetensors")
     for at in range(2):
-        found[f"model.layers.{at}.attn.masked_bias"] = torch.tensor(-1e4)
-    found["v_head.summary.weight"] = torch.ones(1, 32)
-    save_file(found, folder / "model.safetensors", metadata={"format": "pt"})
-    said = "left out: model.layers.*.attn.masked_bias, v_head.summary.weight."
-    assert load_model(folder).described.endswith(said)
+        weights[f"model.layers.{at}.attn.masked_bias"] = torch.tensor(-1e4)
+    weights["v_head.summary.weight"] = torch.ones(1, 32)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    note = "left out: model.layers.*.attn.masked_bias, v_head.summary.weight."
+    assert load_model(folder).described.endswith(note)
     # Of one more layer, whether its name has the prefix of the whole model or not.
     layers = {f"{prefix}layers.7.mlp.up_proj.weight" for prefix in ("", "model.")}
     assert surplus_of_another_model(random_model("llama"), {*layers, "v_head.weight"}) == layers
@@ -187,9 +187,9 @@ def test_the_reading_of_weights_stops_between_two_tensors(
     copy = core_model_loading._materialize_copy
 
     def slow(tensor: object, *options: object) -> object:
-        found = copy(tensor, *options)
-        read.append(found)
-        return found
+        copied = copy(tensor, *options)
+        read.append(copied)
+        return copied
 
     monkeypatch.setattr(core_model_loading, "_materialize_copy", slow)
     with pytest.raises(LoadingStoppedError):
@@ -215,10 +215,10 @@ def test_files_that_change_while_they_are_checked_are_not_loaded(
 
 def test_a_prompt_that_the_tokenizer_breaks_at_is_one_sentence(folder: Path) -> None:
     path = folder / "tokenizer.json"
-    found = json.loads(path.read_text())
+    tokenizer = json.loads(path.read_text())
     split = {"type": "Split", "behavior": "Isolated", "invert": False}
-    found["pre_tokenizer"] = {**split, "pattern": {"Regex": "(a+)+$"}}
-    path.write_text(json.dumps(found))
+    tokenizer["pre_tokenizer"] = {**split, "pattern": {"Regex": "(a+)+$"}}
+    path.write_text(json.dumps(tokenizer))
     model = load_model(folder)
     model.tokenizer.chat_template = "{{ messages[0].content }}"
     text = "a" * 40 + "!"

@@ -69,11 +69,11 @@ def vllm(folder: Path, *options: str) -> Iterator[Served]:
 @contextmanager
 def _running(log: Path, url: str, *command: str) -> Iterator[subprocess.Popen[bytes]]:
     """A server from when it answers; ended behind."""
-    own = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-    own["OMP_NUM_THREADS"] = "1"
+    variables = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
+    variables["OMP_NUM_THREADS"] = "1"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **own}
+            command, stdout=out, stderr=out, cwd=ROOT, env={**os.environ, **variables}
         )
         try:
             end = time.monotonic() + START_SECONDS

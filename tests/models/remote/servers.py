@@ -151,21 +151,21 @@ def _written(
 def _vllm_events(script: Script, body: Any) -> Iterator[Any]:
     for picked, row in _written(script, body, body["prompt"], body["max_tokens"]):
         tops = {f"token_id:{i}": v for i, v in _entries(row, body["logprobs"])}
-        own = f"token_id:{picked}"
-        found = {
-            "tokens": [own],
+        name = f"token_id:{picked}"
+        logprobs = {
+            "tokens": [name],
             "token_logprobs": [float(row[picked])],
-            "top_logprobs": [{own: float(row[picked]), **tops}],
+            "top_logprobs": [{name: float(row[picked]), **tops}],
         }
-        yield {"choices": [{"index": 0, "text": "", "logprobs": found, "finish_reason": None}]}
+        yield {"choices": [{"index": 0, "text": "", "logprobs": logprobs, "finish_reason": None}]}
     yield {"choices": [], "metrics": {"speculative_decoding": script.speculation}}
 
 
 def _llamacpp_events(script: Script, body: Any) -> Iterator[Any]:
     for picked, row in _written(script, body, body["prompt"], body["n_predict"]):
         tops = [{"id": i, "logprob": v} for i, v in _entries(row, body["n_probs"])]
-        one = {"id": picked, "logprob": float(row[picked]), "top_logprobs": tops}
-        yield {"content": "", "tokens": [picked], "completion_probabilities": [one]}
+        entry = {"id": picked, "logprob": float(row[picked]), "top_logprobs": tops}
+        yield {"content": "", "tokens": [picked], "completion_probabilities": [entry]}
     yield {"content": "", "stop": True, "stop_type": "limit"}
 
 
@@ -188,7 +188,7 @@ def _numbers(script: Script, ids: list[int], bias: dict[int, float]) -> tuple[to
 def _entries(row: torch.Tensor, count: int) -> list[tuple[int, float]]:
     values, ids = row.sort(descending=True, stable=True)
     pairs = zip(ids.tolist(), values.tolist(), strict=True)
-    return [(one, max(value, FLOOR)) for one, value in list(pairs)[:count]]
+    return [(token, max(value, FLOOR)) for token, value in list(pairs)[:count]]
 
 
 def _bytes(token_id: int) -> bytes:
@@ -200,8 +200,8 @@ def _vllm(script: Script, body: Any) -> Any:
         return _events(_vllm_events(script, body))
     model, count = local(), body.get("logprobs") or 0
     most = model.vocab_size if script.most is None else script.most
-    wanted = model.vocab_size if count == -1 else count
-    if wanted > most:
+    requested = model.vocab_size if count == -1 else count
+    if requested > most:
         return f"Requested logprobs of {count}, which is greater than max allowed: {most}"
     bias = {int(key): value for key, value in (body.get("logit_bias") or {}).items()}
     choices = []
@@ -214,7 +214,7 @@ def _vllm(script: Script, body: Any) -> Any:
                 "text": _bytes(picked).decode("utf-8", "ignore"),
                 "finish_reason": "stop" if ended else "length",
                 "logprobs": {
-                    "top_logprobs": [{f"token_id:{i}": v for i, v in _entries(row, wanted)}]
+                    "top_logprobs": [{f"token_id:{i}": v for i, v in _entries(row, requested)}]
                 },
                 "prompt_logprobs": _prompt_logprobs() if "prompt_logprobs" in body else None,
             }
@@ -231,7 +231,7 @@ def _prompt_logprobs() -> list[Any]:
 def _llamacpp(script: Script, body: Any) -> Any:
     if body.get("stream"):
         return _events(_llamacpp_events(script, body))
-    model, found = local(), []
+    model, answers = local(), []
     bias = dict(map(tuple, body.get("logit_bias", [])))
     for index, ids in enumerate(body["prompt"]):
         row, picked = _numbers(script, ids, bias)
@@ -239,7 +239,7 @@ def _llamacpp(script: Script, body: Any) -> Any:
             {"id": i, "bytes": list(_bytes(i)), "logprob": -3.4e38 if v == FLOOR else v}
             for i, v in _entries(row, body["n_probs"])
         ]
-        found.append(
+        answers.append(
             {
                 "index": index,
                 "content": _bytes(picked).decode("utf-8", "ignore"),
@@ -247,7 +247,7 @@ def _llamacpp(script: Script, body: Any) -> Any:
                 "completion_probabilities": [{"id": picked, "top_logprobs": tops}],
             }
         )
-    return found if len(found) > 1 else found[0]
+    return answers if len(answers) > 1 else answers[0]
 
 
 def _models(script: Script, _: Any) -> Any:
@@ -263,9 +263,9 @@ def _tokenize(_: Script, body: Any) -> Any:
         return {"tokens": local().encode_chat(body["messages"], body["add_generation_prompt"])}
     if "content" not in body:
         return {"tokens": local().encode(body["prompt"])}
-    asked = {"add_special_tokens": body["add_special"]}
-    asked["split_special_tokens"] = not body["parse_special"]
-    return {"tokens": local().tokenizer(body["content"], **asked)["input_ids"]}
+    options = {"add_special_tokens": body["add_special"]}
+    options["split_special_tokens"] = not body["parse_special"]
+    return {"tokens": local().tokenizer(body["content"], **options)["input_ids"]}
 
 
 def _detokenize(_: Script, body: Any) -> Any:

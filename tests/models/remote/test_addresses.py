@@ -16,9 +16,9 @@ KEY = "sk-0123456789abcdefghij"
 
 
 def test_an_address_is_read_in_parts() -> None:
-    found = read_address("vllm:http://Host:8000/base/v1/?tokenizer=/some/folder#Qwen/Qwen3-8B")
-    assert (found.kind, found.url) == ("vllm", "http://host:8000/base")
-    assert (found.model, found.tokenizer) == ("Qwen/Qwen3-8B", "/some/folder")
+    address = read_address("vllm:http://Host:8000/base/v1/?tokenizer=/some/folder#Qwen/Qwen3-8B")
+    assert (address.kind, address.url) == ("vllm", "http://host:8000/base")
+    assert (address.model, address.tokenizer) == ("Qwen/Qwen3-8B", "/some/folder")
     assert read_address("llamacpp:http://127.0.0.1:8080").is_local
     assert read_address("openai:https://[::1]:443#m").origin == "https://[::1]"
     assert origin_of("http://a:80/x") == "http://a"
@@ -57,13 +57,13 @@ def test_type_and_device_are_the_server_s() -> None:
 
 
 def test_a_key_goes_to_its_own_server_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(Script(key=KEY)) as (url, script), serving() as (other, stranger):
+    with serving(Script(key=KEY)) as (url, script), serving() as (second_url, stranger):
         where = f"{url}?tokenizer=embedded:target#target"
         with pytest.raises(ModelError, match="wants a key"):
             load_model(f"vllm:{where}")
         monkeypatch.setenv(keys.VARIABLE, f"http://127.0.0.1:1={KEY[::-1]}, {url}={KEY}")
         trace = collect(load_model(f"vllm:{where}"), "Once", Greedy(max_new_tokens=2))
-        load_model(f"vllm:{other}?tokenizer=embedded:target#target")
+        load_model(f"vllm:{second_url}?tokenizer=embedded:target#target")
         monkeypatch.setenv(keys.VARIABLE, f"{url}={KEY[::-1]}")
         with pytest.raises(ModelError, match="another key") as error:
             load_model(f"vllm:{where}")
@@ -86,14 +86,14 @@ def test_a_typed_key_comes_before_the_environment_s(monkeypatch: pytest.MonkeyPa
 
 def test_the_operator_s_list_names_servers_and_their_keys() -> None:
     assert variable("model_keys") == keys.VARIABLE
-    found = settings(
+    read = settings(
         {
             "DECODING_EXPLORER_MODELS": "big=vllm:http://gpu:8000?tokenizer=/srv/big#org/big",
             "DECODING_EXPLORER_MODEL_KEYS": f"http://gpu:8000={KEY}",
         }
     )
-    assert found.models["big"] == "vllm:http://gpu:8000?tokenizer=/srv/big#org/big"
-    assert found.model_keys["http://gpu:8000"] == KEY and KEY not in repr(found)
+    assert read.models["big"] == "vllm:http://gpu:8000?tokenizer=/srv/big#org/big"
+    assert read.model_keys["http://gpu:8000"] == KEY and KEY not in repr(read)
     for name, text in (
         ("MODELS", "big=vllm:http://gpu:8000"),
         ("MODELS", "vllm:http://gpu:8000#m"),

@@ -44,7 +44,7 @@ def test_one_request_makes_a_run_whose_numbers_are_proved(served: tuple[Any, Scr
     trace = collect(model, PROMPT, ByEngine(max_new_tokens=8, seed=3, top_candidates=5))
     assert script.completions == before + 1 and len(trace.token_ids) == 8
     assert trace.known == 5 and {step.origin for step in trace.token_steps} == {"server"}
-    assert all(one.passed for one in check(trace, model))
+    assert all(outcome.passed for outcome in check(trace, model))
     assert Trace.from_dict(trace.to_dict()) == trace
     later = collect(model, PROMPT, ByEngine(max_new_tokens=8, seed=4, top_candidates=5))
     assert later.token_ids != trace.token_ids
@@ -55,7 +55,7 @@ def test_a_drawn_token_far_below_the_named_ones_leaves_the_proof_whole() -> None
     with serving() as (url, _):
         model = load_model(FORMS["llamacpp"].format(url=url))
         trace = collect(model, PROMPT, config)
-        assert all(one.passed for one in check(trace, model))
+        assert all(outcome.passed for outcome in check(trace, model))
     below = [step for step in trace.token_steps if len(step.candidates) > 3]
     assert below and all(step.chosen.rank == 4 for step in below)
 
@@ -63,9 +63,9 @@ def test_a_drawn_token_far_below_the_named_ones_leaves_the_proof_whole() -> None
 def test_at_temperature_0_it_is_greedy(served: tuple[Any, Script]) -> None:
     model, _ = served
     expected = collect(local(), PROMPT, Greedy(max_new_tokens=12))
-    found = collect(model, PROMPT, ByEngine(max_new_tokens=12, shaping=Shaping(temperature=0.0)))
-    assert found.token_ids == expected.token_ids and found.text == expected.text
-    for mine, yours in zip(found.token_steps, expected.token_steps, strict=True):
+    trace = collect(model, PROMPT, ByEngine(max_new_tokens=12, shaping=Shaping(temperature=0.0)))
+    assert trace.token_ids == expected.token_ids and trace.text == expected.text
+    for mine, yours in zip(trace.token_steps, expected.token_steps, strict=True):
         assert mine.chosen.logit == pytest.approx(
             yours.chosen.raw_prob and -yours.surprisal, abs=1e-4
         )
@@ -76,10 +76,10 @@ def test_every_setting_is_said_and_stop_strings_end_the_run(served: tuple[Any, S
     shaping = Shaping(temperature=0.0, top_p=0.9, logit_bias={7: -2.0})
     config = ByEngine(max_new_tokens=40, stop_strings=(".",), seed=9, shaping=shaping)
     trace = collect(model, PROMPT, config)
-    asked = script.asked[-1][2]
+    body = script.asked[-1][2]
     assert trace.finish_reason == "stop" and trace.text.endswith(".")
-    assert asked["top_p"] == 0.9 and asked["seed"] == 9 and asked["temperature"] == 0.0
-    assert dict(asked["logit_bias"]) in ({"7": -2.0}, {7: -2.0})
+    assert body["top_p"] == 0.9 and body["seed"] == 9 and body["temperature"] == 0.0
+    assert dict(body["logit_bias"]) in ({"7": -2.0}, {7: -2.0})
 
 
 def test_what_a_server_lacks_is_refused() -> None:
@@ -167,7 +167,7 @@ def test_numbers_after_the_server_s_own_cut_are_whole() -> None:
         trace = collect(model, PROMPT, ByEngine(max_new_tokens=4, shaping=shaping))
     step = trace.token_steps[0]
     assert sum(c.raw_prob > 0 for c in step.candidates) == 5 < len(step.candidates)
-    assert step.tail_mass == 0 and all(one.passed for one in check(trace))
+    assert step.tail_mass == 0 and all(outcome.passed for outcome in check(trace))
 
 
 def test_the_first_token_ends_the_time_of_the_prompt(vllm: tuple[Any, Script]) -> None:
@@ -189,6 +189,6 @@ def test_figures_say_that_the_server_drew(vllm: tuple[Any, Script]) -> None:
     stages, bars = step_stages(step, trace), candidate_bars(step, trace)
     assert "the server's draw: by its own settings" in stages.to_json()
     assert "The server drew" in bars.to_json() and "removed" not in bars.to_json()
-    assert [one.name for one in bars.data] == ["raw"]
+    assert [item.name for item in bars.data] == ["raw"]
     forged = replace(trace, steps=(replace(step, origin="sampled"), *trace.steps[1:]))
-    assert not all(one.passed for one in check(forged))
+    assert not all(item.passed for item in check(forged))

@@ -76,7 +76,7 @@ def test_a_run_keeps_its_steps_and_says_why_it_ended(
     assert (
         trace.notes[0].words.startswith("The server of big ") and sentence in trace.notes[0].words
     )
-    assert all(one.passed for one in check(trace))
+    assert all(outcome.passed for outcome in check(trace))
     assert Trace.from_dict(trace.to_dict()) == trace
 
 
@@ -185,8 +185,8 @@ def test_numbers_after_the_server_s_settings_are_labelled() -> None:
 
 def test_llama_cpp_under_speculation_is_refused() -> None:
     def zeroes(_: servers.Handler, told: Any) -> bool:
-        for one in told["completion_probabilities"][0]["top_logprobs"]:
-            one["logprob"] = 0.0
+        for entry in told["completion_probabilities"][0]["top_logprobs"]:
+            entry["logprob"] = 0.0
         return False
 
     script = Script()
@@ -198,13 +198,13 @@ def test_llama_cpp_under_speculation_is_refused() -> None:
 
 
 def test_loading_stops_between_two_requests() -> None:
-    asked = list[str]()
+    requested = list[str]()
 
     def stop() -> bool:
-        return bool(asked)
+        return bool(requested)
 
     def hear(text: str) -> None:
-        asked.append(text)
+        requested.append(text)
 
     with serving() as (url, _), pytest.raises(LoadingStoppedError):
         load_model(f"llamacpp:{url}", should_stop=stop, on_progress=hear)
@@ -214,14 +214,14 @@ def test_the_endpoint_ends_an_answer_whose_server_broke_off_with_its_sentence(
     served: tuple[Any, Script],
 ) -> None:
     model, script = served
-    asked = {"model": "embedded:target", "prompt": PROMPT, "max_tokens": 6, "temperature": 0.0}
+    body = {"model": "embedded:target", "prompt": PROMPT, "max_tokens": 6, "temperature": 0.0}
     with serving_endpoint(lambda where, should_stop: model) as endpoint:  # noqa: ARG005
         script.fail(faults.status(400), after=1 + 3)
         with pytest.raises(openai.InternalServerError, match="refuses the request") as raised:
-            endpoint.client().completions.create(**asked)
+            endpoint.client().completions.create(**body)
         assert raised.value.status_code == 502 and raised.value.code == "model_lost"
         script.fail(faults.status(400), after=1 + 3)
-        stream = endpoint.client().completions.create(**asked, stream=True)
+        stream = endpoint.client().completions.create(**body, stream=True)
         assert len([next(stream) for _ in range(4)]) == 4
         with pytest.raises(openai.APIError, match="refuses the request"):
             next(stream)

@@ -68,11 +68,13 @@ def test_its_numbers_and_its_tokens_are_the_model_s(remote: Any) -> None:
     ids=lambda config: f"{config.method}-{getattr(config, 'draw', '')}",
 )
 def test_a_run_equals_the_local_one(remote: Any, config: Any) -> None:
-    own, other = collect(remote, PROMPT, config), collect(local(), PROMPT, config)
-    assert own.token_ids == other.token_ids and own.text == other.text
-    assert [c.name for c in check(own) if not c.passed] == []
-    assert own.prompt_step and other.prompt_step
-    for mine, yours in zip(own.prompt_step.positions, other.prompt_step.positions, strict=True):
+    remote_run, local_run = collect(remote, PROMPT, config), collect(local(), PROMPT, config)
+    assert remote_run.token_ids == local_run.token_ids and remote_run.text == local_run.text
+    assert [c.name for c in check(remote_run) if not c.passed] == []
+    assert remote_run.prompt_step and local_run.prompt_step
+    for mine, yours in zip(
+        remote_run.prompt_step.positions, local_run.prompt_step.positions, strict=True
+    ):
         assert mine.entropy == pytest.approx(yours.entropy, abs=1e-4)
 
 
@@ -82,19 +84,19 @@ def test_speculation_with_a_local_draft_equals_the_local_one(
 ) -> None:
     draft = load_model("embedded:draft")
     config = Speculative(max_new_tokens=8, seed=2, shaping=Shaping(temperature=temperature))
-    own = collect(remote, PROMPT, config, draft=draft)
-    assert own.token_ids == collect(local(), PROMPT, config, draft=draft).token_ids
-    assert [c.name for c in check(own, remote, draft) if not c.passed] == []
+    remote_run = collect(remote, PROMPT, config, draft=draft)
+    assert remote_run.token_ids == collect(local(), PROMPT, config, draft=draft).token_ids
+    assert [c.name for c in check(remote_run, remote, draft) if not c.passed] == []
 
 
 def test_the_server_proves_its_own_run_and_no_other(remote: Any) -> None:
     trace = collect(remote, PROMPT, Greedy(max_new_tokens=4))
     checks = check(trace, remote)
-    assert all(one.passed for one in checks) and any(one.by_model for one in checks)
+    assert all(outcome.passed for outcome in checks) and any(outcome.by_model for outcome in checks)
     assert remote.facts.software in trace.versions and "server" not in trace.versions.values()
-    other = collect(remote, "The cat", Greedy(max_new_tokens=4))
-    forged = check(type(trace).from_dict(other.to_dict() | {"prompt_ids": trace.prompt_ids}))
-    assert not all(one.passed for one in forged)
+    second = collect(remote, "The cat", Greedy(max_new_tokens=4))
+    forged = check(type(trace).from_dict(second.to_dict() | {"prompt_ids": trace.prompt_ids}))
+    assert not all(outcome.passed for outcome in forged)
 
 
 def test_contexts_keep_ids_only(remote: Any) -> None:
@@ -144,8 +146,8 @@ def test_a_token_without_told_bytes_is_no_other_than_a_part_of_a_character() -> 
             token_text=lambda at: f"{at in unknown} {texts[at]!r}",
         )
 
-    own = [b"a", b"b", b"c", b"\xe2"]
-    told = named(own, frozenset({3}))
-    assert vocabulary_difference(told, named(own)) == ""
-    assert vocabulary_difference(told, named([b"a", b"b", b"c", b"d"])).startswith("token 3 ")
-    assert vocabulary_difference(told, named([b"a", b"b", b"x", b"\xe2"])).startswith("token 2 ")
+    pieces = [b"a", b"b", b"c", b"\xe2"]
+    partial = named(pieces, frozenset({3}))
+    assert vocabulary_difference(partial, named(pieces)) == ""
+    assert vocabulary_difference(partial, named([b"a", b"b", b"c", b"d"])).startswith("token 3 ")
+    assert vocabulary_difference(partial, named([b"a", b"b", b"x", b"\xe2"])).startswith("token 2 ")

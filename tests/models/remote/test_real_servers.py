@@ -64,22 +64,25 @@ def _hold(where: str, prompts: tuple[str, ...], beams: int) -> None:
     model, draft = load_model(where), load_model("embedded:draft")
     for prompt in prompts:
         ids = model.encode(prompt)
-        own, other = model.start(ids).logits.exp(), local().start(ids).logits.softmax(-1)
-        assert float((own - other).abs().max()) < 1e-4
+        probs, expected = model.start(ids).logits.exp(), local().start(ids).logits.softmax(-1)
+        assert float((probs - expected).abs().max()) < 1e-4
     runs: list[tuple[Any, Any]] = [
         (Greedy(max_new_tokens=12), None),
         (BeamSearch(max_new_tokens=beams, num_beams=4), None),
         (Sampling(max_new_tokens=12, seed=3, shaping=Shaping(temperature=0.8, top_p=0.9)), None),
         (Speculative(max_new_tokens=12, shaping=GREEDY), draft),
     ]
-    asked = local().encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
+    chat_ids = local().encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
     thinking = Reasoning(max_new_tokens=24, max_thinking_tokens=8)
-    assert collect(model, asked, thinking).token_ids == collect(local(), asked, thinking).token_ids
+    assert (
+        collect(model, chat_ids, thinking).token_ids
+        == collect(local(), chat_ids, thinking).token_ids
+    )
     for prompt in prompts:
         for config, second in runs:
-            found = collect(model, prompt, config, draft=second)
-            assert found.token_ids == collect(local(), prompt, config, draft=second).token_ids
-            assert all(one.passed for one in check(found))
+            quick = collect(model, prompt, config, draft=second)
+            assert quick.token_ids == collect(local(), prompt, config, draft=second).token_ids
+            assert all(outcome.passed for outcome in check(quick))
 
 
 def _hold_by_engine(where: str) -> None:
@@ -88,9 +91,12 @@ def _hold_by_engine(where: str) -> None:
     greedy = collect(local(), PROMPTS[0], Greedy(max_new_tokens=12))
     for shaping in (GREEDY, Shaping(temperature=0.8, top_p=0.9)):
         config = ByEngine(max_new_tokens=12, seed=3, shaping=shaping)
-        found = collect(model, PROMPTS[0], config)
-        assert all(one.passed for one in check(found, model)) and found.finish_reason == "length"
-        assert shaping != GREEDY or found.token_ids == greedy.token_ids
+        trace = collect(model, PROMPTS[0], config)
+        assert (
+            all(outcome.passed for outcome in check(trace, model))
+            and trace.finish_reason == "length"
+        )
+        assert shaping != GREEDY or trace.token_ids == greedy.token_ids
     stopped = collect(model, PROMPTS[0], ByEngine(stop_strings=(".",), shaping=GREEDY))
     assert stopped.finish_reason == "stop" and stopped.text.endswith(".")
     ended = collect(model, "What is 12 + 7?", ByEngine(max_new_tokens=300, shaping=GREEDY))
@@ -145,17 +151,22 @@ def test_vllm_as_it_starts_by_itself_names_20_tokens_and_speculates(tmp_path: Pa
         assert model.known == 20
         greedy = collect(model, PROMPTS[0], Greedy(max_new_tokens=12))
         assert greedy.token_ids == collect(local(), PROMPTS[0], Greedy(max_new_tokens=12)).token_ids
-        assert all(one.passed for one in check(greedy, model))
+        assert all(outcome.passed for outcome in check(greedy, model))
         with pytest.raises(UnknownTokensError, match="set top-k to 19"):
             collect(model, PROMPTS[0], Sampling(shaping=Shaping(temperature=0.8)))
-        asked = model.encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
+        chat_ids = model.encode_chat([{"role": "user", "content": "What is 17 + 25?"}])
         config = ByEngine(max_new_tokens=120, shaping=GREEDY)
-        found = speculation_in_a_run(model, asked, config)
-        assert found is not None and found.rounds
-        assert sum(own.drafted for own in found.rounds) == found.drafted
-        assert sum(own.accepted for own in found.rounds) == found.accepted
+        speculation = speculation_in_a_run(model, chat_ids, config)
+        assert speculation is not None and speculation.rounds
+        assert (
+            sum(server_round.drafted for server_round in speculation.rounds) == speculation.drafted
+        )
+        assert (
+            sum(server_round.accepted for server_round in speculation.rounds)
+            == speculation.accepted
+        )
         ids = {mark: local().encode(mark)[0] for mark in ("<think>", "</think>")}
         for budget in (2, 6):
             short = ByEngine(max_new_tokens=80, thinking_token_budget=budget, shaping=GREEDY)
-            made = list(collect(model, asked, short).token_ids)
+            made = list(collect(model, chat_ids, short).token_ids)
             assert made.index(ids["</think>"]) - made.index(ids["<think>"]) - 1 <= budget

@@ -39,10 +39,10 @@ def test_counters_are_those_of_the_run_and_rounds_those_of_the_answer() -> None:
     with serving(script) as (url, _):
         model = load_model(FORMS["vllm"].format(url=url))
         script.fail(_counting(script))
-        found = speculation_in_a_run(model, "Once upon a time", CONFIG)
-        assert found is not None and not found.rounds and found.tokens == 4
-        assert (found.drafts, found.drafted, found.accepted) == (3, 6, 5)
-        assert found.positions == (ServerRound(3, 4), ServerRound(3, 1))
+        speculation = speculation_in_a_run(model, "Once upon a time", CONFIG)
+        assert speculation is not None and not speculation.rounds and speculation.tokens == 4
+        assert (speculation.drafts, speculation.drafted, speculation.accepted) == (3, 6, 5)
+        assert speculation.positions == (ServerRound(3, 4), ServerRound(3, 1))
         script.speculation = {"per_step_drafted": [4, 2], "per_step_accepted": [3, 0]}
         rounds = speculation_in_a_run(model, "Once upon a time", CONFIG)
     assert rounds is not None and rounds.rounds == (ServerRound(4, 3), ServerRound(2, 0))
@@ -50,7 +50,7 @@ def test_counters_are_those_of_the_run_and_rounds_those_of_the_answer() -> None:
     figure = server_speculation(rounds, "a caption")
     assert [list(bar.y) for bar in figure.data[:2]] == [[3, 0], [1, 2]]
     assert server_speculation_data(rounds).query("of == 'round'").accepted.tolist() == [3, 0]
-    assert "draft position" in server_speculation(found, "a caption").to_json()
+    assert "draft position" in server_speculation(speculation, "a caption").to_json()
 
 
 @pytest.mark.parametrize(

@@ -51,35 +51,38 @@ def top() -> Iterator[Any]:
     ids=lambda config: f"{config.method}-{getattr(config, 'draw', '')}",
 )
 def test_a_run_equals_the_local_one_and_is_proved(top: Any, config: Any) -> None:
-    own, other = collect(top, PROMPT, config), collect(local(), PROMPT, config)
-    assert own.token_ids == other.token_ids and own.known == 20
-    assert all(one.passed for one in check(own, top))
-    for mine, yours in zip(own.token_steps, other.token_steps, strict=True):
+    remote_run, local_run = collect(top, PROMPT, config), collect(local(), PROMPT, config)
+    assert remote_run.token_ids == local_run.token_ids and remote_run.known == 20
+    assert all(outcome.passed for outcome in check(remote_run, top))
+    for mine, yours in zip(remote_run.token_steps, local_run.token_steps, strict=True):
         assert mine.entropy <= yours.entropy + 1e-4
         assert mine.tail_mass == pytest.approx(yours.tail_mass, abs=1e-5)
-    assert Trace.from_dict(own.to_dict()) == own
-    assert "can't be checked" in " ".join(one.detail for one in check(own, top))
+    assert Trace.from_dict(remote_run.to_dict()) == remote_run
+    assert "can't be checked" in " ".join(outcome.detail for outcome in check(remote_run, top))
 
 
 def test_a_draw_into_the_tail_ends_the_run_with_the_advice(top: Any) -> None:
     config = Sampling(max_new_tokens=8, seed=5)
-    own, other = collect(top, PROMPT, config), collect(local(), PROMPT, config)
-    made = len(own.token_ids)
-    assert own.finish_reason == "cancelled" and own.token_ids == other.token_ids[:made]
-    following = other.token_steps[made].chosen
-    assert following.rank > 20 and "of the draw falls on one" in own.notes[-1].words
-    assert "--max-logprobs -1" in own.notes[-1].words
+    remote_run, local_run = collect(top, PROMPT, config), collect(local(), PROMPT, config)
+    made = len(remote_run.token_ids)
+    assert (
+        remote_run.finish_reason == "cancelled"
+        and remote_run.token_ids == local_run.token_ids[:made]
+    )
+    following = local_run.token_steps[made].chosen
+    assert following.rank > 20 and "of the draw falls on one" in remote_run.notes[-1].words
+    assert "--max-logprobs -1" in remote_run.notes[-1].words
     with pytest.raises(UnknownTokensError, match="the temperature changes the mass"):
         collect(top, PROMPT, Sampling(max_new_tokens=8, shaping=Shaping(temperature=0.8)))
 
 
 def test_a_forged_number_is_found_out(top: Any) -> None:
     trace = collect(top, PROMPT, Greedy(max_new_tokens=3))
-    other = Trace.from_dict(trace.to_dict() | {"known": 19})
-    assert not all(one.passed for one in check(other, top))
+    forged = Trace.from_dict(trace.to_dict() | {"known": 19})
+    assert not all(outcome.passed for outcome in check(forged, top))
     again = collect(local(), PROMPT, Greedy(max_new_tokens=3))
     renamed = Trace.from_dict(again.to_dict() | {"model_id": top.model_id, "model_revision": ""})
-    assert not all(one.passed for one in check(renamed, top))
+    assert not all(outcome.passed for outcome in check(renamed, top))
     drawn = collect(
         top, PROMPT, Sampling(max_new_tokens=3, shaping=Shaping(temperature=0.8, top_k=12))
     )
@@ -106,10 +109,10 @@ def test_the_lab_and_batches_need_all_tokens(top: Any) -> None:
 def test_figures_say_what_is_unknown(top: Any) -> None:
     trace = collect(top, "The cat sat", Greedy(max_new_tokens=3))
     figure = step_stages(trace.token_steps[0], trace)
-    tail = next(one for one in figure.data if one.name == "unknown tokens")
+    tail = next(item for item in figure.data if item.name == "unknown tokens")
     assert tail.marker.pattern.shape == "/"
     assert "doesn't name" in str(figure.layout) and "20 of 4,096 tokens named" in figure.to_json()
-    assert "at least, by known" in str(uncertainty(trace).layout)
+    assert "lower bound by known" in str(uncertainty(trace).layout)
     unnamed = [p for p in trace.prompt_step.positions if p.next_token_id and p.next_rank is None]
     assert unnamed and "not among the tokens" in prompt_reading(trace).to_json()
 
@@ -129,13 +132,13 @@ def test_a_server_that_names_more_than_there_is_is_refused() -> None:
 
 
 def test_the_endpoint_gives_the_numbers_that_are_known_and_says_which_are_not(top: Any) -> None:
-    asked = {"model": "embedded:target", "prompt": PROMPT, "max_tokens": 4, "temperature": 0.0}
+    body = {"model": "embedded:target", "prompt": PROMPT, "max_tokens": 4, "temperature": 0.0}
     ids = local().encode(PROMPT)
     with served(lambda where, should_stop: top) as endpoint:  # noqa: ARG005
         client = endpoint.client()
-        found = client.completions.create(**asked, logprobs=20, echo=True).choices[0].logprobs
+        logprobs = client.completions.create(**body, logprobs=20, echo=True).choices[0].logprobs
         expected = local().start(ids).logits[0].log_softmax(-1).topk(20).values.tolist()
-        assert sorted(found.top_logprobs[len(ids)].values(), reverse=True) == pytest.approx(
+        assert sorted(logprobs.top_logprobs[len(ids)].values(), reverse=True) == pytest.approx(
             expected, abs=1e-4
         )
         for more, sentence in (
@@ -144,4 +147,4 @@ def test_the_endpoint_gives_the_numbers_that_are_known_and_says_which_are_not(to
             ({"logprobs": 1, "echo": True, "prompt": "Once zebra"}, "is none of them here"),
         ):
             with pytest.raises(openai.BadRequestError, match=sentence):
-                client.completions.create(**{**asked, **more})
+                client.completions.create(**{**body, **more})

@@ -17,8 +17,8 @@ def models() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def endpoint(models: dict[str, Any]) -> Iterator[Served]:
-    with served(lambda where, should_stop: models[where]) as found:  # noqa: ARG005
-        yield found
+    with served(lambda where, should_stop: models[where]) as server:  # noqa: ARG005
+        yield server
 
 
 @pytest.fixture(scope="session")

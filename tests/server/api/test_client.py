@@ -62,11 +62,11 @@ def test_a_chat_is_answered_with_the_log_probabilities_of_its_trace(
 
 
 def test_a_streamed_chat_says_what_the_whole_one_says(client: openai.OpenAI) -> None:
-    asked: Any = {"model": MODEL, "messages": ASK, "seed": 5, "logprobs": True, "top_logprobs": 2}
-    whole = client.chat.completions.create(**asked)
+    body: Any = {"model": MODEL, "messages": ASK, "seed": 5, "logprobs": True, "top_logprobs": 2}
+    whole = client.chat.completions.create(**body)
     text, entries, last = "", [], None
     for chunk in client.chat.completions.create(
-        **asked, stream=True, stream_options={"include_usage": True}
+        **body, stream=True, stream_options={"include_usage": True}
     ):
         strictly(ChatCompletionChunk, chunk)
         last = chunk
@@ -82,24 +82,24 @@ def test_a_streamed_chat_says_what_the_whole_one_says(client: openai.OpenAI) -> 
 
 
 def test_choices_differ_by_their_seeds_and_a_seed_repeats_them(client: openai.OpenAI) -> None:
-    asked: Any = {"model": MODEL, "prompt": "Once upon a time", "n": 3, "max_tokens": 8, "seed": 9}
-    one, two = client.completions.create(**asked), client.completions.create(**asked)
-    strictly(Completion, one)
-    assert [c.text for c in one.choices] == [c.text for c in two.choices]
-    assert len({c.text for c in one.choices}) > 1
-    assert one.usage.completion_tokens == 24
-    alone = client.completions.create(**{**asked, "n": 1, "seed": 11})
-    assert alone.choices[0].text == one.choices[2].text
+    body: Any = {"model": MODEL, "prompt": "Once upon a time", "n": 3, "max_tokens": 8, "seed": 9}
+    first, second = client.completions.create(**body), client.completions.create(**body)
+    strictly(Completion, first)
+    assert [c.text for c in first.choices] == [c.text for c in second.choices]
+    assert len({c.text for c in first.choices}) > 1
+    assert first.usage.completion_tokens == 24
+    alone = client.completions.create(**{**body, "n": 1, "seed": 11})
+    assert alone.choices[0].text == first.choices[2].text
 
 
 def test_a_completion_takes_token_ids_and_several_prompts(
     models: dict[str, Any], client: openai.OpenAI
 ) -> None:
     ids, others = (models[MODEL].encode(prompt) for prompt in ("Once upon a time", "A list"))
-    asked: Any = {"model": MODEL, "temperature": 0, "max_tokens": 6}
-    text = client.completions.create(prompt="Once upon a time", **asked).choices[0].text
-    assert client.completions.create(prompt=ids, **asked).choices[0].text == text
-    both = client.completions.create(prompt=[ids, others], **asked)
+    body: Any = {"model": MODEL, "temperature": 0, "max_tokens": 6}
+    text = client.completions.create(prompt="Once upon a time", **body).choices[0].text
+    assert client.completions.create(prompt=ids, **body).choices[0].text == text
+    both = client.completions.create(prompt=[ids, others], **body)
     assert [choice.index for choice in both.choices] == [0, 1]
     assert both.choices[0].text == text
     assert both.usage and both.usage.prompt_tokens == len(ids) + len(others)
@@ -108,8 +108,8 @@ def test_a_completion_takes_token_ids_and_several_prompts(
 def test_echo_gives_the_prompt_with_its_log_probabilities(
     endpoint: Served, client: openai.OpenAI
 ) -> None:
-    asked: Any = {"model": MODEL, "prompt": "Once upon a time", "echo": True, "logprobs": 2}
-    answer = client.completions.create(**asked, max_tokens=2, temperature=0)
+    body: Any = {"model": MODEL, "prompt": "Once upon a time", "echo": True, "logprobs": 2}
+    answer = client.completions.create(**body, max_tokens=2, temperature=0)
     lists = answer.choices[0].logprobs
     trace = last_trace(endpoint)
     positions = trace.prompt_step.positions  # type: ignore[union-attr]
@@ -119,12 +119,12 @@ def test_echo_gives_the_prompt_with_its_log_probabilities(
     offsets = lists.text_offset or []
     joined = answer.choices[0].text
     assert all(joined.startswith(t, at) for t, at in zip(lists.tokens, offsets, strict=True))
-    only = client.completions.create(**asked, max_tokens=0)
+    only = client.completions.create(**body, max_tokens=0)
     assert only.choices[0].text == "Once upon a time"
     assert only.usage is not None and only.usage.completion_tokens == 0
     # Offsets count characters: those before " the" have three bytes each.
-    asked |= {"prompt": "日本 the", "max_tokens": 0}
-    assert client.completions.create(**asked).choices[0].logprobs.text_offset[-1] == 2
+    body |= {"prompt": "日本 the", "max_tokens": 0}
+    assert client.completions.create(**body).choices[0].logprobs.text_offset[-1] == 2
 
 
 @pytest.mark.parametrize("mode", ["raw", "final"])
@@ -182,9 +182,9 @@ def _final_entries(client: openai.OpenAI, decoding: dict[str, Any], **more: Any)
 def test_final_log_probabilities_of_a_search_add_up_to_its_paths_score(
     endpoint: Served, client: openai.OpenAI, settings: dict[str, Any]
 ) -> None:
-    found = _final_entries(client, {"method": "beam", **settings}, n=2, max_tokens=8)
-    for entries, path in zip(found, last_trace(endpoint).hypotheses[:2], strict=True):
-        assert math.fsum(one.logprob for one in entries) == pytest.approx(
+    choices = _final_entries(client, {"method": "beam", **settings}, n=2, max_tokens=8)
+    for entries, path in zip(choices, last_trace(endpoint).hypotheses[:2], strict=True):
+        assert math.fsum(entry.logprob for entry in entries) == pytest.approx(
             path.sum_logprob, abs=1e-4
         )
 
@@ -196,10 +196,10 @@ def test_final_log_probabilities_of_speculation_are_those_of_the_target(
     drawn = {"shaping": {"temperature": heat, "top_p": 0.9}, "draft": "embedded:draft", "seed": 3}
     (entries,) = _final_entries(client, {"method": "speculative", **drawn}, max_tokens=12)
     expected: list[float | None] = []
-    for one in last_trace(endpoint).rounds:
-        expected += [token.target_prob for token in one.drafted[: len(one.accepted)]]
+    for round_ in last_trace(endpoint).rounds:
+        expected += [token.target_prob for token in round_.drafted[: len(round_.accepted)]]
         # The target's own token: its probability is not the law that it was drawn by.
-        expected += [None] * (len(one.token_ids) - len(one.accepted))
+        expected += [None] * (len(round_.token_ids) - len(round_.accepted))
     assert any(expected)
     for entry, target_prob in zip(entries, expected, strict=True):
         if target_prob is not None:
@@ -208,13 +208,15 @@ def test_final_log_probabilities_of_speculation_are_those_of_the_target(
 
 def test_the_final_choice_of_contrastive_search_is_certain(client: openai.OpenAI) -> None:
     (entries,) = _final_entries(client, {"method": "contrastive"}, max_tokens=4)
-    assert [(one.logprob, len(one.top_logprobs)) for one in entries] == [(0.0, 1)] * len(entries)
+    assert [(entry.logprob, len(entry.top_logprobs)) for entry in entries] == [(0.0, 1)] * len(
+        entries
+    )
 
 
 def test_a_response_streams_every_event_by_its_type_and_its_number(client: openai.OpenAI) -> None:
-    asked: Any = {"model": MODEL, "input": THINK, "reasoning": {"effort": "medium"}}
-    asked |= {"include": INCLUDE, "top_logprobs": 3, "extra_body": {"seed": 1}}
-    events = list(client.responses.create(**asked, stream=True))
+    body: Any = {"model": MODEL, "input": THINK, "reasoning": {"effort": "medium"}}
+    body |= {"include": INCLUDE, "top_logprobs": 3, "extra_body": {"seed": 1}}
+    events = list(client.responses.create(**body, stream=True))
     for event in events:
         EVENT.validate_python(event.to_dict())
     assert [event.sequence_number for event in events] == list(range(len(events)))
@@ -232,7 +234,7 @@ def test_a_response_streams_every_event_by_its_type_and_its_number(client: opena
     assert thought == (reasoning.content or [])[0].text
     usage = final.response.usage
     assert usage is not None and usage.output_tokens_details.reasoning_tokens > 0
-    whole = client.responses.create(**asked)
+    whole = client.responses.create(**body)
     strictly(Response, whole)
     assert whole.output_text == text.text
     assert whole.usage == usage
@@ -290,11 +292,11 @@ def test_a_response_goes_on_from_another_one(endpoint: Served, client: openai.Op
 def test_a_stop_string_is_left_out_of_whole_and_streamed_text(
     endpoint: Served, client: openai.OpenAI
 ) -> None:
-    asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0, "stop": ["ce is"]}
-    whole = client.chat.completions.create(**asked)
+    body: Any = {"model": MODEL, "messages": ASK, "temperature": 0, "stop": ["ce is"]}
+    whole = client.chat.completions.create(**body)
     assert whole.choices[0].message.content == "The capital of Fran"
     assert whole.choices[0].finish_reason == "stop"
-    chunks = client.chat.completions.create(**asked, stream=True)
+    chunks = client.chat.completions.create(**body, stream=True)
     assert "".join(c.choices[0].delta.content or "" for c in chunks) == "The capital of Fran"
     assert "ce is" in last_trace(endpoint).text
 
@@ -330,11 +332,11 @@ def test_any_method_can_be_asked_for(
     model = models[MODEL]
     reader = reader_of(model, trace.config, LogprobsOptions())
     scored = Scorer(model, trace.prompt_ids, reader).read(trace.token_ids)
-    given = answer.choices[0].logprobs.token_logprobs  # type: ignore[union-attr]
+    logprobs = answer.choices[0].logprobs.token_logprobs  # type: ignore[union-attr]
     # The server reads a round's tokens at once, this forward all of them: sums of another shape.
     logits = model.start(trace.prompt_ids).extend(list(trace.token_ids))
     bound = logit_tolerance(trace, model, float(logits.abs().max()))
-    assert given == pytest.approx([one.logprob for one in scored], abs=bound)
+    assert logprobs == pytest.approx([entry.logprob for entry in scored], abs=bound)
 
 
 def test_a_beam_gives_its_best_hypotheses_as_choices(
@@ -350,18 +352,18 @@ def test_a_beam_gives_its_best_hypotheses_as_choices(
     )
     trace = last_trace(endpoint)
     assert [c.text for c in answer.choices] == [h.text for h in trace.hypotheses[:3]]
-    for choice, found in zip(answer.choices, trace.hypotheses, strict=False):
+    for choice, hypothesis in zip(answer.choices, trace.hypotheses, strict=False):
         total = math.fsum(choice.logprobs.token_logprobs or [])  # type: ignore[union-attr]
-        assert total == pytest.approx(found.sum_logprob, abs=1e-4)
+        assert total == pytest.approx(hypothesis.sum_logprob, abs=1e-4)
 
 
 def test_tokenize_and_detokenize_as_vllm_has_them(endpoint: Served, models: dict[str, Any]) -> None:
     body = {"model": MODEL, "prompt": "Once upon", "return_token_strs": True}
-    found = endpoint.post("/tokenize", body).json()
-    assert found["tokens"] == models[MODEL].encode("Once upon")
-    assert found["count"] == len(found["tokens"]) and found["max_model_len"] == 1024
-    assert "".join(found["token_strs"]) == "Once upon"
-    back = endpoint.post("/detokenize", {"model": MODEL, "tokens": found["tokens"]}).json()
+    answer = endpoint.post("/tokenize", body).json()
+    assert answer["tokens"] == models[MODEL].encode("Once upon")
+    assert answer["count"] == len(answer["tokens"]) and answer["max_model_len"] == 1024
+    assert "".join(answer["token_strs"]) == "Once upon"
+    back = endpoint.post("/detokenize", {"model": MODEL, "tokens": answer["tokens"]}).json()
     assert back == {"prompt": "Once upon"}
     chat = endpoint.post("/tokenize", {"model": MODEL, "messages": ASK}).json()
     assert chat["tokens"] == models[MODEL].encode_chat(ASK)

@@ -76,8 +76,8 @@ def _text(endpoint: Served, **more: Any) -> dict[str, Any]:
 def _asked(endpoint: Served, path: str, body: dict[str, Any]) -> dict[str, Any]:
     answer = endpoint.post(path, body)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    parsed: dict[str, Any] = answer.json()
+    return parsed
 
 
 def _chat(endpoint: Served, **more: Any) -> dict[str, Any]:
@@ -97,25 +97,28 @@ def test_what_a_client_sends_by_default_is_taken(endpoint: Served, client: str) 
 
 def test_top_level_names_set_the_run_as_those_of_decoding_do(endpoint: Served) -> None:
     shaping = {"top_k": 9, "min_p": 0.02, "repetition_penalty": 1.1}
+    shaping |= {"frequency_penalty": 0.5, "presence_penalty": -0.25}
     flat = _text(endpoint, **shaping, min_tokens=3, temperature=0.9, seed=5)
     shaping["temperature"] = 0.9
-    own = {"method": "sampling", "seed": 5, "min_new_tokens": 3, "shaping": shaping}
-    body = {"model": MODEL, "prompt": "Once upon a time", "max_tokens": 6, "decoding": own}
+    decoding = {"method": "sampling", "seed": 5, "min_new_tokens": 3, "shaping": shaping}
+    body = {"model": MODEL, "prompt": "Once upon a time", "max_tokens": 6, "decoding": decoding}
     inside = endpoint.post("/v1/completions", body).json()
     assert flat["decoding"] == inside["decoding"]
     assert flat["choices"] == inside["choices"]
 
 
 def test_a_limit_beyond_the_window_is_the_room_that_the_window_has(endpoint: Served) -> None:
-    asked = _text(endpoint, max_tokens=5_000, stop=" ")
-    room = 1024 - asked["usage"]["prompt_tokens"]
-    assert asked["decoding"]["max_new_tokens"] == room > asked["usage"]["completion_tokens"]
+    answer = _text(endpoint, max_tokens=5_000, stop=" ")
+    room = 1024 - answer["usage"]["prompt_tokens"]
+    assert answer["decoding"]["max_new_tokens"] == room > answer["usage"]["completion_tokens"]
 
 
 def test_ignored_ends_give_exactly_so_many_tokens(endpoint: Served) -> None:
-    asked = _chat(endpoint, ignore_eos=True)
-    assert asked["usage"]["completion_tokens"] == 40 > _chat(endpoint)["usage"]["completion_tokens"]
-    assert asked["choices"][0]["finish_reason"] == "length"
+    answer = _chat(endpoint, ignore_eos=True)
+    assert (
+        answer["usage"]["completion_tokens"] == 40 > _chat(endpoint)["usage"]["completion_tokens"]
+    )
+    assert answer["choices"][0]["finish_reason"] == "length"
 
 
 def test_a_stop_token_is_taken_where_it_is_the_model_s_own(endpoint: Served) -> None:
@@ -129,9 +132,11 @@ def test_special_tokens_and_the_stop_string_are_written_where_they_are_wanted(
 ) -> None:
     message = _chat(endpoint, skip_special_tokens=False)["choices"][0]["message"]
     assert message["reasoning"] == "<think>3 + 4 = 7.</think>"
-    kept = _text(endpoint, stop=[" little"], include_stop_str_in_output=True)["choices"][0]["text"]
+    with_stop = _text(endpoint, stop=[" little"], include_stop_str_in_output=True)["choices"][0][
+        "text"
+    ]
     cut = _text(endpoint, stop=[" little"])["choices"][0]["text"]
-    assert kept == f"{cut} little"
+    assert with_stop == f"{cut} little"
 
 
 def test_token_ids_and_the_prompt_s_log_probabilities_are_given(
@@ -143,9 +148,12 @@ def test_token_ids_and_the_prompt_s_log_probabilities_are_given(
     first, *others = choice["prompt_logprobs"]
     assert first is None and len(others) == len(ids) - 1
     for token_id, entries in zip(ids[1:], others, strict=True):
-        own = entries[str(token_id)]
-        assert sum(one["logprob"] > own["logprob"] for one in entries.values()) < own["rank"]
-        assert len(entries) in (2, 3) and own["decoded_token"]
+        entry_of_token = entries[str(token_id)]
+        assert (
+            sum(entry["logprob"] > entry_of_token["logprob"] for entry in entries.values())
+            < entry_of_token["rank"]
+        )
+        assert len(entries) in (2, 3) and entry_of_token["decoded_token"]
     chat = _chat(endpoint, return_token_ids=True, prompt_logprobs=0)
     assert chat["prompt_token_ids"] == models[MODEL].encode_chat(ASK)
     assert len(chat["prompt_logprobs"]) == len(chat["prompt_token_ids"])
@@ -155,8 +163,8 @@ def test_token_ids_and_the_prompt_s_log_probabilities_are_given(
 
 def test_every_chunk_says_the_usage_so_far(endpoint: Served) -> None:
     options = {"include_usage": True, "continuous_usage_stats": True}
-    asked = {"model": MODEL, "messages": ASK, "temperature": 0, "stream": True}
-    chunks = _events(endpoint.post("/v1/chat/completions", {**asked, "stream_options": options}))
+    body = {"model": MODEL, "messages": ASK, "temperature": 0, "stream": True}
+    chunks = _events(endpoint.post("/v1/chat/completions", {**body, "stream_options": options}))
     counts = [chunk["usage"]["completion_tokens"] for chunk in chunks]
     assert counts == sorted(counts) and counts[0] == 0 and counts[-1] > 10
 
@@ -168,16 +176,16 @@ METHODS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("decoding", METHODS, ids=lambda one: str(one["method"]))
+@pytest.mark.parametrize("decoding", METHODS, ids=lambda delta: str(delta["method"]))
 def test_thinking_is_no_part_of_a_message(
     endpoint: Served, models: dict[str, Any], decoding: dict[str, Any]
 ) -> None:
     body = {"model": MODEL, "messages": ASK, "max_tokens": 40, "decoding": decoding}
     answer = endpoint.post("/v1/chat/completions", {**body, "return_token_ids": True}).json()
     choice = answer["choices"][0]
-    thinking, said = split_reply(models[MODEL], [], choice["token_ids"])
+    thinking, reply = split_reply(models[MODEL], [], choice["token_ids"])
     message = choice["message"]
-    assert message["content"] == said == "The answer is 7."
+    assert message["content"] == reply == "The answer is 7."
     assert message["reasoning_content"] == message["reasoning"] == thinking == "3 + 4 = 7."
     assert answer["usage"]["completion_tokens_details"]["reasoning_tokens"] == 8
     # A mark and three tokens.
@@ -185,8 +193,8 @@ def test_thinking_is_no_part_of_a_message(
     assert cut["completion_tokens_details"]["reasoning_tokens"] == 3
     chunks = _events(endpoint.post("/v1/chat/completions", {**body, "stream": True}))
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
-    assert "".join(one.get("content") or "" for one in deltas) == said
-    assert "".join(one.get("reasoning", "") for one in deltas) == thinking
+    assert "".join(delta.get("content") or "" for delta in deltas) == reply
+    assert "".join(delta.get("reasoning", "") for delta in deltas) == thinking
 
 
 def test_effort_none_closes_the_thinking_at_once(endpoint: Served) -> None:
@@ -197,8 +205,8 @@ def test_effort_none_closes_the_thinking_at_once(endpoint: Served) -> None:
 
 
 def test_a_long_prompt_is_refused_in_the_words_that_clients_look_for(endpoint: Served) -> None:
-    asked = {"model": MODEL, "messages": [{"role": "user", "content": "a b " * 700}]}
-    error = error_of(endpoint.post("/v1/chat/completions", asked))
+    body = {"model": MODEL, "messages": [{"role": "user", "content": "a b " * 700}]}
+    error = error_of(endpoint.post("/v1/chat/completions", body))
     assert (error["code"], error["param"]) == ("context_length_exceeded", "messages")
     assert "This model's maximum context length is 1024 tokens" in error["message"]
     assert "has 14" in error["message"]
@@ -245,9 +253,9 @@ def test_what_watches_a_server_needs_no_key_and_what_tells_of_it_does(
 
 
 def test_the_tokenizer_is_asked_without_a_model(endpoint: Served) -> None:
-    found = httpx2.get(f"{endpoint.url}/tokenizer_info").json()
-    assert found["eos_token"] == "<|endoftext|>" and "message" in found["chat_template"]
-    ids = endpoint.post("/tokenize", {"prompt": found["eos_token"], "add_special_tokens": False})
+    info = httpx2.get(f"{endpoint.url}/tokenizer_info").json()
+    assert info["eos_token"] == "<|endoftext|>" and "message" in info["chat_template"]
+    ids = endpoint.post("/tokenize", {"prompt": info["eos_token"], "add_special_tokens": False})
     assert ids.json()["tokens"] == [0]
     assert endpoint.post("/detokenize", {"tokens": [49, 82]}).json() == {"prompt": "Hi"}
 
@@ -258,8 +266,8 @@ def test_each_answer_carries_an_id_and_the_client_s_own_where_it_can(endpoint: S
     assert answer.headers["x-request-id"] == "run-7.b"
     assert endpoint.service.history.of("")[0].request_id == "run-7.b"
     for unfit in ("two words", "x" * 129, "<b>"):
-        found = httpx2.get(f"{endpoint.url}/v1/nothing", headers={"x-request-id": unfit})
-        assert found.headers["x-request-id"] not in ("", unfit)
+        refused = httpx2.get(f"{endpoint.url}/v1/nothing", headers={"x-request-id": unfit})
+        assert refused.headers["x-request-id"] not in ("", unfit)
     foreign = {"model": MODEL, "prompt": "Hi"}
     for header in ({"host": "evil.example"}, {"origin": "https://evil.example"}):
         answer = endpoint.post("/v1/completions", foreign, headers={**header, "x-request-id": "r1"})

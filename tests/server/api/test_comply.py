@@ -28,14 +28,14 @@ def test_the_published_schemas_are_kept(endpoint: Served, style: str) -> None:
     options = ["-u", f"{endpoint.url}/v1", "-k", "any", "-m", "embedded:target", "--json"]
     command = [sys.executable, "-m", "llm_comply.cli", "--format", style, *options]
     done = subprocess.run(command, capture_output=True, text=True)
-    results = {one["id"]: one for one in json.loads(done.stdout)["results"]}
+    results = {result["id"]: result for result in json.loads(done.stdout)["results"]}
     assert len(results) >= 9
     wrong = [
-        one
-        for name, one in results.items()
-        if (one["status"] != "passed" or one.get("warnings"))
+        result
+        for name, result in results.items()
+        if (result["status"] != "passed" or result.get("warnings"))
         and name not in LEFT_OUT
-        and not (one.get("errors") and set(one["errors"]) <= OPENAI_NAMES)
+        and not (result.get("errors") and set(result["errors"]) <= OPENAI_NAMES)
     ]
     assert wrong == []
     for name in results.keys() & NOT_HERE:

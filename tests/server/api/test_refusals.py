@@ -38,8 +38,8 @@ CHAT_REFUSED: list[tuple[str, Any]] = [
     ("tools", [{"type": "function", "function": {"name": "f"}}]),
     ("tool_choice", "required"),
     ("response_format", {"type": "json_object"}),
-    ("frequency_penalty", 0.5),
-    ("presence_penalty", -1),
+    ("frequency_penalty", 2.5),
+    ("presence_penalty", -3),
     ("audio", {"voice": "a"}),
     ("modalities", ["text", "audio"]),
     ("prediction", {"type": "content", "content": "x"}),
@@ -103,7 +103,7 @@ TEXT_REFUSED: list[tuple[str, Any]] = [
 REFUSED = [
     *(("/v1/chat/completions", name, value, name) for name, value in CHAT_REFUSED),
     *(("/v1/completions", name, value, name) for name, value in TEXT_REFUSED),
-    *(("/v1/responses", *one) for one in RESPONSE_REFUSED),
+    *(("/v1/responses", *case) for case in RESPONSE_REFUSED),
 ]
 
 
@@ -141,13 +141,13 @@ def test_what_is_said_twice_or_has_no_effect_is_refused(endpoint: Served) -> Non
         ({"stop": ["a"] * 65}, "stop"),
         ({"decoding": {"method": "speculative", "draft": "/etc"}}, "decoding"),
     ):
-        asked = endpoint.post("/v1/chat/completions", {**CHAT, **more})
-        assert error_of(asked, asked.status_code)["param"] == param
+        answer = endpoint.post("/v1/chat/completions", {**CHAT, **more})
+        assert error_of(answer, answer.status_code)["param"] == param
 
 
 def test_a_prompts_tokens_have_no_final_log_probabilities(endpoint: Served) -> None:
-    asked = {**TEXT, "echo": True, "logprobs": 1, "logprobs_mode": "final"}
-    assert error_of(endpoint.post("/v1/completions", asked))["param"] == "logprobs_mode"
+    body = {**TEXT, "echo": True, "logprobs": 1, "logprobs_mode": "final"}
+    assert error_of(endpoint.post("/v1/completions", body))["param"] == "logprobs_mode"
 
 
 def test_a_prompt_that_does_not_fit_is_refused(endpoint: Served) -> None:

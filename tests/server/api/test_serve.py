@@ -34,8 +34,10 @@ def test_another_address_or_name_needs_a_key() -> None:
 def test_a_port_that_cannot_be_had_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert main(["serve", "--port", str(taken.getsockname()[1])]) == 1
-    said = capsys.readouterr()
-    assert said.out == "" and "Address already in use." in said.err and said.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert (
+        output.out == "" and "Address already in use." in output.err and output.err.count("\n") == 1
+    )
 
 
 def test_a_model_that_several_wait_for_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,11 +51,11 @@ def test_a_model_that_several_wait_for_is_loaded_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(local_models, "load_model", load)
     models = local_models.LocalModels({"small": "/srv/small"})
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(models.load, ["small"] * 4))
-    assert loaded == ["/srv/small"] and all(one is found[0] for one in found)
-    assert found[0].model_id == "small"
-    for other in ("one", "two", "small"):
-        models.load(other)
+        models_loaded = list(pool.map(models.load, ["small"] * 4))
+    assert loaded == ["/srv/small"] and all(model is models_loaded[0] for model in models_loaded)
+    assert models_loaded[0].model_id == "small"
+    for name in ("one", "two", "small"):
+        models.load(name)
     assert loaded == ["/srv/small", "one", "two", "/srv/small"]
 
 
@@ -75,14 +77,14 @@ def test_a_model_that_is_named_is_loaded_at_once_and_offered_alone(
     assert loaded == ["embedded:draft"]
     client = TestClient(served[0].app, base_url="http://127.0.0.1")
     assert client.get("/v1/models").status_code == 401
-    asked = client.get("/v1/models", headers={"authorization": f"Bearer {key}"}).json()
-    assert [one["id"] for one in asked["data"]] == ["embedded:draft"]
+    listed = client.get("/v1/models", headers={"authorization": f"Bearer {key}"}).json()
+    assert [model["id"] for model in listed["data"]] == ["embedded:draft"]
 
 
 class _Ended:
     def run(self, sockets: list[socket.socket]) -> None:
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
 
 
 @pytest.mark.parametrize("empty", ["", " , "])
@@ -94,5 +96,5 @@ def test_an_empty_key_opens_no_endpoint(empty: str, capsys: pytest.CaptureFixtur
 
 def test_a_short_key_is_refused_without_saying_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--api-key", "secret"]) == 2
-    said = capsys.readouterr().err
-    assert "--api-key holds keys of 16 to 200" in said and "secret" not in said
+    errors = capsys.readouterr().err
+    assert "--api-key holds keys of 16 to 200" in errors and "secret" not in errors

@@ -57,8 +57,8 @@ class _HeldContext:
 @contextmanager
 def held(models: dict[str, Any], **options: Any) -> Iterator[tuple[Served, Held]]:
     model = Held(models[MODEL])
-    with served(lambda where, should_stop: model, **options) as found:  # noqa: ARG005
-        yield found, model
+    with served(lambda where, should_stop: model, **options) as server:  # noqa: ARG005
+        yield server, model
         model.go.set()
 
 
@@ -103,17 +103,17 @@ def test_many_clients_at_once_get_each_their_own_text(
 
     def ask(seed: int) -> str:
         client = endpoint.client()
-        asked: Any = {"model": MODEL, "prompt": "Once upon a time", "max_tokens": 12, "seed": seed}
+        body: Any = {"model": MODEL, "prompt": "Once upon a time", "max_tokens": 12, "seed": seed}
         if seed % 2:
-            return client.completions.create(**asked).choices[0].text
-        return "".join(c.choices[0].text for c in client.completions.create(**asked, stream=True))
+            return client.completions.create(**body).choices[0].text
+        return "".join(c.choices[0].text for c in client.completions.create(**body, stream=True))
 
     with ThreadPoolExecutor(12) as pool:
-        found = list(pool.map(ask, range(12)))
+        replies = list(pool.map(ask, range(12)))
     for seed in (0, 1, 10, 11):
         alone = collect(models[MODEL], "Once upon a time", Sampling(max_new_tokens=12, seed=seed))
-        assert found[seed] == alone.text
-    assert len(set(found)) > 6
+        assert replies[seed] == alone.text
+    assert len(set(replies)) > 6
 
 
 def test_too_many_requests_get_429_and_when_to_come_back(
@@ -129,7 +129,7 @@ def test_too_many_requests_get_429_and_when_to_come_back(
         assert refused.headers["retry-after"] == "2"
         assert refused.json()["error"]["type"] == "rate_limit_error"
         model.go.set()
-        assert [one.result().status_code for one in under_way] == [200, 200]
+        assert [request.result().status_code for request in under_way] == [200, 200]
         assert eventually(lambda: at.service._under_way.total() == 0)
         assert at.post("/v1/completions", body).status_code == 200
 
@@ -185,8 +185,8 @@ def test_an_error_behind_the_first_event_ends_the_stream_with_it(models: dict[st
 
     broken = Breaking(models[MODEL])
     with served(lambda where, should_stop: broken) as at:  # noqa: ARG005
-        asked = {"model": MODEL, "input": "Hi", "stream": True}
-        text = at.post("/v1/responses", asked).text
+        body = {"model": MODEL, "input": "Hi", "stream": True}
+        text = at.post("/v1/responses", body).text
         assert "event: response.failed" in text and "secret" not in text
         whole = at.post("/v1/responses", {"model": MODEL, "input": "Hi"})
         assert whole.status_code == 500 and "secret" not in whole.text
@@ -200,7 +200,7 @@ def test_metrics_count_what_was_done(models: dict[str, Any]) -> None:
         assert at.post("/v1/completions", {**body, "n": 99}).status_code == 400
         text = httpx2.get(f"{at.url}/metrics").text
         trace = at.service.history.of("")[0].traces[0]
-    drafted = sum(len(one.drafted) for one in trace.rounds)
+    drafted = sum(len(round_.drafted) for round_ in trace.rounds)
     label = f'{{model="{MODEL}"}}'
     name = f'{{model_name="{MODEL}"}}'
     for line in (
@@ -282,9 +282,9 @@ def test_a_model_that_is_gone_or_has_no_room_is_no_fault_of_the_request() -> Non
         with served(Mock(side_effect=error)) as at:
             for path in ("/v1/completions", "/tokenize"):
                 answer = at.post(path, {"model": MODEL, "prompt": "Once"})
-                found = answer.json()["error"]
-                assert (answer.status_code, found["code"]) == (status, code)
-                assert found["type"] == "server_error" and found["message"] == str(error)
+                reported = answer.json()["error"]
+                assert (answer.status_code, reported["code"]) == (status, code)
+                assert reported["type"] == "server_error" and reported["message"] == str(error)
 
 
 def test_a_page_of_an_origin_that_was_named_may_ask_and_no_other(models: dict[str, Any]) -> None:
@@ -294,11 +294,11 @@ def test_a_page_of_an_origin_that_was_named_may_ask_and_no_other(models: dict[st
         answer = at.post("/v1/completions", body, headers={"origin": origin})
         assert answer.status_code == 200
         assert answer.headers["access-control-allow-origin"] == origin
-        asked = {"origin": origin, "access-control-request-method": "POST"}
-        before = httpx2.options(f"{at.url}/v1/completions", headers=asked)
+        preflight = {"origin": origin, "access-control-request-method": "POST"}
+        before = httpx2.options(f"{at.url}/v1/completions", headers=preflight)
         assert "POST" in before.headers["access-control-allow-methods"]
-        other = {"origin": "https://evil.example"}
-        assert at.post("/v1/completions", body, headers=other).status_code == 403
+        foreign = {"origin": "https://evil.example"}
+        assert at.post("/v1/completions", body, headers=foreign).status_code == 403
         assert at.post("/tokenize", body, headers={"origin": origin}).status_code == 403
 
 

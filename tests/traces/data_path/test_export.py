@@ -46,7 +46,7 @@ def test_equal_neighbours_are_one_row_that_opens() -> None:
 
 
 def test_a_round_of_several_calls_folds_too() -> None:
-    steps = [one for at in range(40) for one in (call("step", at, 0.5), call("tell", at, 0.25))]
+    steps = [step for at in range(40) for step in (call("step", at, 0.5), call("tell", at, 0.25))]
     before, loop, after = fold([call("start", 0, 1), *steps, call("step", 41, 1)])
     assert (loop.times, loop.functions, loop.seconds) == (40, ("step", "tell"), 30.0)
     assert [row.first.start for row in loop.inside(7)] == [7, 7]
@@ -78,10 +78,10 @@ def test_the_depth_counts_from_a_parts_first_function_and_arguments_are_one_line
     inner = placed(("core/a.py", "forward"), "loop", placed(("core/a.py", "deeper"), "loop"))
     loop = placed(("core/decoding/decode.py", "collect"), "loop", inner)
     wrapped = placed(("core/a.py", "b"), "request", placed(("core/a.py", "c"), "request", loop))
-    asked = placed(
+    request = placed(
         ("core/cli/commands/decode.py", "request_of"), "request", inner._replace(phase="request")
     )
-    path = DataPath((asked, placed(("core/a.py", "a"), "request", wrapped)), 0.0, 0, 0)
+    path = DataPath((request, placed(("core/a.py", "a"), "request", wrapped)), 0.0, 0, 0)
     names = [line.split("  ")[0] for line in map(str.strip, as_lines(path, 2))]
     assert names == [
         f"== {PHASES['request']}", "request_of", "(2 calls inside)", "a", "b",
@@ -105,8 +105,8 @@ def test_of_a_runs_steps_the_second_stands_for_all() -> None:
 
 def test_a_recording_goes_on_where_another_ended() -> None:
     whole = PATH.then(PATH)
-    assert [one.start for one in whole.calls] == [0.5, 4.5]
-    assert [one.start for one in whole.calls[1].calls] == [4.5, 5.5, 6.5]
+    assert [recorded.start for recorded in whole.calls] == [0.5, 4.5]
+    assert [recorded.start for recorded in whole.calls[1].calls] == [4.5, 5.5, 6.5]
     assert (whole.seconds, whole.left_out, whole.began) == (8.0, 4, PATH.began)
 
 

@@ -81,13 +81,13 @@ def test_every_recorded_function_has_its_source() -> None:
 
 
 def test_of_a_library_only_python_files_of_models_are_read() -> None:
-    found = source_of("transformers/models/llama/modeling_llama.py", _line("class LlamaMLP"))
-    assert found.startswith("class LlamaMLP") and "def forward" in found
+    source = source_of("transformers/models/llama/modeling_llama.py", _line("class LlamaMLP"))
+    assert source.startswith("class LlamaMLP") and "def forward" in source
     for file in ("/etc/passwd", "core/../README.md", "../core/a.py", "streamlit/__init__.py",
                  "core/nowhere.py", "core/decoding/py.typed"):  # fmt: skip
         assert source_of(file, 1) == ""
     assert source_of("core/decoding/decode.py", 10_000) == ""
-    assert len(found.splitlines()) <= LONGEST
+    assert len(source.splitlines()) <= LONGEST
 
 
 def _line(start: str) -> int:

@@ -17,7 +17,7 @@ from tests.ui.knobs import shown_knobs
 
 _SET = ("prompt", "chat", "system")
 # One without a chat, the first with a system prompt.
-TELLING = {0, next(at for at, one in enumerate(prompts.examples()) if one.system)}
+TELLING = {0, next(at for at, example in enumerate(prompts.examples()) if example.system)}
 
 
 @pytest.fixture
@@ -28,16 +28,16 @@ def example() -> None:
 @pytest.fixture
 def load_in_callback(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Let a press on "New seed" set these controls, as a choice in the menu of examples does."""
-    asked: dict[str, Any] = {}
-    monkeypatch.setattr(sidebar, "_new_seed", lambda: load(asked))
-    return asked
+    values: dict[str, Any] = {}
+    monkeypatch.setattr(sidebar, "_new_seed", lambda: load(values))
+    return values
 
 
 @pytest.mark.parametrize(
     "chosen",
     [
-        pytest.param(one, id=one.label, marks=() if at in TELLING else pytest.mark.slow)
-        for at, one in enumerate(prompts.examples())
+        pytest.param(example, id=example.label, marks=() if at in TELLING else pytest.mark.slow)
+        for at, example in enumerate(prompts.examples())
     ],
 )
 def test_all_that_an_example_sets_is_in_the_address(
@@ -92,8 +92,8 @@ def test_a_link_names_the_question_of_an_evaluation(open_app: Open) -> None:
     assert menu.index == 0
     app = menu.set_value(menu.options[3]).run()
     assert app.query_params["asked_question"] == "3"
-    for asked, index in ((app.query_params, 3), ({"asked_question": "999"}, 0)):
-        again = open_app("evaluate_ways.py", **asked)
+    for address, index in ((app.query_params, 3), ({"asked_question": "999"}, 0)):
+        again = open_app("evaluate_ways.py", **address)
         assert again.selectbox(key="asked_question").index == index
     assert "“999” in the link is none of" in again.toast[0].value and not again.query_params
 

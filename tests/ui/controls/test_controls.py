@@ -65,16 +65,24 @@ def test_no_field_takes_a_text_without_end() -> None:
 
 
 def test_a_changed_control_is_named_once_whatever_declares_it_again(open_app: Open) -> None:
-    (said,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
-    assert said.count("Seed") == 1
+    (sentence,) = re.findall("Changed since this run: .*", texts(open_app(seed="5")))
+    assert sentence.count("Seed") == 1
 
 
-def test_greedy_keeps_the_penalty_and_drops_the_rest(open_app: Open) -> None:
-    app = open_app(method="Greedy", temperature="0.3", penalty="1.2")
-    assert [key for key, shown in shown_knobs(app).items() if shown["enabled"]] == ["penalty"]
+def test_greedy_keeps_the_penalties_and_drops_the_rest(open_app: Open) -> None:
+    app = open_app(
+        method="Greedy",
+        temperature="0.3",
+        penalty="1.2",
+        frequency_penalty="0.5",
+        presence_penalty="-0.25",
+    )
+    enabled = {key for key, shown in shown_knobs(app).items() if shown["enabled"]}
+    assert enabled == {"penalty", "frequency_penalty", "presence_penalty"}
     assert app.selectbox(key="draw").disabled
     config = controls.config(lambda key: app.session_state[key])
-    assert config == Greedy(max_new_tokens=40, shaping=Shaping(repetition_penalty=1.2))
+    shaping = Shaping(repetition_penalty=1.2, frequency_penalty=0.5, presence_penalty=-0.25)
+    assert config == Greedy(max_new_tokens=40, shaping=shaping)
 
 
 def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
@@ -83,14 +91,14 @@ def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
     run = make_trace(4)
     run = replace(run, config=replace(run.config, shaping=shaping))
     app.file_uploader[0].upload("run.json", share.trace_file(run), "application/json").run()
-    assert {own.field: app.session_state[own.key] for own in LAB_KNOBS} == {
-        own.field: getattr(shaping, own.field) for own in LAB_KNOBS
+    assert {knob.field: app.session_state[knob.key] for knob in LAB_KNOBS} == {
+        knob.field: getattr(shaping, knob.field) for knob in LAB_KNOBS
     }
 
 
 def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
-    said = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
-    assert beam_controls.config(said.__getitem__).shaping.temperature == 0.001
+    values = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
+    assert beam_controls.config(values.__getitem__).shaping.temperature == 0.001
 
 
 def test_an_error_names_each_control_by_its_label() -> None:

@@ -28,36 +28,36 @@ from tests.ui.knobs import move
 def link_in(app: AppTest) -> dict[str, Any]:
     """Return the data of the link button, after opening its menu."""
     move(app, "save", True).run()
-    found = [c for c in app.get("bidi_component") if "copy_link" in c.proto.component_name]
-    told: dict[str, Any] = json.loads(found[-1].proto.json)
-    return told
+    links = [c for c in app.get("bidi_component") if "copy_link" in c.proto.component_name]
+    data: dict[str, Any] = json.loads(links[-1].proto.json)
+    return data
 
 
 def link_to(trace: Trace) -> RunLink:
     """The link to a run of a file."""
     view = (BeamView if trace.config.method == "beam" else DecodeView)()
     view.show(trace, "file")
-    found = link_run.link_to(view, trace)
-    assert found is not None
-    return found
+    made = link_run.link_to(view, trace)
+    assert made is not None
+    return made
 
 
 def test_the_link_is_to_the_run_shown_when_knobs_were_moved_since(open_app: Open) -> None:
     app = open_app(**_given(link_in(open_app())["parameters"]))
-    told, run = link_in(app), app.session_state["view"].trace
-    assert not told["changed"] and told["lost"] == ""
+    data, run = link_in(app), app.session_state["view"].trace
+    assert not data["changed"] and data["lost"] == ""
     for key, value in (("seed", 99), ("tokens", 7)):
         app.number_input(key=key).set_value(value).run()
-    told = link_in(app)
-    assert told["changed"] and f"seed {run.config.seed}" in told["which"]
-    again = open_app(**_given(told["parameters"]))
+    data = link_in(app)
+    assert data["changed"] and f"seed {run.config.seed}" in data["which"]
+    again = open_app(**_given(data["parameters"]))
     assert not link_in(again)["changed"]
     assert again.number_input(key="seed").value == run.config.seed
     assert again.number_input(key="tokens").value == run.config.max_new_tokens
 
 
 def _given(parameters: dict[str, str | None]) -> dict[str, str]:
-    return {key: said for key, said in parameters.items() if said is not None}
+    return {key: word for key, word in parameters.items() if word is not None}
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_stored_example_is_proved_and_what_an_empty_address_and_its_citation_d
     assert trace.checks and all(check.passed for check in trace.checks)
     assert (examples.FOLDER / kind.example).stat().st_size < 250_000
     view.show(trace, "example")
-    found = link_run.link_to(view, trace)
-    assert found is not None and not found.lost
-    assert _given(found.parameters) == {} and len(found.whole) > 8
-    assert (found.whole["model"], found.whole["prompt"]) == (trace.model_id, trace.prompt)
+    made = link_run.link_to(view, trace)
+    assert made is not None and not made.lost
+    assert _given(made.parameters) == {} and len(made.whole) > 8
+    assert (made.whole["model"], made.whole["prompt"]) == (trace.model_id, trace.prompt)
     set_example(monkeypatch, kind, trace)
-    app = open_app(page, **found.whole)
-    told = link_in(app)
-    assert _given(told["parameters"]) == {} and not told["changed"] and not app.toast
+    app = open_app(page, **made.whole)
+    data = link_in(app)
+    assert _given(data["parameters"]) == {} and not data["changed"] and not app.toast
 
 
 def test_what_no_control_reaches_is_said() -> None:
@@ -92,9 +92,9 @@ def test_what_no_control_reaches_is_said() -> None:
 
 
 def test_a_file_s_search_takes_its_penalty_and_least_length_along() -> None:
-    said = link_to(make_search(3, 8, shaping=Shaping(repetition_penalty=1.3), min_new_tokens=2))
-    assert said.lost == "" and said.changed
-    assert (said.parameters["penalty"], said.parameters["beam_least"]) == ("1.3", "2")
+    made = link_to(make_search(3, 8, shaping=Shaping(repetition_penalty=1.3), min_new_tokens=2))
+    assert made.lost == "" and made.changed
+    assert (made.parameters["penalty"], made.parameters["beam_least"]) == ("1.3", "2")
 
 
 def test_the_link_takes_the_choices_of_figures_along(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,10 +103,10 @@ def test_the_link_takes_the_choices_of_figures_along(monkeypatch: pytest.MonkeyP
 
 
 def test_the_link_names_the_model_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = replace(make_trace(4), model_id="someone/model")
+    trace = replace(make_trace(4), model_id="someone/model")
     for revision, named in (("", "someone/model"), ("c" * 40, f"someone/model@{'c' * 40}")):
-        said = link_to(replace(other, model_revision=revision))
-        assert said.parameters["model"] == named and said.lost == ""
+        made = link_to(replace(trace, model_revision=revision))
+        assert made.parameters["model"] == named and made.lost == ""
     monkeypatch.setattr(models.reach, "shared", lambda: True)
-    said = link_to(other)
-    assert said.parameters["model"] is None and "the model someone/model" in said.lost
+    made = link_to(trace)
+    assert made.parameters["model"] is None and "the model someone/model" in made.lost

@@ -40,8 +40,8 @@ def test_a_figure_is_a_column_wide_with_its_title_unless_a_journal_says_otherwis
     session, chosen, paper, words
 ) -> None:
     session |= chosen
-    found = figure_choices.paper()
-    assert found == (replace(found, **paper) if isinstance(paper, dict) else paper)
+    chosen_paper = figure_choices.paper()
+    assert chosen_paper == (replace(chosen_paper, **paper) if isinstance(paper, dict) else paper)
     assert figure_choices.words().startswith(words)
 
 

@@ -87,9 +87,9 @@ def test_what_is_no_token_of_the_model_gets_a_sentence(
 
 
 def test_a_file_s_bias_goes_back_into_the_control(monkeypatch: pytest.MonkeyPatch) -> None:
-    said, shaping = defaults(), Shaping(logit_bias={383: -5, 7: 0.1234567})
-    monkeypatch.setattr(controls, "load", said.update)
+    values, shaping = defaults(), Shaping(logit_bias={383: -5, 7: 0.1234567})
+    monkeypatch.setattr(controls, "load", values.update)
     trace = make_trace(shaping=shaping)
     controls.load_controls(trace)
-    assert said["bias"] == "#7 = 0.1234567\n#383 = -5"
-    assert controls.config(said.__getitem__).shaping.logit_bias == shaping.logit_bias
+    assert values["bias"] == "#7 = 0.1234567\n#383 = -5"
+    assert controls.config(values.__getitem__).shaping.logit_bias == shaping.logit_bias

@@ -32,11 +32,11 @@ def report(state: dict[str, Any], number: int, **values: object) -> None:
 
 def test_a_report_sets_the_knobs_and_the_address(state: dict[str, Any]) -> None:
     # The fourth says what the second and the third did, which never arrived.
-    for number, told, held, address in (
+    for number, values, held, address in (
         (1, {"heat": 1.25}, (1.25, 0), {"heat": "1.25"}),
         (4, {"heat": 0.8, "width": 7}, (0.8, 7), {"width": "7"}),
     ):
-        report(state, number, **told)
+        report(state, number, **values)
         assert (rail.held(HEAT), rail.held(WIDTH)) == held
         assert state["address"] == address
 

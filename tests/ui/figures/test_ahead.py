@@ -40,15 +40,17 @@ def example() -> Trace:
 
 def _told(app: AppTest) -> dict[str, dict[str, Any]]:
     """Return the data of the parts that the browser may prefetch, by name."""
-    told = [json.loads(element.proto.json or "{}") for element in app.get("bidi_component")]
-    return {data["name"]: data for data in told if data.get("ahead")}
+    data_of_charts = [
+        json.loads(element.proto.json or "{}") for element in app.get("bidi_component")
+    ]
+    return {data["name"]: data for data in data_of_charts if data.get("ahead")}
 
 
 def _fetched(app: AppTest, *names: str, **inputs: Any) -> dict[str, dict[str, str]]:
     """Return the parts that the browser gets under other inputs."""
-    told = _told(app)
-    ahead = told[names[0]]["ahead"]
-    assert all(told[name]["ahead"] == ahead for name in names)
+    sent = _told(app)
+    ahead = sent[names[0]]["ahead"]
+    assert all(sent[name]["ahead"] == ahead for name in names)
     answer = client.get(ahead["address"], params=ahead["at"] | inputs)
     assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
     return {name: answer.json()[name] for name in names}
@@ -56,19 +58,19 @@ def _fetched(app: AppTest, *names: str, **inputs: Any) -> dict[str, dict[str, st
 
 def _is_drawn(app: AppTest, found: dict[str, dict[str, str]], **inputs: Any) -> None:
     """The page shows just what was fetched, under just these inputs."""
-    told = _told(app)
+    sent = _told(app)
     for name, part in found.items():
-        assert told[name]["ahead"]["at"].items() >= inputs.items()
-        assert {key: told[name][key] for key in part} == part
+        assert sent[name]["ahead"]["at"].items() >= inputs.items()
+        assert {key: sent[name][key] for key in part} == part
 
 
 def test_a_chosen_step(open_app: Open) -> None:
     app = open_app()
     view, address = app.session_state["view"], _told(app)["stages"]["ahead"]["address"]
     assert view.selected != STEP
-    found = _fetched(app, "candidates", "stages", strip=STEP)
+    fetched = _fetched(app, "candidates", "stages", strip=STEP)
     view.select(STEP)
-    _is_drawn(app.run(), found, strip=STEP)
+    _is_drawn(app.run(), fetched, strip=STEP)
     assert _told(app)["stages"]["ahead"]["address"] == address
 
 
@@ -85,28 +87,28 @@ def test_what_the_page_would_not_take_is_refused(open_app: Open) -> None:
         ("temperature", "1" * 50),
         ("top_p", ""),
     ):
-        for asked in (ahead["at"] | {wrong: value}, {wrong: ahead["at"][wrong]}):
-            assert client.get(ahead["address"], params=asked).status_code == 204, asked
+        for query in (ahead["at"] | {wrong: value}, {wrong: ahead["at"][wrong]}):
+            assert client.get(ahead["address"], params=query).status_code == 204, query
 
 
 def test_a_knob_of_decode(open_app: Open) -> None:
     app = open_app()
     ahead = _told(app)["stages"]["ahead"]
     # The step's logits are not there yet: the page has to read them.
-    asked = ahead["at"] | {"temperature": 1.3}
-    assert client.get(ahead["address"], params=asked).status_code == 204
+    query = ahead["at"] | {"temperature": 1.3}
+    assert client.get(ahead["address"], params=query).status_code == 204
     settle(report(app, temperature=1.2).run(), "view")
-    found = _fetched(app, "candidates", "stages", temperature=1.3)
+    fetched = _fetched(app, "candidates", "stages", temperature=1.3)
     report(app, temperature=1.3)
-    _is_drawn(app, found, temperature=1.3)
+    _is_drawn(app, fetched, temperature=1.3)
 
 
 def test_a_knob_of_the_lab(open_app: Open) -> None:
     app = open_app("sampling.py")
     settle(report(app, temperature=1.2).run(), "lab")
-    found = _fetched(app, "stages", "draw", temperature=1.3, top_k=40)
+    fetched = _fetched(app, "stages", "draw", temperature=1.3, top_k=40)
     report(app, temperature=1.3, top_k=40)
-    _is_drawn(app, found, temperature=1.3, top_k=40)
+    _is_drawn(app, fetched, temperature=1.3, top_k=40)
 
 
 def _choose_emitted(app: AppTest) -> None:
@@ -147,14 +149,14 @@ def test_a_knob_a_choice_or_a_closed_tab(
 ) -> None:
     app = open_app(script)
     before = _told(app)
-    found = _fetched(app, *names, **inputs)
-    assert all(before[name] != before[name] | part for name, part in found.items())
+    fetched = _fetched(app, *names, **inputs)
+    assert all(before[name] != before[name] | part for name, part in fetched.items())
     if touch:
         touch(app)
         app.run()
     else:
         report(app, **inputs)
-    _is_drawn(app, found, **inputs)
+    _is_drawn(app, fetched, **inputs)
 
 
 def test_nothing_is_kept_of_a_file_that_another_has_followed(
@@ -170,8 +172,8 @@ def test_nothing_is_kept_of_a_file_that_another_has_followed(
         return str(_told(app)["stages"]["ahead"]["address"])
 
     stored = lab.example
-    other = replace(stored, step=replace(stored.step, text_before="Another text"))
-    assert opened(stored) == opened(stored) != opened(other)
+    changed = replace(stored, step=replace(stored.step, text_before="Another text"))
+    assert opened(stored) == opened(stored) != opened(changed)
     assert lab.shown.text_before == "Another text"
 
 
@@ -190,11 +192,11 @@ class _Slow:
         return {"words": str(inputs["at"])}
 
     def ask(self, at: int) -> asyncio.Task[Any]:
-        said = {
+        scope = {
             "path_params": {"secret": self.prefetch.secret},
             "query_string": f"at={at}".encode(),
         }
-        return asyncio.create_task(ANSWER(Request({"type": "http", **said})))
+        return asyncio.create_task(ANSWER(Request({"type": "http", **scope})))
 
     async def under_way(self) -> None:
         await asyncio.to_thread(self.began.wait, 10)
@@ -212,7 +214,7 @@ def test_a_session_builds_one_at_a_time_and_the_newest_next() -> None:
         await asyncio.sleep(0)
         assert slow.built == [0]
         slow.gate.set()
-        return [one.status_code for one in await asyncio.gather(under_way, *late)], slow.built
+        return [answer.status_code for answer in await asyncio.gather(under_way, *late)], slow.built
 
     codes, built = asyncio.run(ask())
     newest = gestures.MOST_WAITING + 1
@@ -222,14 +224,14 @@ def test_a_session_builds_one_at_a_time_and_the_newest_next() -> None:
 
 def test_sessions_build_beside_each_other_and_who_has_gone_holds_nobody_up() -> None:
     async def ask() -> list[int]:
-        slow, other = _Slow(), _Slow()
+        slow, second = _Slow(), _Slow()
         first = slow.ask(0)
         await slow.under_way()
         gone, waiting = slow.ask(1), slow.ask(2)
         await asyncio.sleep(0)
         gone.cancel()
-        other.gate.set()
-        assert (await other.ask(3)).status_code == 200
+        second.gate.set()
+        assert (await second.ask(3)).status_code == 200
         slow.gate.set()
         assert (await first).status_code == (await waiting).status_code == 200
         return slow.built

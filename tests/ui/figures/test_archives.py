@@ -40,14 +40,14 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_request_s_run_leaves_as_from_its_own_page(name: str) -> None:
     file = json.loads((STORED / f"traces/{name}.json").read_text(encoding="utf-8"))
     trace = Trace.from_dict(file.get("run", file))
-    own = save.as_on_its_page(RequestsView(), trace)
+    method_view = save.as_on_its_page(RequestsView(), trace)
     row = registry.page_of(trace.config.method)
-    assert own.trace == trace and isinstance(own, row.view.find().__self__)
-    assert save.as_on_its_page(own, trace) is own
-    parts = row.saved.find().parts(own, trace, PAPER)
+    assert method_view.trace == trace and isinstance(method_view, row.view.find().__self__)
+    assert save.as_on_its_page(method_view, trace) is method_view
+    parts = row.saved.find().parts(method_view, trace, PAPER)
     assert len({part.name for part in parts}) == len(parts)
     assert sum(part.draw is not None for part in parts) >= 5 or name in ("beam", "reasoning")
-    assert row.saved.find().tables(own, trace)
+    assert row.saved.find().tables(method_view, trace)
 
 
 @pytest.mark.parametrize(("place", "said"), [(0, "position-1"), (EXTRA, "own-token")])
@@ -72,7 +72,7 @@ def test_an_evaluation_leaves_with_its_plan_and_rows() -> None:
 def test_what_was_not_read_inside_a_run_is_named() -> None:
     view = InsideView()
     view.figures["lens"] = Part("lens", lambda **_: None)
-    found = {part.name: part.needs for part in inside_save.parts(view)}
-    assert found["lens-step-1"] == "" and "Modules" in found["modules"] and len(found) == 4
+    needs = {part.name: part.needs for part in inside_save.parts(view)}
+    assert needs["lens-step-1"] == "" and "Modules" in needs["modules"] and len(needs) == 4
     view.select(0)
     assert all(part.needs for part in inside_save.parts(view))

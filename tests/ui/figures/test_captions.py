@@ -22,7 +22,7 @@ def test_the_page_says_what_made_its_figures_once(open_app: Open) -> None:
     assert texts(app).count(caption) == 1
     for spec in specs(app):
         assert spec["layout"]["words"]["caption"] == caption
-        assert "caption" not in [one.get("name") for one in spec["layout"]["annotations"]]
+        assert "caption" not in [note.get("name") for note in spec["layout"]["annotations"]]
 
 
 def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> None:
@@ -33,11 +33,11 @@ def test_without_its_caption_a_figure_stands_as_it_stood_and_ends_higher() -> No
     assert whole["height"] - bare["height"] == whole["margin"]["b"] - bare["margin"]["b"] > 0
     assert whole["margin"]["t"] == bare["margin"]["t"]
     # The colour bar is placed from the plotting area, which is as high.
-    one, other = (
+    with_caption, without_caption = (
         next(trace["colorbar"]["y"] for trace in look["data"] if trace["type"] == "heatmap")
         for look in drawn
     )
-    assert one == other
+    assert with_caption == without_caption
     assert any(note.get("name") == "caption" for note in whole["annotations"])
     assert bare["words"]["caption"] == whole["meta"]["caption"]
 

@@ -27,8 +27,8 @@ def test_text_that_begins_like_a_formula_gets_a_quote_and_numbers_stay_numbers()
 def test_a_table_by_itself_says_what_made_it_with_the_whole_prompt() -> None:
     trace, paper = replace(make_trace(3), prompt="=cmd, a long prompt " * 40), printed("85mm")
     part = {entry.name: entry for entry in entries_of(trace)}["candidates"].part(0, paper)
-    plain, told = part.data(), pd.read_csv(io.BytesIO(table_file(part, paper)))
-    assert list(told.columns) == [*plain.columns, "made_by"] and len(told) == len(plain)
-    said = told["made_by"][0]
-    assert said.startswith("Candidates at step 1 · ") and trace.prompt.strip() in said
-    assert told["made_by"][1:].isna().all()
+    plain, saved = part.data(), pd.read_csv(io.BytesIO(table_file(part, paper)))
+    assert list(saved.columns) == [*plain.columns, "made_by"] and len(saved) == len(plain)
+    made_by = saved["made_by"][0]
+    assert made_by.startswith("Candidates at step 1 · ") and trace.prompt.strip() in made_by
+    assert saved["made_by"][1:].isna().all()

@@ -29,17 +29,19 @@ def test_a_packaged_model_that_isnt_installed_has_a_button_that_installs_it(
 
 
 def test_a_packaged_model_has_examples_of_its_own() -> None:
-    own = prompts.examples("smollm2")
-    assert len(own) >= 5 and all(one.prompt and one.look_for.endswith(".") for one in own)
+    examples = prompts.examples("smollm2")
+    assert len(examples) >= 5 and all(
+        example.prompt and example.look_for.endswith(".") for example in examples
+    )
     assert prompts.examples("some/other") == prompts.examples()
 
 
 def test_a_gguf_file_loads_tells_how_far_it_is_and_is_offered_again(
     open_app: Open, tmp_path: Path
 ) -> None:
-    file, told = str(write_gguf(tmp_path / "small.gguf")), list[str]()
-    model = models.load(file, report=told.append)
-    assert model.model_id == file and "small.gguf F32" in model.revision and told
+    file, reports = str(write_gguf(tmp_path / "small.gguf")), list[str]()
+    model = models.load(file, report=reports.append)
+    assert model.model_id == file and "small.gguf F32" in model.revision and reports
     assert recent.last_used() == [file]
     assert file in open_app().selectbox(key="model").options and file not in models.offered()
 
@@ -53,9 +55,9 @@ def test_one_of_several_gguf_files_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_button_empties_the_cache(open_app: Open) -> None:
     assert "empty_gguf_cache" not in {button.key for button in open_app().button}
-    kept = cache_root() / ("a" * 32) / "model.safetensors"
-    kept.parent.mkdir(parents=True)
-    kept.write_bytes(bytes(3_000_000))
+    cached = cache_root() / ("a" * 32) / "model.safetensors"
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(bytes(3_000_000))
     app = open_app()
     assert "GGUF cache: 1 model, 3 MB" in markup(app)
     app.button(key="empty_gguf_cache").click().run()

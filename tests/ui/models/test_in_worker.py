@@ -75,8 +75,8 @@ def speculation(measurement: str, **how: int) -> Any:
 
 
 def comparison() -> object:
-    found = speculation("compare", repeats=1)
-    return ids_of(found.speculative), found.target_only.token_ids
+    measured = speculation("compare", repeats=1)
+    return ids_of(measured.speculative), measured.target_only.token_ids
 
 
 def lengths() -> object:
@@ -91,19 +91,19 @@ def both_scorings() -> object:
 
 
 def recording() -> object:
-    found = inside._record(Job(), made(SAMPLED), None, True)
-    assert all(check.passed for check in found.checks)
-    return found.steps, found.model, [call.function for call in found.path.walk()]
+    recorded = inside._record(Job(), made(SAMPLED), None, True)
+    assert all(check.passed for check in recorded.checks)
+    return recorded.steps, recorded.model, [call.function for call in recorded.path.walk()]
 
 
 def forward() -> object:
-    found = inside._look_through(Job(), made(SAMPLED), 2, True)
-    assert all(check.passed for check in found.checks)
-    modules = [module.name for module in found.prompt.modules]
+    looked_through = inside._look_through(Job(), made(SAMPLED), 2, True)
+    assert all(check.passed for check in looked_through.checks)
+    modules = [module.name for module in looked_through.prompt.modules]
     return (
         modules,
-        found.single and found.single.after,
-        [call.function for call in found.path.walk()],
+        looked_through.single and looked_through.single.after,
+        [call.function for call in looked_through.path.walk()],
     )
 
 
@@ -129,10 +129,10 @@ def test_a_run_begins_in_a_worker_while_this_process_has_no_model(
     models.MODELS.empty()
     monkeypatch.setattr(session, "has_server", lambda: True)
     monkeypatch.setattr(models, "workers", lambda: workers)
-    asked = Request(WHERE, PROMPT, SAMPLED)
-    assert ids_of(done(jobs.decode, asked)) == ids_of(here) and not models.MODELS.loaded()
+    request = Request(WHERE, PROMPT, SAMPLED)
+    assert ids_of(done(jobs.decode, request)) == ids_of(here) and not models.MODELS.loaded()
     # Its ids come from the template, which this process reads.
-    done(jobs.decode, replace(asked, chat=True))
+    done(jobs.decode, replace(request, chat=True))
     assert models.MODELS.loaded() == [WHERE]
 
 

@@ -55,8 +55,8 @@ def test_a_link_to_a_model_outside_the_list_is_refused_and_runs_nothing(
 
 @pytest.mark.usefixtures("shared")
 def test_a_model_that_was_forced_into_the_session_is_refused(tmp_path: Path) -> None:
-    wanted = ["/etc/shadow", "~", "~root", "..", str(tmp_path), "stranger/model", "/dev/zero"]
-    assert {refusal(where) for where in wanted} == {models.NOT_OFFERED}
+    names = ["/etc/shadow", "~", "~root", "..", str(tmp_path), "stranger/model", "/dev/zero"]
+    assert {refusal(where) for where in names} == {models.NOT_OFFERED}
 
 
 def test_an_offered_folder_is_known_by_its_name(shared: Path) -> None:
@@ -67,15 +67,15 @@ def test_an_offered_folder_is_known_by_its_name(shared: Path) -> None:
 
 
 def test_one_answer_for_whatever_a_path_leads_to(tmp_path: Path) -> None:
-    empty, file, other, gguf = (tmp_path / name for name in ("empty", "file", "other", "x.gguf"))
+    empty, file, folder, gguf = (tmp_path / name for name in ("empty", "file", "other", "x.gguf"))
     empty.mkdir()
-    other.mkdir()
-    for path, text in ((file, "text"), (other / "config.json", "no json"), (gguf, "PK")):
+    folder.mkdir()
+    for path, text in ((file, "text"), (folder / "config.json", "no json"), (gguf, "PK")):
         path.write_text(text)
-    wanted = [
-        str(path) for path in (tmp_path / "no", tmp_path / "no.gguf", empty, file, gguf, other)
+    names = [
+        str(path) for path in (tmp_path / "no", tmp_path / "no.gguf", empty, file, gguf, folder)
     ]
-    for where in [*wanted, "~", "~nosuchuser/model", "/" + "x" * 5000, "./none\0"]:
+    for where in [*names, "~", "~nosuchuser/model", "/" + "x" * 5000, "./none\0"]:
         assert refusal(where) == models.NO_MODEL_THERE.format(where=where)
     assert recent.last_used() == []
 

@@ -32,8 +32,8 @@ def target() -> Any:
 
 
 def run_of(model: Any, prompt: str, *, chat: bool = False, system: str = "") -> Trace:
-    asked = Request(model.model_id, prompt, Greedy(max_new_tokens=2), chat=chat, system=system)
-    return collect(model, asked.prompt_for(model), asked.config)
+    request = Request(model.model_id, prompt, Greedy(max_new_tokens=2), chat=chat, system=system)
+    return collect(model, request.prompt_for(model), request.config)
 
 
 def test_every_example_is_inside_and_everyday_questions_are_outside(target: Any) -> None:

@@ -37,7 +37,7 @@ def test_a_shared_server_asks_its_operator_s_servers_only(
     with pytest.raises(ModelError, match="doesn't offer"):
         models.load(WHERE)
     app = open_app(model="big")
-    assert "server_key" not in {one.key for one in app.text_input}
+    assert "server_key" not in {field.key for field in app.text_input}
     models.MODELS.empty()
     with pytest.raises(ModelError) as error:
         models.load("big")
@@ -59,9 +59,9 @@ def test_a_link_to_a_server_calls_nothing(open_app: Open) -> None:
 def test_the_server_s_own_speculation_is_a_tab_where_the_target_is_on_one(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look, told = "The server's speculation", {"per_step_drafted": [4], "per_step_accepted": [3]}
-    assert "start-server" not in {one.key for one in open_app("speculative.py").button}
-    with serving(Script(speculation=told)) as (url, _):
+    look, metrics = "The server's speculation", {"per_step_drafted": [4], "per_step_accepted": [3]}
+    assert "start-server" not in {button.key for button in open_app("speculative.py").button}
+    with serving(Script(speculation=metrics)) as (url, _):
         place = f"vllm:{url}?tokenizer=embedded:target#target"
         monkeypatch.setenv("DECODING_EXPLORER_MODELS", f"big={place}")
         app = open_app("speculative.py", model="big", spec_tokens="3", **{"spec-look": look})

@@ -118,7 +118,7 @@ def test_settings_that_exclude_each_other_are_a_sentence(open_beam: Open) -> Non
         assert "decode" not in view_of(app).jobs
 
 
-TABS = ("beam-look", "Hypotheses", "Against greedy", "Guess against truth")
+TABS = ("beam-look", "Hypotheses", "Greedy comparison", "Parent guesses")
 
 
 def test_everything_follows_the_length_penalty_without_the_model(
@@ -139,8 +139,8 @@ def test_everything_follows_the_length_penalty_without_the_model(
         assert "length penalty -2.125 " in caption
         assert caption.endswith("ranked anew after a search with length penalty 1")
     view = view_of(app)
-    wanted = BeamSearch(num_beams=5, length_penalty=-2.125)
-    page = beam_share.web_page(view, beam_state.reranked(view, search, wanted)[1]).decode()
+    config = BeamSearch(num_beams=5, length_penalty=-2.125)
+    page = beam_share.web_page(view, beam_state.reranked(view, search, config)[1]).decode()
     assert "length penalty -2.125 " in page and html.escape(best.text) in page
     assert json.loads(share.trace_file(search))["config"]["length_penalty"] == 1.0
 
@@ -163,10 +163,10 @@ def test_re_ranking_says_what_searching_again_would_have_done(
     app = open_beam(early=beam_controls.EARLY[rule])
     view_of(app).show(first, "file")
     move(app, "length_penalty", penalty).run()
-    told = next(line for line in texts(app).splitlines() if "Ranked anew" in line)
-    signs = {1: "would have gone on", -1: "would have ended", 0: "return just this"}
-    assert [one for one, words in signs.items() if words in told] == [sign]
-    assert sign >= 0 or f"ended after step {len(again.beam_steps)}." in told
+    sentence = next(line for line in texts(app).splitlines() if "Ranked anew" in line)
+    signs = {1: "would have gone on", -1: "would have ended", 0: "return the same paths"}
+    assert [key for key, words in signs.items() if words in sentence] == [sign]
+    assert sign >= 0 or f"ended after step {len(again.beam_steps)}." in sentence
     assert sign == 1 or again.hypotheses[0].text in texts(app)
 
 
@@ -226,37 +226,37 @@ def test_a_selected_node_can_be_deselected(open_beam: Open) -> None:
 
 @pytest.mark.usefixtures("scripted")
 def test_penalty_and_least_length_are_controls_of_the_search(open_beam: Open) -> None:
-    asked = {"prompt": PROMPT, "beams": "3", "beam_tokens": "8", "beam_least": "5"}
-    asked |= {"beam_stop": "!!", "penalty": "1.4"}
-    app = run(open_beam(**asked))
+    address = {"prompt": PROMPT, "beams": "3", "beam_tokens": "8", "beam_least": "5"}
+    address |= {"beam_stop": "!!", "penalty": "1.4"}
+    app = run(open_beam(**address))
     trace = view_of(app).trace
     assert trace is not None and trace.config.min_new_tokens == 5
     assert trace.config.shaping == Shaping(repetition_penalty=1.4)
     assert all(len(h.token_ids) >= 5 for h in trace.hypotheses)
-    assert asked.items() <= app.query_params.items()
+    assert address.items() <= app.query_params.items()
     assert trace.checks and all(check.passed for check in trace.checks)
     app.number_input(key="beam_least").set_value(12).run()
     assert "Minimum tokens must lie in [0, 8], got 12" in texts(app)
 
 
 def test_the_looks_are_drawn(open_beam: Open, search: Trace) -> None:
-    app, found = open_beam(guesses="true", pruned="true"), guess_parents(search)
-    assert list(seen.looks(app, *TABS))[-1] == "Guess against truth"
-    assert f"{len(found.wrong)} of {len(found.guesses)} tokens" in texts(app)
+    app, parents = open_beam(guesses="true", pruned="true"), guess_parents(search)
+    assert list(seen.looks(app, *TABS))[-1] == "Parent guesses"
+    assert f"{len(parents.wrong)} of {len(parents.guesses)} tokens" in texts(app)
 
 
 @pytest.mark.usefixtures("scripted")
 def test_greedy_and_samples_are_compared_on_demand_and_follow_the_penalty(open_beam: Open) -> None:
     app = run(open_beam(prompt=PROMPT, beam_tokens="6", samples="3"))
-    move(app, "beam-look", "Against greedy").run()
+    move(app, "beam-look", "Greedy comparison").run()
     app = settle(app.button(key="compare_rivals").click().run())
 
     def told() -> list[str]:
-        found: list[str] = chart(app, "rivals")["data"][0]["hovertext"]  # type: ignore[index]
+        hovers: list[str] = chart(app, "rivals")["data"][0]["hovertext"]  # type: ignore[index]
         assert not app.exception
-        for name, text in zip(("Greedy", "Beam search", "Best of 3 samples"), found, strict=True):
+        for name, text in zip(("Greedy", "Beam search", "Best of 3 samples"), hovers, strict=True):
             assert name in text
-        return found
+        return hovers
 
     before = told()
     move(app, "length_penalty", -2.0).run()
@@ -274,7 +274,7 @@ def test_without_a_finished_path_or_a_step_the_page_says_so(open_beam: Open, sea
     assert "No path had finished when the search stopped" in texts(app.run())
     move(app, "length_penalty", -2.0).run()
     assert "no path has finished, so there is none to rank" in texts(app)
-    move(app, "beam-look", "Against greedy").run()
+    move(app, "beam-look", "Greedy comparison").run()
     assert "nothing to compare" in texts(app) and app.button(key="compare_rivals").disabled
     view_of(app).show(replace(cut, steps=(), token_ids=(), text=""), "run")
     assert list(seen.looks(app, *TABS))
@@ -285,7 +285,7 @@ def test_the_web_page_holds_every_step_of_a_wide_search() -> None:
     view.show(wide, "run")
     page = beam_share.web_page(view, wide).decode()
     parts = sorted(
-        {tuple(map(int, found)) for found in re.findall(r"steps (\d+) to (\d+) drawn", page)}
+        {tuple(map(int, span)) for span in re.findall(r"steps (\d+) to (\d+) drawn", page)}
     )
     steps = [step for first, last in parts for step in range(first, last + 1)]
     assert len(parts) > 1 and steps == list(range(1, len(wide.beam_steps) + 1))
@@ -307,26 +307,26 @@ def test_greedy_that_ended_outside_the_first_places_is_not_called_behind(
     open_beam: Open,
 ) -> None:
     """It was ahead of the last survivor, and pruned all the same."""
-    found = (
+    matches = (
         (trace, path)
         for seed in range(200)
         for trace in [make_search(2, 8, model_seed=seed, stop_strings=("a", "e"))]
         for path in [greedy_path(trace)]
         if path is not None and path.end == "pruned" and path.path[-1].ended
     )
-    trace, path = next(found)
+    trace, path = next(matches)
     assert (trace.beam_steps[path.step].margin(path.path[-1]) or 0) > 0
     app = open_beam()
     view_of(app).show(trace, "file")
-    move(app, "beam-look", "Against greedy").run()
-    told = next(t.value for t in app.text if t.value.startswith("Greedy's path left"))
-    assert "behind" not in told and "it ended outside the first places" in told
+    move(app, "beam-look", "Greedy comparison").run()
+    sentence = next(t.value for t in app.text if t.value.startswith("Greedy's path left"))
+    assert "behind" not in sentence and "it ended outside the first places" in sentence
 
 
 def test_two_groups_may_hold_the_same_path(open_beam: Open) -> None:
     """Without a penalty both groups search alike; each path keeps its own rank in the run."""
     twins = make_search(4, 6, num_beam_groups=2, num_return_sequences=4)
-    assert len({found.token_ids for found in twins.hypotheses}) < len(twins.hypotheses)
+    assert len({hypothesis.token_ids for hypothesis in twins.hypotheses}) < len(twins.hypotheses)
     app = open_beam(returned="4")
     view_of(app).show(twins, "file")
     table = next(frame.value for frame in app.run().dataframe if "in the run" in frame.value)
@@ -347,8 +347,8 @@ def test_only_controls_that_act_ask_for_another_search(open_beam: Open) -> None:
     for key, value in (("seed", 9), ("diversity", 0.7), ("length_penalty", 2.0)):
         assert "Changed since" not in texts(move(app, key, value).run())
     assert "Ranked anew" in texts(app)
-    said = texts(move(app, "beam_least", 2).run())
-    assert "Changed since this run: Minimum tokens. Press Run." in said
+    words = texts(move(app, "beam_least", 2).run())
+    assert "Changed since this run: Minimum tokens. Press Run." in words
 
 
 def test_rivals_run_as_long_as_the_search_did(search: Trace) -> None:
@@ -396,8 +396,8 @@ def test_a_file_sets_the_controls_and_is_proved_again(
 ) -> None:
     app, stored = open_beam(), make_search(4, 8, **settings)
     app.file_uploader[0].upload("run.json", share.trace_file(stored), "application/json").run()
-    said = defaults() | app.session_state.to_dict()
-    assert beam_controls.config(said.__getitem__) == stored.config
+    values = defaults() | app.session_state.to_dict()
+    assert beam_controls.config(values.__getitem__) == stored.config
     assert "From a file" in texts(app) and "Changed since this run" not in texts(app)
     checks = view_of(settle(app)).trace.checks  # type: ignore[union-attr]
     assert checks and all(check.passed for check in checks)

@@ -80,13 +80,13 @@ def test_a_run_goes_on_with_another_token_and_a_link_makes_it_again(open_app: Op
     kinds = [token[3] for token in strip_data(app)["tokens"]]
     assert [at for at, kind in enumerate(kinds) if "forced" in kind] == [4]
     assert "the pick was" in strip_data(app)["tokens"][4][2]
-    given = ".".join(map(str, after.token_ids[:5]))
-    assert app.query_params["given"] in (given, [given])
+    ids = ".".join(map(str, after.token_ids[:5]))
+    assert app.query_params["given"] in (ids, [ids])
     assert "1" in app.query_params["run"]
     link = link_to(view_of(app), after)
-    assert link is not None and link.lost == "" and link.parameters["given"] == given
-    said = {name: held for name, held in link.parameters.items() if held is not None}
-    again = settle(open_app(**said, run="1"))
+    assert link is not None and link.lost == "" and link.parameters["given"] == ids
+    parameters = {name: held for name, held in link.parameters.items() if held is not None}
+    again = settle(open_app(**parameters, run="1"))
     assert shown(again).token_ids == after.token_ids
     assert shown(again).token_steps[4].origin == "forced"
 
@@ -122,9 +122,9 @@ def test_a_text_that_comes_with_the_press_is_taken(open_app: Open) -> None:
 
 
 def tree_of(app: AppTest) -> SessionTree:
-    found = shown_tree(view_of(app))
-    assert found is not None
-    return found
+    tree = shown_tree(view_of(app))
+    assert tree is not None
+    return tree
 
 
 def places(app: AppTest) -> list[tuple[int | None, int]]:
@@ -263,11 +263,11 @@ def test_the_example_is_the_first_run_of_its_tree(open_app: Open) -> None:
 def test_a_pressed_bar_chooses_the_candidate(open_app: Open) -> None:
     app = first_run(open_app)
     view_of(app).select(3)
-    other = app.run() and view_of(app).step.candidates[-1].token_id  # type: ignore[union-attr]
-    app = trigger(app, "chart-candidates", "clicked", {"mark": [3, other]})
-    assert app.selectbox(key=f"fork_token_{view_of(app).number}_3").value == other
+    token_id = app.run() and view_of(app).step.candidates[-1].token_id  # type: ignore[union-attr]
+    app = trigger(app, "chart-candidates", "clicked", {"mark": [3, token_id]})
+    assert app.selectbox(key=f"fork_token_{view_of(app).number}_3").value == token_id
     app = settle(app.button(key="go_on").click().run())
-    assert shown(app).token_ids[3] == other
+    assert shown(app).token_ids[3] == token_id
 
 
 def test_other_dice_alone_make_a_run(open_app: Open) -> None:
@@ -382,11 +382,11 @@ def test_a_token_inside_a_character_goes_on(
     serve(monkeypatch, ScriptedModel(whole, tokens=tokens, model_id="embedded:target"))
     app = first_run(open_app)
     at = shown(app).token_ids.index(3) + 1
-    other = {4: 5, 5: 4}[shown(app).token_ids[at]]
+    token_id = {4: 5, 5: 4}[shown(app).token_ids[at]]
     view_of(app).select(at)
     move(app.run(), "fork", True).run()
     app = settle(app.button(key="go_on").click().run())
-    assert shown(app).token_ids[at] == other and {4: "あ", 5: "い"}[other] in shown(app).text
+    assert shown(app).token_ids[at] == token_id and {4: "あ", 5: "い"}[token_id] in shown(app).text
     assert all(outcome.passed for outcome in shown(app).checks)
     name = tree_of(app).tree.branches[1].name
     assert name and "\ufffd" not in name
@@ -428,8 +428,8 @@ def test_a_link_s_tokens_are_for_its_own_prompt(open_app: Open, prompt: str) -> 
     app.session_state["given_for"] = {"model": "", "prompt": "the cat", "method": ""}
     app.text_area(key="prompt").set_value(prompt).run()
     app = settle(app.button(key="start").click().run())
-    given = [step.index for step in shown(app).token_steps if step.forced_as == "given"]
-    assert shown(app).prompt == prompt and given == ([0] if prompt == "the cat" else [])
+    forced_steps = [step.index for step in shown(app).token_steps if step.forced_as == "given"]
+    assert shown(app).prompt == prompt and forced_steps == ([0] if prompt == "the cat" else [])
 
 
 def test_more_given_tokens_than_a_link_holds_are_named_as_lost(open_app: Open) -> None:

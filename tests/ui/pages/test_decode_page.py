@@ -207,9 +207,9 @@ def test_a_file_is_shown_with_the_verdict_of_its_checks(open_app: Open) -> None:
 
 def test_a_file_may_not_make_the_app_load_its_model() -> None:
     view, trace = DecodeView(), make_trace(3, model_id="stranger/model")
-    for source, own in (("file", False), ("run", True)):
+    for source, is_allowed in (("file", False), ("run", True)):
         view.show(trace, source)
-        assert view.may_load("embedded:target") == own and view.may_load("stranger/model")
+        assert view.may_load("embedded:target") == is_allowed and view.may_load("stranger/model")
 
 
 def test_the_trace_file_and_the_web_page_hold_the_run() -> None:
@@ -244,21 +244,25 @@ def test_a_temperature_next_to_zero_is_the_lowest_or_greedy() -> None:
 
 
 def test_the_example_says_so_and_names_another_model_s(open_app: Open) -> None:
-    for address, said in (
+    for address, words in (
         ({}, "Example · 12 tokens"),
         ({"model": "some/other-model"}, "Example · embedded:target · 12 tokens"),
     ):
-        assert said in texts(open_app(**address))
+        assert words in texts(open_app(**address))
 
 
 def test_every_example_of_the_menu_says_what_to_look_for(open_app: Open) -> None:
     menu = prompts.examples()
     assert len({example.label for example in menu}) == len(menu)
     chat = next(example for example in menu if example.chat and example.system)
-    asked = {"prompt": chat.prompt, "chat": "true", "system": chat.system}
-    for address, said in (({}, [menu[0]]), (asked, [chat]), ({"prompt": "anything else"}, [])):
+    chat_address = {"prompt": chat.prompt, "chat": "true", "system": chat.system}
+    for address, named in (
+        ({}, [menu[0]]),
+        (chat_address, [chat]),
+        ({"prompt": "anything else"}, []),
+    ):
         shown = markup(open_app(**address))
-        assert [example for example in menu if escape(example.look_for) in shown] == said
+        assert [example for example in menu if escape(example.look_for) in shown] == named
 
 
 @pytest.mark.usefixtures("scripted")

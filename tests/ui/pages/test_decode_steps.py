@@ -19,19 +19,21 @@ def test_the_most_uncertain_step_is_shown_first_and_after_a_run(open_app: Open) 
 def test_the_selected_step_is_in_the_address_and_comes_back_with_it(open_app: Open) -> None:
     app = open_app()
     first = view_of(app).selected
-    for selected, said in ((first, None), (first + 1, str(first + 1)), (first, None)):
+    for selected, word in ((first, None), (first + 1, str(first + 1)), (first, None)):
         view_of(app).select(selected)
-        assert app.run().query_params.get("step") == said
+        assert app.run().query_params.get("step") == word
     for linked, selected in (("3", 3), ("12", first), ("x", first)):
-        other = open_page("decode.py", {}, step=linked)
-        assert view_of(other).selected == selected
-        told = f"“{linked}” in the link is no step of this run"
-        assert [told in one.value for one in other.toast] == [True] * (linked != "3")
+        reopened = open_page("decode.py", {}, step=linked)
+        assert view_of(reopened).selected == selected
+        problem = f"“{linked}” in the link is no step of this run"
+        assert [problem in toast.value for toast in reopened.toast] == [True] * (linked != "3")
 
 
 def test_the_next_uncertain_step_has_more_entropy_than_the_mean(open_app: Open) -> None:
     app = open_app()
     entropies = [step.entropy for step in view_of(app).steps]
-    expected = [at for at, own in enumerate(entropies) if own > sum(entropies) / len(entropies)]
+    expected = [
+        at for at, entropy in enumerate(entropies) if entropy > sum(entropies) / len(entropies)
+    ]
     view_of(app).select(0)
     assert expected and strip_data(app.run())["marked"] == expected

@@ -52,8 +52,8 @@ def test_from_a_rejected_draft_token(open_app: Open) -> None:
     view.look_at(at, place)
     app.run().button(key="token_go_on").click().run()
     made, step = run_of(app), trace.rounds[at]
-    given = (*trace.token_ids[: step.start + place], step.drafted[place].token_id)
-    assert made.token_ids[: len(given)] == given
+    ids = (*trace.token_ids[: step.start + place], step.drafted[place].token_id)
+    assert made.token_ids[: len(ids)] == ids
     extra = ids_up_to(trace, at, -1)
     assert tuple(extra) == trace.token_ids[: len(extra)]
 
@@ -62,10 +62,10 @@ def test_from_a_step_of_the_lab(open_app: Open) -> None:
     app = seen.settle(open_app("sampling.py"), "lab")
     step, run = app.session_state["lab"].shown, app.session_state["view"].trace
     app.button(key="lab_go_on").click().run()
-    made, given = run_of(app), (*step.trace.prompt_ids, step.step.token_id)
+    made, ids = run_of(app), (*step.trace.prompt_ids, step.step.token_id)
     assert made.prompt_ids == run.prompt_ids
-    assert (*made.prompt_ids, *made.token_ids)[: len(given)] == given
-    assert len(made.prompt_ids) + len(made.token_ids) > len(given)
+    assert (*made.prompt_ids, *made.token_ids)[: len(ids)] == ids
+    assert len(made.prompt_ids) + len(made.token_ids) > len(ids)
 
 
 @pytest.mark.parametrize("page", ["beam.py", "speculative.py"])

@@ -79,11 +79,11 @@ def picture(app: AppTest) -> dict[str, Any]:
 def box(app: AppTest, name: str) -> dict[str, Any]:
     data = picture(app)
     every = [*data["before"], data["prompt"], *data["inside"], *data["after"]]
-    return next(one for one in every if one["id"] == name)
+    return next(entry for entry in every if entry["id"] == name)
 
 
 def checks_of(view: InsideView, name: str) -> list[bool]:
-    return [one.passed for one in view.cached[name][1].checks]
+    return [outcome.passed for outcome in view.cached[name][1].checks]
 
 
 @pytest.mark.usefixtures("real")
@@ -95,7 +95,7 @@ def test_the_picture_holds_the_steps_own_values_and_functions(once) -> None:
     )
     assert [chip["value"] for chip in box(app, "ids")["chips"]] == list(map(str, once.prompt_ids))
     logits = [chip["value"] for chip in box(app, "logits")["chips"]]
-    assert logits[:5] == [f"{one.logit:.2f}" for one in step.candidates[:5]]
+    assert logits[:5] == [f"{candidate.logit:.2f}" for candidate in step.candidates[:5]]
     assert dict(box(app, "draw")["pairs"])["number"] == f"{step.draw.uniform:.4f}"
     assert dict(box(app, "answer")["pairs"])["text"] == once.text
     shapes = dict(box(app, "forward")["pairs"])
@@ -154,8 +154,8 @@ def test_the_first_step_came_from_the_prompts_forward(once) -> None:
 @pytest.mark.usefixtures("real")
 def test_a_chat_is_recorded_with_its_template() -> None:
     app = open_inside(None)
-    for key, said in {"chat": True, "prompt": "Who are you?", "inside_tokens": 3}.items():
-        app.session_state[key] = said
+    for key, setting in {"chat": True, "prompt": "Who are you?", "inside_tokens": 3}.items():
+        app.session_state[key] = setting
     settle(app.run().button(key="start").click().run())
     chat = box(app, "chat")
     assert "encode_chat" in chat["rows"][0]["name"]
@@ -230,13 +230,13 @@ def test_only_runs_of_a_token_a_step_are_shown() -> None:
 def test_a_link_brings_its_step_and_one_that_the_run_lacks_is_told(
     once, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(link, "report", told.append)
+    reports: list[str] = []
+    monkeypatch.setattr(link, "report", reports.append)
     for step, selected in (("3", 3), ("banana", 2)):
         app = open_inside(once, step=step)
         assert view_of(app).selected == selected
         assert app.query_params["step"] in (str(selected), [str(selected)])
-    (sentence,) = told
+    (sentence,) = reports
     assert sentence.startswith("“banana” in the link is no step of this run")
 
 

@@ -83,12 +83,12 @@ def test_a_link_s_run_is_dropped_where_none_is_made() -> None:
 
 def test_the_stored_example_was_made_with_the_default_controls() -> None:
     example = load_lab(examples.FOLDER / "lab.json")
-    run, said = Trace.load(examples.FOLDER / DecodeView.example), defaults()
+    run, values = Trace.load(examples.FOLDER / DecodeView.example), defaults()
     lab = Lab(example=example, index=telling_step(run))
     ref = lab_state._ref_in(run, lab.index)
-    assert lab_work.is_example(lab, ref, lab_controls.settings(said.__getitem__))
+    assert lab_work.is_example(lab, ref, lab_controls.settings(values.__getitem__))
     grown = example.continuations
-    assert (len(grown.sampled), grown.config.max_new_tokens) == (said["ways"], said["length"])
+    assert (len(grown.sampled), grown.config.max_new_tokens) == (values["ways"], values["length"])
 
 
 def test_without_any_example_the_page_stands_and_reads_the_prompt(scripted) -> None:
@@ -165,10 +165,12 @@ def _late_seed() -> int:
 def test_the_page_says_when_a_knob_flipped_the_token() -> None:
     app = open_lab(prompt="the cat", top_p="1", temperature="1", seed=str(_late_seed()))
     before = lab_of(app).step.step.token_id
-    knob = next(own for own in lab_of(app).cached["flips"][1][1] if own.name == "top_k")
-    other = next(piece for piece in knob.pieces if piece.low > 0 and piece.token_id != before)
-    app = settle(report(app, top_k=int(other.low)))
-    assert lab_of(app).step.step.token_id == other.token_id
+    knob = next(
+        boundaries for boundaries in lab_of(app).cached["flips"][1][1] if boundaries.name == "top_k"
+    )
+    interval = next(piece for piece in knob.pieces if piece.low > 0 and piece.token_id != before)
+    app = settle(report(app, top_k=int(interval.low)))
+    assert lab_of(app).step.step.token_id == interval.token_id
     assert "flipped by the last change: it was" in texts(app)
     app = settle(app.button(key="roll_again").click().run())
     assert "flipped by the last change" not in texts(app)
@@ -193,6 +195,8 @@ def test_the_address_restores_every_control() -> None:
         xtc_probability="0.35",
         xtc_threshold="0.07",
         penalty="1.1",
+        frequency_penalty="0.5",
+        presence_penalty="-0.25",
         order="mlx-lm",
         dice="Gumbel",
         roll="3",
@@ -220,6 +224,8 @@ def test_the_address_restores_every_control() -> None:
         xtc_probability=0.35,
         xtc_threshold=0.07,
         repetition_penalty=1.1,
+        frequency_penalty=0.5,
+        presence_penalty=-0.25,
     )
     assert settings.config == Sampling(shaping=shaping, seed=99, draw="gumbel")
     assert settings.order.key == "mlx-lm" and settings.rolls == 3
@@ -238,11 +244,14 @@ def test_a_step_of_another_model_s_run_is_in_the_link_and_comes_back_from_it() -
     assert app.selectbox(key="model").value == "embedded:target"
     link = app.query_params["ids"]
     assert link == "1-2~4~embedded:draft"
-    other = open_lab(None, ids=link)
-    for step in (lab_of(app).step, lab_of(other).step):
+    reopened = open_lab(None, ids=link)
+    for step in (lab_of(app).step, lab_of(reopened).step):
         assert (step.trace.prompt_ids, step.throw) == ((1, 2, 4), 1)
-    assert lab_state.step_ref(lab_of(other), other.session_state["view"]).model == "embedded:draft"
-    assert "Step 2 of a link" in [popover.label for popover in popovers(other)]
+    assert (
+        lab_state.step_ref(lab_of(reopened), reopened.session_state["view"]).model
+        == "embedded:draft"
+    )
+    assert "Step 2 of a link" in [popover.label for popover in popovers(reopened)]
 
 
 def popovers(app: AppTest) -> list[object]:
@@ -314,7 +323,7 @@ def test_a_link_loads_no_model_of_a_stranger_until_asked() -> None:
 @pytest.mark.usefixtures("scripted")
 def test_a_look_is_worked_out_when_it_is_open_and_each_api_has_its_source() -> None:
     app = open_lab(prompt="the cat")
-    move(app, "lab_look", "What logprobs mean").run()
+    move(app, "lab_look", "API log-probabilities").run()
     table = next(m.value for m in app.markdown if "| what one asks for" in m.value)
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert rows and all("github.com" in row or "the same" in row for row in rows)
@@ -324,14 +333,14 @@ def test_a_look_is_worked_out_when_it_is_open_and_each_api_has_its_source() -> N
 
 @pytest.mark.usefixtures("scripted")
 def test_continuations_grow_by_the_button_and_by_a_link_and_leave_it_under_other_settings() -> None:
-    asked = {"prompt": "the cat", "lab_look": "Continuations", "ways": "3", "length": "5"}
-    app = open_lab(**asked)
+    address = {"prompt": "the cat", "lab_look": "Continuations", "ways": "3", "length": "5"}
+    app = open_lab(**address)
     assert "tree" not in charts(app)
     app = settle(app.button(key="start_grow").click().run())
     assert "tree" in charts(app) and app.query_params["grow"] == "1"
     grown = lab_of(app).grown[1]
     assert [row.seed for row in grown.rows] == [16, 17, 18, None]
-    app = open_lab(**asked, grow="1")
+    app = open_lab(**address, grow="1")
     assert lab_of(app).grown[1].rows == grown.rows
     assert "Other settings since" not in texts(app) and app.query_params["grow"] == "1"
     for key, value in (("dice", "gumbel"), ("length", 6), ("ways", 4), ("seed", 3)):
@@ -391,12 +400,12 @@ def test_a_saved_step_opens_with_all_its_settings_and_is_proved_by_its_model() -
     app = open_lab(prompt="the cat", order="vLLM", dice="Gumbel", roll="2", seed="5", **shaping)
     example = saved(app)
     assert example.flips and example.rolls is not None and example.sweep is None
-    other = open_file(open_lab(prompt="the dog"), example)
-    assert lab_of(other).step == example.step
-    assert "From a file: the model gives the same numbers" in texts(other)
-    assert shown_knobs(other)["typical_p"]["value"] == 0.8
-    assert "Step 1 of a file" in [block.label for block in popovers(other)]
-    assert other.query_params["ids"] == "1-2~~embedded:target"
+    reopened = open_file(open_lab(prompt="the dog"), example)
+    assert lab_of(reopened).step == example.step
+    assert "From a file: the model gives the same numbers" in texts(reopened)
+    assert shown_knobs(reopened)["typical_p"]["value"] == 0.8
+    assert "Step 1 of a file" in [block.label for block in popovers(reopened)]
+    assert reopened.query_params["ids"] == "1-2~~embedded:target"
 
 
 @pytest.mark.usefixtures("scripted")

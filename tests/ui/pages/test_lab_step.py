@@ -75,12 +75,12 @@ def test_what_flipped_is_forgotten_when_the_page_is_left_and_only_a_hand_flips_t
 
 
 def test_a_link_s_step_that_can_t_be_read_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(link, "report", told.append)
+    reports: list[str] = []
+    monkeypatch.setattr(link, "report", reports.append)
     open_lab(STEPS, ids="1-x~~m")
-    assert told == ["The step in the link can't be read: one of the run is shown instead."]
+    assert reports == ["The step in the link can't be read: one of the run is shown instead."]
     open_lab(STEPS, ids="3-3~4~embedded:target")
-    assert len(told) == 1
+    assert len(reports) == 1
 
 
 def test_the_rows_say_why_the_run_s_own_text_is_none_of_them() -> None:

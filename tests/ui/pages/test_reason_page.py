@@ -62,33 +62,33 @@ def test_a_level_is_a_name_for_a_budget(open_reason: Open) -> None:
 
 
 def test_the_controls_describe_a_run() -> None:
-    told = defaults() | {"seed": 5}
-    plain = reason_controls.config(told.__getitem__)
+    values = defaults() | {"seed": 5}
+    plain = reason_controls.config(values.__getitem__)
     assert plain == Reasoning(max_answer_tokens=24, top_candidates=5, max_new_tokens=168)
-    told |= {"reason_temperature": 0.7, "thinking": 9, "ignore_end": 2, "wait": "Hmm"}
-    drawn = reason_controls.config((told | {"use_tool": True, "whole": 50}).__getitem__)
+    values |= {"reason_temperature": 0.7, "thinking": 9, "ignore_end": 2, "wait": "Hmm"}
+    drawn = reason_controls.config((values | {"use_tool": True, "whole": 50}).__getitem__)
     assert drawn.draws and drawn.seed == 5 and drawn.shaping == Shaping(temperature=0.7)
     assert (drawn.max_thinking_tokens, drawn.max_new_tokens) == (9, 50)
     assert (drawn.ignore_end, drawn.wait_text, drawn.calculator) == (2, " Hmm", True)
 
 
 def test_each_difficulty_and_seed_has_its_problem() -> None:
-    asked = [{"steps": steps} for steps in range(1, 9)]
-    found = [reason_problem.problem((defaults() | one).__getitem__) for one in asked]
-    assert [problem.steps for problem in found] == list(range(1, 9))
-    found.append(reason_problem.problem((defaults() | {"problem_seed": 8}).__getitem__))
-    assert len({problem.key for problem in found}) == 9
-    told = defaults() | {"problem": "sum"}
-    assert "calculator" in reason_problem.problem(told.__getitem__).system
+    settings = [{"steps": steps} for steps in range(1, 9)]
+    problems = [reason_problem.problem((defaults() | setting).__getitem__) for setting in settings]
+    assert [problem.steps for problem in problems] == list(range(1, 9))
+    problems.append(reason_problem.problem((defaults() | {"problem_seed": 8}).__getitem__))
+    assert len({problem.key for problem in problems}) == 9
+    values = defaults() | {"problem": "sum"}
+    assert "calculator" in reason_problem.problem(values.__getitem__).system
 
 
 def test_an_own_question_may_lack_its_answer_but_not_its_words() -> None:
-    told = {**defaults(), "problem": "own", "question": " What? "}
+    values = {**defaults(), "problem": "own", "question": " What? "}
     for right, answer in (("1,200.0", "1200"), ("", "")):
-        assert reason_problem.problem((told | {"right": right}).__getitem__).answer == answer
+        assert reason_problem.problem((values | {"right": right}).__getitem__).answer == answer
     for wrong in ({"right": "many"}, {"question": " "}):
         with pytest.raises(ProblemError):
-            reason_problem.problem((told | wrong).__getitem__)
+            reason_problem.problem((values | wrong).__getitem__)
 
 
 def test_run_shows_what_was_asked_for_and_where_it_knew(open_reason: Open) -> None:
@@ -142,8 +142,8 @@ CUT = ("Truncated before answering. The right answer is 5.", "in all: ended at i
 def test_what_to_try_next_follows_from_what_became_of_the_run(
     open_reason: Open, more: dict[str, str], words: list[str]
 ) -> None:
-    said = texts(run(open_reason(**own(**more))))
-    assert [one for one in words if one not in said] == []
+    shown_text = texts(run(open_reason(**own(**more))))
+    assert [word for word in words if word not in shown_text] == []
 
 
 def judged(app: AppTest) -> str:
@@ -154,14 +154,14 @@ def judged(app: AppTest) -> str:
 
 def test_without_a_right_answer_nothing_is_judged(open_reason: Open) -> None:
     app = run(open_reason(**own(right="")))
-    for right, said in (
+    for right, verdict in (
         ("", "It answers 4. The right answer isn't known here."),
         ("4", "Correct: 4"),
         ("four", "It answers 4. The right answer isn't known here."),
         ("+4", "Correct: 4"),
     ):
         app.text_input(key="right").set_value(right).run()
-        assert judged(app) == said
+        assert judged(app) == verdict
         assert ("The right answer must be a number" in texts(app)) == (right == "four")
 
 
@@ -171,9 +171,9 @@ def test_the_whole_bound_follows_the_budget_unless_it_is_given(open_reason: Open
     app = run(move(app, "thinking", 2000).run())
     assert "max_new_tokens = 2040: 2000 thinking" in texts(app)
     assert view_of(app).trace.config.max_new_tokens == 2040  # type: ignore[union-attr]
-    said = texts(app.number_input(key="whole").set_value(50).run())
-    assert "= 50, your own. It may cut the run off: all parts need 2040." in said
-    assert "Changed since this run" in said
+    shown_text = texts(app.number_input(key="whole").set_value(50).run())
+    assert "= 50, your own. It may cut the run off: all parts need 2040." in shown_text
+    assert "Changed since this run" in shown_text
     assert "cut the run off" not in texts(app.number_input(key="whole").set_value(3000).run())
 
 
@@ -203,7 +203,7 @@ def test_a_wrong_control_after_a_failed_run_is_the_one_sentence(open_reason: Ope
     assert "Reasoning." not in texts(app) and "has failed" not in texts(app)
 
 
-TABS = ("reason_look", "Many problems", "Same bound, other ways", "A calculator", "What a level is")
+TABS = ("reason_look", "Budget sweep", "Strategies", "Calculator", "Reasoning levels")
 
 
 def test_without_an_example_the_page_says_what_to_do(

@@ -25,9 +25,9 @@ from tests.ui.seen import SECONDS, charts, texts
 def test_the_looks_are_drawn(open_reason: Open) -> None:
     app = open_reason()
     for look, chart in (
-        ("Same bound, other ways", "ways-compared"),
-        ("A calculator", "accuracy"),
-        ("What a level is", "accuracy"),
+        ("Strategies", "ways-compared"),
+        ("Calculator", "accuracy"),
+        ("Reasoning levels", "accuracy"),
     ):
         assert chart in charts(move(app, "reason_look", look).run()), look
         assert not app.exception
@@ -35,13 +35,13 @@ def test_the_looks_are_drawn(open_reason: Open) -> None:
     # The loop counts the forwards of the shown run.
     tokens = len(view_of(app).trace.token_steps)  # type: ignore[union-attr]
     assert f"{tokens}: 1 reads the prompt, {tokens - 1} one token each" in texts(app)
-    assert "3 times, not to its bound" in texts(app)
+    assert "3 times, and ended before its budget" in texts(app)
     assert any("max_thinking_tokens" in code.value for code in app.code)
 
 
 def test_the_problem_above_is_voted_on(open_reason: Open) -> None:
     app = open_reason(**own(voters="3", thinking="2"))
-    move(app, "reason_look", "Same bound, other ways").run()
+    move(app, "reason_look", "Strategies").run()
     assert "4 ×2, 5 ×1, of 3 samples" in texts(app) and "1 of 3 votes" in texts(app)
     app = settle(app.button(key="run_vote").click().run())
     vote = view_of(app).vote
@@ -110,14 +110,14 @@ def test_a_sweep_that_is_stopped_before_its_first_row_leaves_what_was_there() ->
 
 def test_wrong_budgets_are_a_sentence(open_reason: Open) -> None:
     app = open_reason(budgets="1, two")
-    for budgets, said in (
+    for budgets, sentence in (
         ("1, two", "Budgets must be whole numbers"),
         (" ".join(map(str, range(100))), "Give 1 to 40 budgets"),
         ("1 2; 3", ""),
     ):
         app.text_input(key="budgets").set_value(budgets).run()
-        assert said in texts(app) and ("udgets" in texts(app)) == bool(said)
-        assert app.button(key="start_sweep").disabled == bool(said)
+        assert sentence in texts(app) and ("udgets" in texts(app)) == bool(sentence)
+        assert app.button(key="start_sweep").disabled == bool(sentence)
     assert reason_many.budgets("0;3 2,2", least=1) == (2, 3)
     for wrong in ("", "-1", "1.5", "²", "0"):
         with pytest.raises(ConfigError):
@@ -141,11 +141,7 @@ def test_a_file_of_problems_is_swept_and_its_first_fault_is_named(open_reason: O
 def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     app = open_reason(**own(total="32", voters="8", vote_problems="2", answer_tokens="8"))
     app = settle(
-        move(app, "reason_look", "Same bound, other ways")
-        .run()
-        .button(key="compare_ways")
-        .click()
-        .run()
+        move(app, "reason_look", "Strategies").run().button(key="compare_ways").click().run()
     )
     assert "leave no room to think" in texts(app)
     app.number_input(key="total").set_value(96)
@@ -153,22 +149,20 @@ def test_rivals_and_tools_run_on_demand(open_reason: Open) -> None:
     app = settle(app.run().button(key="compare_ways").click().run())
     rivalry = view_of(app).rivalry
     assert rivalry is not None and [rival.samples for rival in rivalry.rivals] == [1, 1, 2, 2, 2]
-    app = settle(
-        move(app, "reason_look", "A calculator").run().button(key="run_tools").click().run()
-    )
-    asked = [(run.config.calculator, run.problem.question) for run in view_of(app).tools or ()]
-    assert asked == [(False, "q"), (True, "q")]
+    app = settle(move(app, "reason_look", "Calculator").run().button(key="run_tools").click().run())
+    runs = [(run.config.calculator, run.problem.question) for run in view_of(app).tools or ()]
+    assert runs == [(False, "q"), (True, "q")]
 
 
 def test_with_the_calculator_the_model_calls_instead_of_thinking_and_all_else_is_alike() -> None:
     for answer, room in ((24, 64), (90, 90)):
         config = replace(SETTINGS, max_answer_tokens=answer)
-        (told, alone), (calls, called) = both_ways(PROBLEM, config)
+        (thinking, alone), (calls, called) = both_ways(PROBLEM, config)
         assert not alone.calculator and alone.think_end
         assert called.calculator and not called.think_end
         assert alone.max_answer_tokens == called.max_answer_tokens == room
-        assert (told.question, told.answer) == (calls.question, calls.answer)
-        assert "calculator" in calls.system and "step by step" in told.system
+        assert (thinking.question, thinking.answer) == (calls.question, calls.answer)
+        assert "calculator" in calls.system and "step by step" in thinking.system
 
 
 def test_a_sweep_under_way_is_in_sight_from_its_start_with_one_count(

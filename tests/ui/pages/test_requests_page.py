@@ -52,9 +52,9 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Service:
 
 
 def fresh(monkeypatch: pytest.MonkeyPatch, **options: Any) -> Service:
-    found = Service(load=models.load, offered=models.options, queue=QUEUE, **options)
-    monkeypatch.setattr(endpoint, "service", lambda: found)
-    return found
+    service = Service(load=models.load, offered=models.options, queue=QUEUE, **options)
+    monkeypatch.setattr(endpoint, "service", lambda: service)
+    return service
 
 
 def open_requests() -> AppTest:
@@ -82,9 +82,9 @@ def ended(record: Record) -> Record:
 
 def ask(service: Service, prompt: str = "the cat", owner: str = "", **more: Any) -> Record:
     body = {"model": "embedded:target", "prompt": prompt, "max_tokens": 3, "seed": 1, **more}
-    found = submit(service, "completions", body, owner)
-    found.start(service, lambda _: None).leave()
-    return ended(found.record)
+    submitted = submit(service, "completions", body, owner)
+    submitted.start(service, lambda _: None).leave()
+    return ended(submitted.record)
 
 
 @pytest.mark.usefixtures("service")
@@ -103,10 +103,10 @@ def test_a_clients_request_is_listed_and_opened_with_its_text_and_settings(
     app = open_requests()
     assert [header.value for header in app.header] == ["Calls", "Request 1"]
     assert view_of(app).trace.with_checks(()) == record.traces[0]  # type: ignore[union-attr]
-    said = request_list.description(record)
-    assert said.startswith("Request 1, completions, embedded:target, sampling, finished, ")
-    assert f", {counted(record.tokens, 'token')}, first token after " in said
-    assert said.endswith(" tokens a second after the first, asked: the cat")
+    sentence = request_list.description(record)
+    assert sentence.startswith("Request 1, completions, embedded:target, sampling, finished, ")
+    assert f", {counted(record.tokens, 'token')}, first token after " in sentence
+    assert sentence.endswith(" tokens a second after the first, asked: the cat")
     assert any('"seed": 1' in code.value for code in app.code)
     assert charts(app)
 
@@ -144,13 +144,13 @@ def test_requests_are_seen_with_the_key_that_made_them(monkeypatch: pytest.Monke
     keyed = fresh(monkeypatch, keys=(KEY, "another-key-of-letters"))
     ask(keyed, owner=keyed.owner_of(KEY))
     app = open_requests()
-    for key, said in (
+    for key, words in (
         ("", "No request yet"),
         ("another-key-of-letters", "No request yet"),
         ("wrong", "This is no key of this server"),
     ):
         app.text_input(key="api_key").set_value(key).run()
-        assert key == "" or said in texts(app)
+        assert key == "" or words in texts(app)
         assert "Request 1" not in [header.value for header in app.header]
     app.text_input(key="api_key").set_value(KEY).run()
     assert app.header[1].value == "Request 1"
@@ -221,12 +221,12 @@ def test_the_same_request_in_another_way_stands_beside_the_first(
 def test_a_variant_keeps_what_was_asked_and_takes_a_draft_that_fits(service: Service) -> None:
     shaped = {"method": "sampling", "shaping": {"top_k": 3}, "max_new_tokens": 2}
     record = ask(service, max_tokens=None, decoding=shaped)
-    found = again.variants(record)
-    assert {"top_k": 3, "temperature": 0.3}.items() <= found["cool"]["shaping"].items()
-    assert all(one["max_new_tokens"] == 2 for one in found.values())
-    assert found["embedded_draft"]["draft"] == "embedded:draft"
-    other = Record(id="x", endpoint="chat", model="small", configs=record.configs)
-    assert not any("draft" in one for one in again.variants(other).values())
+    variants = again.variants(record)
+    assert {"top_k": 3, "temperature": 0.3}.items() <= variants["cool"]["shaping"].items()
+    assert all(settings["max_new_tokens"] == 2 for settings in variants.values())
+    assert variants["embedded_draft"]["draft"] == "embedded:draft"
+    small = Record(id="x", endpoint="chat", model="small", configs=record.configs)
+    assert not any("draft" in settings for settings in again.variants(small).values())
 
 
 def test_the_data_path_is_recorded_for_the_next_requests_once_asked_for(service: Service) -> None:
@@ -275,8 +275,8 @@ CHAT = [{"role": "user", "content": "Hi"}]
 def test_a_conversation_of_one_message_can_be_asked_again_elsewhere(
     kind: Any, body: dict[str, Any], said: str | None
 ) -> None:
-    found = again.conversation(Record(id="a", endpoint=kind, model="embedded:target", body=body))
-    assert found == ({} if said is None else {"chat": True, "system": said})
+    values = again.conversation(Record(id="a", endpoint=kind, model="embedded:target", body=body))
+    assert values == ({} if said is None else {"chat": True, "system": said})
 
 
 def test_a_request_s_run_goes_on_with_another_token_on_decode(service: Service) -> None:

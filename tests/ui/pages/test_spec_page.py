@@ -46,10 +46,10 @@ PROMPT, OTHER = " the a", "embedded:target"
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The models that are there, by name."""
     torch.set_num_threads(1)
-    found: dict[str, ScriptedModel] = {}
+    models_by_name: dict[str, ScriptedModel] = {}
 
     def load(where: str) -> ScriptedModel:
-        return found.setdefault(where, spec_model(where.removeprefix("embedded:")))
+        return models_by_name.setdefault(where, spec_model(where.removeprefix("embedded:")))
 
     monkeypatch.setattr(models, "MODELS", uncached(load))
 
@@ -103,7 +103,7 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
 
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
-    assert "Changes what the target would write" in texts(app)
+    assert "Changes the distribution" in texts(app)
     move(app, "temperature", 0.0).run()
     assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
 
@@ -128,7 +128,7 @@ def test_a_target_with_other_tokens_begins_with_prompt_lookup(open_spec: Open) -
     """No embedded model can draft for it; what a link or a visitor chooses stays."""
     app = open_spec(model="smollm2")
     assert app.session_state["draft"] == spec_controls.LOOKUP
-    assert "for smollm2 prompt lookup does" in markup(app)
+    assert "knows other tokens than smollm2" in markup(app)
     for model in ("embedded:target", "smollm2"):
         app.selectbox(key="model").set_value(model).run()
         app.selectbox(key="draft").set_value(spec_controls.DEFAULT_DRAFT).run()
@@ -151,10 +151,10 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
     app = press(open_spec(repeats="1", runs="100", run_tokens="1"), "start-comparison")
     assert view_of(app).comparison is not None and "because a round emits" in texts(app)
     app.session_state["spec-look"] = "Acceptance and metrics"
-    said = " ".join(element.value for element in app.run().caption)
-    assert "Costs and the expected speed-up follow" not in said and "median round" in said
-    assert "The best and the break-even draft length follow" in said
-    app = press(move(app, "spec-look", "Where the time goes").run(), "start-sweep")
+    captions = " ".join(element.value for element in app.run().caption)
+    assert "Costs and the expected speed-up follow" not in captions and "median round" in captions
+    assert "The best and the break-even draft length follow" in captions
+    app = press(move(app, "spec-look", "Time").run(), "start-sweep")
     assert "draft-lengths" in charts(app) and view_of(app).sweep is not None
     move(app, "spec-look", "Losslessness").run()
     assert app.number_input(key="run_tokens").value == 3, "one token would draft nothing"
@@ -172,7 +172,7 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
 def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
     app = open_spec(repeats="1")
     assert "positions" in charts(move(app, "spec-look", "Acceptance and metrics").run())
-    app = press(move(app, "spec-look", "What is fed to the target").run(), "start-scored")
+    app = press(move(app, "spec-look", "Input of the target").run(), "start-scored")
     assert "feed" in charts(app) and "Both emitted the same tokens." in texts(app)
 
 
@@ -180,10 +180,10 @@ def test_the_other_tabs_draw_and_measure(open_spec: Open) -> None:
 def test_greedy_is_compared_token_by_token(open_spec: Open) -> None:
     app = open_spec(temperature="0", spec_tokens="12", **{"spec-look": "Losslessness"})
     app = settle(press(app, "start"))
-    other = view_of(app).alone
-    assert other is not None and isinstance(other.config, Greedy)
-    assert f"Identical: all {len(other.token_ids)} tokens." in texts(app)
-    assert not settle(app.run()).exception and view_of(app).alone is other, "once a run"
+    target_run = view_of(app).alone
+    assert target_run is not None and isinstance(target_run.config, Greedy)
+    assert f"Identical: all {len(target_run.token_ids)} tokens." in texts(app)
+    assert not settle(app.run()).exception and view_of(app).alone is target_run, "once a run"
 
 
 @pytest.mark.usefixtures("scripted")
@@ -232,9 +232,9 @@ def test_a_file_sets_the_controls_and_never_makes_the_app_load_a_strange_draft(
     app = open_spec()
     app.file_uploader[0].upload("run.json", file, "application/json").run()
     assert not changed(app)
-    found = spec_controls.config((defaults() | app.session_state.to_dict()).__getitem__)
+    config = spec_controls.config((defaults() | app.session_state.to_dict()).__getitem__)
     for name in (*acceptance, *drafting, "scoring", "seed", "shaping"):
-        assert getattr(found, name) == getattr(trace.config, name), name
+        assert getattr(config, name) == getattr(trace.config, name), name
     assert app.button(key="start-comparison").disabled
     assert "Choose this run's models first." in texts(app)
     move(app, "draft_length", 3).run()
@@ -251,16 +251,16 @@ def test_what_does_nothing_stands_in_no_caption() -> None:
     assert config(**lookup, own_temperature=True, confidence=0.5) == config(**lookup)
     assert config(temperature=0.0).shaping == Shaping(temperature=0.0)
     # A draft with a temperature of its own is cut by the filters still.
-    own = config(temperature=0.0, own_temperature=True, draft_temperature=0.5)
-    assert own.shaping.top_p == 0.95
+    own_config = config(temperature=0.0, own_temperature=True, draft_temperature=0.5)
+    assert own_config.shaping.top_p == 0.95
 
 
 def test_the_link_holds_the_selected_token(open_spec: Open) -> None:
     app, telling = open_spec(), telling_token(make_spec(30))
-    for token, said in ((telling, None), ((1, EXTRA), "1.own"), ((2, 0), "2.0"), (telling, None)):
+    for token, word in ((telling, None), ((1, EXTRA), "1.own"), ((2, 0), "2.0"), (telling, None)):
         view_of(app).look_at(*token)
-        assert app.run().query_params.get("token") == said
-        assert view_of(app).token == view_of(open_spec(**({"token": said} if said else {}))).token
+        assert app.run().query_params.get("token") == word
+        assert view_of(app).token == view_of(open_spec(**({"token": word} if word else {}))).token
     for text in ("99.0", "2.-1", "1.0.0", "٢.0"):
         assert view_of(open_spec(token=text)).token == telling
 
@@ -305,7 +305,7 @@ def test_the_web_page_holds_all_that_was_measured_and_hostile_text_escaped() -> 
         "<th>percentile</th>",
         "break-even draft length",
         "<td>Batch expansion</td>",
-        "Emitted against the target",
+        "Emitted and target distribution",
     ):
         assert words in html.unescape(page), words
     assert "<b>a</b>" not in page and "<img" not in page
@@ -317,7 +317,7 @@ def test_the_web_page_tells_where_each_token_came_from() -> None:
     body = spec_share.web_page(view, trace).decode().split("<pre>")[1].split("</pre>")[0]
     # Once more in the line that says what the kinds are.
     for kind in ("accepted", "recovered", "bonus"):
-        made = [found for found in emitted(trace) if found.kind == kind]
+        made = [token for token in emitted(trace) if token.kind == kind]
         assert made and body.count(f'class="{kind}"') == len(made) + 1
         assert f"border-bottom-color:{kind_color(kind)}" in body
 

@@ -34,8 +34,8 @@ def two_runs(script: str) -> None:
 
     guard.guard_callbacks(fragments.reset)
     fragments.reset()
-    for own in shared.slots(["a-", "b-"]):
-        with slot.use(own):
+    for place in shared.slots(["a-", "b-"]):
+        with slot.use(place):
             link.check_address()
             control.draw("prompt")
             runpy.run_path(script)
@@ -44,12 +44,12 @@ def two_runs(script: str) -> None:
 @pytest.fixture(autouse=True)
 def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     """Every model is this one: ` sat` or ` ran`, then the end."""
-    found = ScriptedModel(
+    scripted = ScriptedModel(
         {(): [0.1, 0.0, 0.1, 0.1, 0.4, 0.3, 0.0, 0.0], (4,): [0.5, 0, 0, 0, 0, 0, 0.5, 0]},
         context_window=64,
         model_id="embedded:target",
     )
-    return serve(monkeypatch, found)
+    return serve(monkeypatch, scripted)
 
 
 def opened(**parameters: str) -> AppTest:
@@ -75,11 +75,11 @@ def settle(app: AppTest) -> AppTest:
 
 def keys_of(app: AppTest) -> list[str]:
     """The keys of all widgets, components and containers on the page."""
-    nodes, found = [app._tree], list[str | None]()
+    nodes, keys = [app._tree], list[str | None]()
     for node in nodes:
         nodes += getattr(node, "children", {}).values()
-        found.append(user_key_from_element_id(getattr(getattr(node, "proto", None), "id", "")))
-    return [key for key in found if key]
+        keys.append(user_key_from_element_id(getattr(getattr(node, "proto", None), "id", "")))
+    return [key for key in keys if key]
 
 
 def choose(app: AppTest, strip: str, index: int) -> AppTest:
@@ -92,8 +92,8 @@ def choose(app: AppTest, strip: str, index: int) -> AppTest:
 
 def shown(app: AppTest, strip: str) -> int:
     """The step that this strip is told to be selected."""
-    told = next(data for _, data in data_of(app, "token_strip") if data["key"] == strip)
-    return int(told["selected"])
+    strip_data = next(data for _, data in data_of(app, "token_strip") if data["key"] == strip)
+    return int(strip_data["selected"])
 
 
 @pytest.mark.parametrize(
@@ -143,12 +143,12 @@ def test_a_chosen_step_and_a_moved_knob_are_those_of_their_slot() -> None:
 
 def test_what_the_browser_fetches_ahead_is_of_one_slot() -> None:
     app = opened()
-    for slot, other in ((LEFT, RIGHT), (RIGHT, LEFT)):
-        found = app.session_state["offered_ahead"][f"{slot}step"]
-        assert f"{slot}strip" in found.at
-        assert not any(name.startswith(other) for name in found.at)
-        asked = {**{name: str(value) for name, value in found.at.items()}, f"{slot}strip": "2"}
-        parts = ahead.parts(found.secret, asked)
+    for slot, other_slot in ((LEFT, RIGHT), (RIGHT, LEFT)):
+        entry = app.session_state["offered_ahead"][f"{slot}step"]
+        assert f"{slot}strip" in entry.at
+        assert not any(name.startswith(other_slot) for name in entry.at)
+        query = {**{name: str(value) for name, value in entry.at.items()}, f"{slot}strip": "2"}
+        parts = ahead.parts(entry.secret, query)
         assert parts.keys() == {f"{slot}candidates", f"{slot}stages"}
         assert "Candidates at step 3" in parts[f"{slot}candidates"].text
 

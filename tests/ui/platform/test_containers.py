@@ -38,12 +38,12 @@ class Browser:
 
     def ask(self, *, auto: bool = False, trigger: bool = False) -> str:
         """Return the tab that the server reads from a request."""
-        asked = ClientState(page_script_hash="decode", is_auto_rerun=auto)
-        asked.widget_states.widgets.add(id="look", string_value=self.shown)
+        request = ClientState(page_script_hash="decode", is_auto_rerun=auto)
+        request.widget_states.widgets.add(id="look", string_value=self.shown)
         if trigger:
-            asked.widget_states.widgets.add(id="drawn", trigger_value=True)
-        self.tabs.read(asked)
-        return asked.widget_states.widgets[0].string_value
+            request.widget_states.widgets.add(id="drawn", trigger_value=True)
+        self.tabs.read(request)
+        return request.widget_states.widgets[0].string_value
 
 
 def opened() -> Browser:
@@ -108,10 +108,10 @@ def test_a_popover_that_is_opened_again_stays_open_and_one_that_was_closed_stays
         return message.delta.add_block.popover.open
 
     def ask(is_open: bool, *, auto: bool = False) -> bool:
-        asked = ClientState(page_script_hash="decode", is_auto_rerun=auto)
-        asked.widget_states.widgets.add(id="export", bool_value=is_open)
-        opened.read(asked)
-        return asked.widget_states.widgets[0].bool_value
+        request = ClientState(page_script_hash="decode", is_auto_rerun=auto)
+        request.widget_states.widgets.add(id="export", bool_value=is_open)
+        opened.read(request)
+        return request.widget_states.widgets[0].bool_value
 
     assert not answer(is_open=False)
     assert ask(is_open=True) and answer(is_open=True)

@@ -16,20 +16,20 @@ from pages.ui.platform import fragments
 
 
 def test_a_part_asks_anew_how_often_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[float] = []
+    sent: list[float] = []
 
     def fragment(part: Callable[..., None], run_every: float) -> Callable[..., None]:
-        told.append(run_every)
+        sent.append(run_every)
         return part
 
     monkeypatch.setattr(st, "fragment", fragment)
-    monkeypatch.setattr(fragments, "_set_interval", told.append)
+    monkeypatch.setattr(fragments, "_set_interval", sent.append)
     drawn: list[Any] = []
     intervals = iter((0.15, 0.15, 0.6, 0.6, 0.15))
     part = fragments.poll(drawn.append, lambda: next(intervals))
     for turn in range(4):
         part(turn)
-    assert told == [0.15, 0.6, 0.15] and drawn == [0, 1, 2, 3]
+    assert sent == [0.15, 0.6, 0.15] and drawn == [0, 1, 2, 3]
 
 
 def _page_with_a_file() -> None:

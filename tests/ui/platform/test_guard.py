@@ -107,17 +107,17 @@ def test_who_goes_to_another_page_gets_there_though_this_one_begins_anew(monkeyp
 
 
 def asks(page: str, *told: str, part: str = "") -> ClientState:
-    asked = ClientState(page_script_hash=page, fragment_id=part)
+    request = ClientState(page_script_hash=page, fragment_id=part)
     for widget in told:
-        asked.widget_states.widgets.add(id=widget, int_value=1)
-    return asked
+        request.widget_states.widgets.add(id=widget, int_value=1)
+    return request
 
 
 def walk(*asked: tuple[ClientState, str]) -> list[bool]:
     """Return for each request whether it is answered, given the page shown at its arrival."""
     way, answered = guard._Navigation(), []
-    for one, shown in asked:
-        after = way.after(one, shown)
+    for request, shown in asked:
+        after = way.after(request, shown)
         answered.append(after is not None)
         way = after or way
     return answered

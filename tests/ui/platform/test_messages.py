@@ -93,10 +93,10 @@ def test_a_part_s_run_carries_no_theme_and_no_pages(session: Any) -> None:
 
 
 def test_the_theme_is_read_once_and_is_the_same_in_every_message(session: Any) -> None:  # noqa: ARG001
-    read, asked = app_session._populate_theme_msg, list[str]()
+    read, sections = app_session._populate_theme_msg, list[str]()
 
     def counted(message: Any, section: str = "theme") -> None:
-        asked.append(section)
+        sections.append(section)
         read(message, section)
 
     app_session._populate_theme_msg = counted
@@ -113,4 +113,4 @@ def test_the_theme_is_read_once_and_is_the_same_in_every_message(session: Any) -
     expected = built(read)
     assert expected.custom_theme.heading_font_sizes and expected.custom_theme.dark.sidebar
     assert all(built(app_session._populate_theme_msg) == expected for _ in range(3))
-    assert asked == list(THEMES)
+    assert sections == list(THEMES)

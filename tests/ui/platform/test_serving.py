@@ -41,8 +41,8 @@ def test_the_app_says_where_it_is_and_opens_the_browser(
     headless: bool,
 ) -> None:
     opened: list[str] = []
-    given: dict[str, Any] = {"server.address": address, "server.headless": headless}
-    monkeypatch.setattr(st, "get_option", lambda name: given.get(name, 120))
+    options: dict[str, Any] = {"server.address": address, "server.headless": headless}
+    monkeypatch.setattr(st, "get_option", lambda name: options.get(name, 120))
     monkeypatch.setattr(serving, "open_browser", opened.append)
 
     async def start_and_stop() -> None:

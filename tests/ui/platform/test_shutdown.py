@@ -50,8 +50,8 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     processes, pages = [], ExitStack()
 
     def start(model: Path) -> tuple[subprocess.Popen[bytes], Path]:
-        page, said = tmp_path / "page.py", tmp_path / "said"
-        page.write_text(PAGE.format(said=str(said), model=str(model)))
+        page, signal_file = tmp_path / "page.py", tmp_path / "said"
+        page.write_text(PAGE.format(said=str(signal_file), model=str(model)))
         port = free_port()
         process = subprocess.Popen(
             [
@@ -66,7 +66,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         processes.append(process)
         wait_until_ready(f"http://127.0.0.1:{port}", process)
         open_page(port, pages)
-        return process, said
+        return process, signal_file
 
     yield start
     for process in processes:
@@ -98,10 +98,10 @@ def descendants(pid: int) -> list[int]:
         ["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True
     ).stdout
     parents = [tuple(map(int, line.split())) for line in listed.splitlines()]
-    found = [pid]
-    for parent in found:
-        found += [child for child, its in parents if its == parent]
-    return found[1:]
+    pids = [pid]
+    for parent in pids:
+        pids += [child for child, its in parents if its == parent]
+    return pids[1:]
 
 
 def assert_ends(process: subprocess.Popen[bytes]) -> None:
@@ -121,12 +121,12 @@ def test_it_ends_while_a_model_loads_and_while_a_template_loops(
     folder = tmp_path / "model"
     make_good(folder)
     (folder / "chat_template.jinja").write_text(LOOP)
-    process, said = serve(folder)
-    wait_for(lambda: said.exists() and bool(descendants(process.pid)))
+    process, signal_file = serve(folder)
+    wait_for(lambda: signal_file.exists() and bool(descendants(process.pid)))
     assert_ends(process)
-    said.unlink()
-    process, said = serve(folder)
-    wait_for(lambda: said.exists() and said.read_text() == "loaded")
+    signal_file.unlink()
+    process, signal_file = serve(folder)
+    wait_for(lambda: signal_file.exists() and signal_file.read_text() == "loaded")
     wait_for(lambda: len(descendants(process.pid)) > 1)
     assert_ends(process)
 
@@ -153,8 +153,10 @@ def test_the_worker_ends_with_the_app(number: signal.Signals, runs: bool) -> Non
         wait_until_ready(url, process)
         wait_for(lambda: bool(descendants(process.pid)))
         if runs:
-            asked = httpx2.stream("POST", f"{url}/v1/completions", json=body, timeout=START_SECONDS)
-            next(stack.enter_context(asked).iter_lines())
+            stream = httpx2.stream(
+                "POST", f"{url}/v1/completions", json=body, timeout=START_SECONDS
+            )
+            next(stack.enter_context(stream).iter_lines())
         started = descendants(process.pid)
         process.send_signal(number)
         process.wait(START_SECONDS)

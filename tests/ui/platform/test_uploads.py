@@ -90,14 +90,14 @@ def test_what_is_larger_than_any_file_is_refused_unread_and_other_requests_go_on
     hold: Callable[..., None],
 ) -> None:
     hold("a", SESSION_BYTES)
-    other = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    asked = [
+    page_request = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    requests = [
         put("a", MOST_BYTES),
         put("a", MOST_BYTES + 1),
-        other,
+        page_request,
         put("a", 1) | {"method": "DELETE"},
     ]
-    assert statuses(UploadBounds(nothing), *asked) == [202, 413, 200, 200]
+    assert statuses(UploadBounds(nothing), *requests) == [202, 413, 200, 200]
 
 
 def test_no_upload_is_put_on_the_disk() -> None:

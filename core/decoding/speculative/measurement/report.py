@@ -110,7 +110,7 @@ class SweepPoint(NamedTuple):
 
     @property
     def disagrees(self) -> bool:
-        """Whether the prediction lies outside the spread and far from the measurement."""
+        """True if the prediction lies outside the spread and far from the measurement."""
         low, high = self.spread or (self.measured, self.measured)
         far = abs(self.predicted - self.measured) > FAR * self.measured
         return far and not low <= self.predicted <= high
@@ -151,7 +151,7 @@ class LengthSweep(NamedTuple):
 
     @property
     def pays_to_the_end(self) -> bool:
-        """Whether the longest measured length is still faster, so that longer ones may be too."""
+        """True if the longest measured length is still faster, so that longer ones may be too."""
         return self.break_even == self.points[-1].draft_length
 
 

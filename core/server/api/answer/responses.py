@@ -49,6 +49,7 @@ class ResponseWriter(AnswerWriter):
         self, status: str, output: Sequence[dict[str, Any]] = (), error: ApiError | None = None
     ) -> dict[str, Any]:
         """Return the response with this status and output."""
+        shaping = self.answer.started.configs[0].shaping
         cut_off = {"reason": "max_output_tokens"} if status == "incomplete" else None
         return {
             **self._repeated().model_dump(mode="json", exclude_unset=True),
@@ -60,8 +61,8 @@ class ResponseWriter(AnswerWriter):
             "incomplete_details": cut_off,
             "usage": None if status == "in_progress" else self._usage(),
             "text": {"format": {"type": "text"}, "verbosity": "medium"},
-            "presence_penalty": 0.0,
-            "frequency_penalty": 0.0,
+            "presence_penalty": shaping.presence_penalty,
+            "frequency_penalty": shaping.frequency_penalty,
             "store": self._options.store,
             **self.answer.extras(),
         }

@@ -24,20 +24,18 @@ _PARAMS: Mapping[Endpoint, type] = {
     "completions": CompletionCreateParamsBase,
     "responses": ResponseCreateParamsBase,
 }
-_PENALTIES = {"frequency_penalty": (0,), "presence_penalty": (0,)}
 _TOOLS = {"tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)}
 _TIER = {"service_tier": ("auto", "default")}
 # Values that match the server's behaviour anyway.
 _INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
     "chat": {
-        **_PENALTIES,
         **_TOOLS,
         "response_format": ({"type": "text"},),
         "modalities": (["text"],),
         **_TIER,
         "store": (False,),
     },
-    "completions": _PENALTIES,
+    "completions": {},
     "responses": {
         "background": (False,),
         **_TOOLS,
@@ -45,7 +43,6 @@ _INERT: Mapping[Endpoint, Mapping[str, tuple[Any, ...]]] = {
         "text": ({"format": {"type": "text"}}, {}),
         "truncation": ("disabled",),
         "stream_options": ({"include_obfuscation": False}, {}),
-        **_PENALTIES,
     },
 }
 # Parameters that only label a request.

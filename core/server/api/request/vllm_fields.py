@@ -10,7 +10,10 @@ from core.decoding.validation import Interval
 from core.server.api.endpoints import Endpoint
 from core.server.api.request.fields import Fields
 
-SHAPING = ("top_k", "min_p", "repetition_penalty")
+SHAPING = (
+    *("top_k", "min_p", "repetition_penalty"),
+    *("frequency_penalty", "presence_penalty"),  # OpenAI's own, in chat and completions.
+)
 # Parameters that set a run, and parameters that add fields to its answer.
 SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
 SHOWN = ("prompt_logprobs", "include_stop_str_in_output", "skip_special_tokens", "return_token_ids")
@@ -40,7 +43,7 @@ NEUTRAL: dict[Endpoint, dict[str, tuple[Any, ...]]] = {
 
 
 def read_shaping(fields: Fields) -> dict[str, Any]:
-    """Read vLLM's filters and penalty by name; neutral values are left out.
+    """Read filters and penalties by name; neutral values are left out.
 
     Raises:
         ApiError: a wrong value.

@@ -122,7 +122,9 @@ class Runner:
                 yield RequestRun((choice,), ids, text, replace(config, **seeded))
 
     def _require_bounds(self, model: LanguageModel, runs: Sequence[RequestRun]) -> None:
-        """Raise ApiError for more log-probabilities than an answer may hold or a server names."""
+        """Raise ApiError if more log-probabilities are requested than an answer may hold or the
+        model's server returns.
+        """
         plan = self.plan
         name = "logprobs" if plan.endpoint == "completions" else "top_logprobs"
         if plan.logprobs:

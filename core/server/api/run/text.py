@@ -35,7 +35,7 @@ class ChoiceText:
         self._thinking = Cutter(ends, keep_stop and not self._by_method)
 
     def push(self, text: str, special: str = "") -> list[tuple[PartPhase, str]]:
-        """Return the text that a token adds to each phase: one or more entries, its own phase last.
+        """Return pairs of a phase and the text that a token adds to it; its own phase is the last.
 
         Args:
             special: name of a special token, which adds no text.

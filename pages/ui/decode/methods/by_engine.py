@@ -13,8 +13,8 @@ ROWS = declare(
     Number("thinking_token_budget", "Thinking budget of the server", NO_BUDGET, NO_BUDGET, 100_000,
         field="thinking_token_budget",
         acts=lambda read: read("method") == "engine",
-        help="vLLM ends the thinking after so many tokens, where it was started with "
-        "--reasoning-config. -1 leaves it alone."),
+        help="Number of tokens after which vLLM ends the thinking, if it was started with "
+        "--reasoning-config. -1 sets no budget."),
 )  # fmt: skip
 STRATEGY = Strategy(
     "By the engine",

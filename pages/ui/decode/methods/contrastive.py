@@ -19,10 +19,10 @@ def _is_chosen(read: Read) -> bool:
 ROWS = declare(
     Number("penalty_alpha", "Penalty alpha", 0.6, 0.0, 1.0, 0.05, short=True, field="penalty_alpha",
         acts=_is_chosen,
-        help="The weight of the penalty for likeness to the text so far. 0 is greedy decoding."),
+        help="Weight of the penalty for similarity to the earlier text. 0 is greedy decoding."),
     Number("contrastive_top_k", "Candidates", 4, 1, MAX_COMPARED, short=True,
         field="contrastive_top_k",
-        acts=_is_chosen, help="So many of the most probable tokens are compared at every step."),
+        acts=_is_chosen, help="Number of most probable tokens compared at every step."),
 )  # fmt: skip
 
 

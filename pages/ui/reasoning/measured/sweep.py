@@ -1,4 +1,4 @@
-"""Many problems: a sweep over budgets, on the project's own problems or on an uploaded file's."""
+"""Budget sweep over many problems: the project's own, or those of an uploaded file."""
 
 from __future__ import annotations
 

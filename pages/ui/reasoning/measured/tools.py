@@ -35,7 +35,7 @@ def draw(view: ReasonView) -> None:
     bar.measure(
         view,
         "tools",
-        "Run this problem both ways",
+        "Run with and without calculator",
         lambda: start(view),
         _next_words(),
         row="compare",

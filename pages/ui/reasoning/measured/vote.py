@@ -1,4 +1,4 @@
-"""The same bound, other ways: one long attempt against a vote of many short ones."""
+"""Strategies with the same budget: one long attempt, a vote of many short ones, best of N."""
 
 from __future__ import annotations
 

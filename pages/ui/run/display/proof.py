@@ -34,8 +34,8 @@ _LOOKS: dict[Verdict, tuple[str, str, str]] = {
 }
 _MEANINGS: dict[Verdict, str] = {
     "consistent": (
-        "Every number agrees with the others and with the settings. Whether they are the model's "
-        "own, only the model can tell."
+        "Every number agrees with the others and with the settings. Only the model can tell "
+        "whether they are its own."
     ),
     "proved": (
         "Every number agrees with the others and the settings, and the model gives them again."

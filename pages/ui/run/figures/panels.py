@@ -72,7 +72,7 @@ def choice(name: str, parts: Callable[[Paper], Sequence[Part]]) -> None:
         list(by_name),
         key=platform.key(CHOSEN),
         placeholder="Choose two or more",
-        help="In this order they are (a), (b) and so on.",
+        help="The order of choice gives the letters (a), (b) and so on.",
     )
     if len(chosen) > 1:
         _files(name, [by_name[key] for key in chosen])

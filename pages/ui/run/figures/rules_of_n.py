@@ -24,8 +24,8 @@ def draw(sampled: Sequence[Sampled], caption: str, version: tuple[object, ...]) 
         return
     tried = sum(len({row.right for row in each.samples}) == 2 for each in sampled)
     st.text(
-        f"Of {tried} questions with right and wrong samples, the reward model takes a wrong one in "
-        f"{len(wrong)}."
+        f"Of {tried} questions with right and wrong samples, the reward model chooses a wrong "
+        f"one in {len(wrong)}."
     )
     if wrong:
         table.draw(
@@ -33,12 +33,12 @@ def draw(sampled: Sequence[Sampled], caption: str, version: tuple[object, ...]) 
             {
                 "question": [table_text(row.sampled.question) for row in wrong],
                 "right answer": [table_text(row.sampled.expected) for row in wrong],
-                "taken, and wrong": [table_text(row.taken.text) for row in wrong],
-                "its score": [row.taken.reward for row in wrong],
-                "right, and left": [table_text(row.better.text) for row in wrong],
-                "score of that": [row.better.reward for row in wrong],
+                "chosen, wrong": [table_text(row.taken.text) for row in wrong],
+                "score of chosen": [row.taken.reward for row in wrong],
+                "right, not chosen": [table_text(row.better.text) for row in wrong],
+                "score of right": [row.better.reward for row in wrong],
             },
-            numbers={"its score": "%.2f", "score of that": "%.2f"},
-            widths={"question": 260, "taken, and wrong": "large", "right, and left": "large"},
+            numbers={"score of chosen": "%.2f", "score of right": "%.2f"},
+            widths={"question": 260, "chosen, wrong": "large", "right, not chosen": "large"},
             most_rows=8,
         )

@@ -50,7 +50,7 @@ def paper() -> Paper:
     """Return the paper of exported figures: width, journal, texts and background.
 
     Raises:
-        FigureError: the width is none.
+        FigureError: the entered text is no width.
     """
     journal = _journal()
     drawn = {name: bool(value(f"figure_{name}")) for name in ("title", "caption", "texts")}

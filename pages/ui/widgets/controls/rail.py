@@ -132,7 +132,7 @@ def _take() -> None:
 
 
 def _keep_in_address(name: str, knob: Knob, value: float) -> None:
-    """The address says what differs from the default; it isn't sent where it says so already."""
+    """Write a value into the address, or remove it from there if it is the default."""
     session.write_address(name, None if value == knob.default else knob.write(value))
 
 

@@ -1,0 +1,1 @@
+"""Static site of the stored examples of all pages."""
