@@ -31,6 +31,8 @@ from .decode.durations import timing as timing
 from .decode.durations import timing_data as timing_data
 from .decode.entropy import uncertainty as uncertainty
 from .decode.entropy import uncertainty_data as uncertainty_data
+from .decode.forks import fork_points as fork_points
+from .decode.forks import fork_points_data as fork_points_data
 from .decode.heatmap import probability_heatmap as probability_heatmap
 from .decode.heatmap import probability_heatmap_data as probability_heatmap_data
 from .decode.prompt import prompt_reading as prompt_reading

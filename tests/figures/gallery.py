@@ -38,7 +38,7 @@ from core.figures.read.lines import TokenLine
 from core.traces.lab import load_lab
 from core.traces.many_file import read_many
 from tests.figures.beams import make_search
-from tests.figures.forks import make_fork, make_tree
+from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
 from tests.figures.manys import make_many
@@ -58,8 +58,11 @@ RIVALS = (
 @cache
 def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
-    rooms = (_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside)
-    return tuple(entry for room in (*rooms, _read) for entry in room())
+    rooms = (
+        *(_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside),
+        _read,
+    )
+    return tuple(entry for room in rooms for entry in room())
 
 
 def draw(entry: Entry, **look: object) -> go.Figure:
@@ -79,6 +82,7 @@ def _decode() -> Iterator[Entry]:
             for figure in ("candidate_bars", "softmax_row", "step_stages"):
                 yield f"{name}{figure} {at}", figure, (trace.token_steps[at], trace), {}
         yield f"{name}run_tree", "run_tree", (make_tree(trace),), {"selected": 1}
+        yield f"{name}fork_points", "fork_points", (trace, make_points(trace)), {"selected": 3}
         runs = [("cache on", trace), ("cache off, and a long name", trace)]
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
     yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}

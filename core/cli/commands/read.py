@@ -13,7 +13,7 @@ from core.cli.loading import load
 from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.counting import nth
 from core.decoding.errors import ConfigError, PromptError
-from core.decoding.files import write_file
+from core.decoding.files import shown, write_file
 from core.decoding.reading.types import (
     ModelDivergence,
     PinnedToken,
@@ -24,7 +24,7 @@ from core.decoding.reading.types import (
     totals_of,
 )
 from core.decoding.record.trace import Trace
-from core.traces.bounded_file import file_bytes, shown, text_of
+from core.traces.bounded_file import file_bytes, text_of
 
 
 def add(parser: ArgumentParser) -> None:

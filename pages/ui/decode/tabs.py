@@ -15,7 +15,7 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, notice, parts, state, work
+from pages.ui.decode import another, branches, controls, forks, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
@@ -95,6 +95,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             else {}
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
         "time": Tab("Time", partial(_time, view, trace, redraw)),
@@ -135,8 +136,15 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
                 paper=Paper(width),
             ),
             (view.number, view.first, view.selected, width),
-            on_click=lambda custom: _select(view, custom, redraw),
+            on_click=lambda custom: _press_cell(view, custom, redraw),
         )
+
+
+def _press_cell(view: DecodeView, custom: list[object], redraw: Callable[[], None]) -> None:
+    """Select a cell's step; a cell of the selected step opens the menu with its token."""
+    if view.step is not None and custom[:1] == [view.selected]:
+        another.choose(view, view.step, custom)
+    _select(view, custom, redraw)
 
 
 def _select(view: DecodeView, custom: list[object], redraw: Callable[[], None]) -> None:

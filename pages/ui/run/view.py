@@ -12,6 +12,7 @@ from core.decoding.record.steps import NO_RECORD, Step, TokenStep
 from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
+from core.figures.base.records import texts_in
 from pages.ui import platform
 from pages.ui.resources import examples, models
 from pages.ui.run import jobs
@@ -186,6 +187,10 @@ class View(PageView):
         if self.trace is None or self.source != "file":
             return self.trace is not None
         return self.trace.model_id == chosen or models.is_embedded(self.trace.model_id)
+
+    def text_of(self, token_id: int) -> str:
+        """Return the text of a token that the shown run names; else empty."""
+        return texts_in(self.trace)(token_id) if self.trace else ""
 
     def partial_trace(self, job: Job) -> Trace | None:
         """Return the trace so far of an unfinished run; None without a request."""
