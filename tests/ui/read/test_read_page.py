@@ -144,3 +144,5 @@ def test_pins_in_a_link_open_their_tab_on_decode(open_app: Open, example: Trace)
     for prob, height in zip(values, drawn["y"], strict=True):
         assert (prob is None) == (height is None)
         assert prob is None or height == pytest.approx(math.log10(prob), abs=1e-6)
+    # The work on the exact numbers must end before the process does.
+    settle(app, "view")
