@@ -21,7 +21,7 @@ from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.many.words import many_caption, setting_name
 
-Measure: TypeAlias = Literal["surprisal", "distinct", "parts"]
+GridMeasure: TypeAlias = Literal["surprisal", "distinct", "parts"]
 _ROW, _WIDEST = 44, 130
 NO_GRID = "These runs are no grid: they differ in something else than one or two knobs."
 
@@ -49,7 +49,7 @@ def _parts(trace: Trace, first: Trace) -> float | None:
     return None if at is None else float(nth(at))
 
 
-MEASURES: dict[Measure, MeasureWords] = {
+MEASURES: dict[GridMeasure, MeasureWords] = {
     "surprisal": MeasureWords(
         "mean surprisal of the tokens, nats", _surprisal, lambda value: f"{value:.2f}"
     ),
@@ -126,7 +126,7 @@ def many_matrix_data(many: ManyRuns) -> TableRows:
 def many_matrix(
     many: ManyRuns,
     *,
-    measure: Measure = "surprisal",
+    measure: GridMeasure = "surprisal",
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
@@ -174,7 +174,7 @@ def many_matrix(
     return sheet
 
 
-def _cells(many: ManyRuns, grid: _Grid, measure: Measure, theme: Theme) -> Properties:
+def _cells(many: ManyRuns, grid: _Grid, measure: GridMeasure, theme: Theme) -> Properties:
     """Return the coloured cells with their numbers."""
     values = [MEASURES[measure].value(many.traces[at], many.traces[0]) for at in grid.runs.values()]
     known = [value for value in values if value is not None] or [0.0]
@@ -199,7 +199,7 @@ def _cells(many: ManyRuns, grid: _Grid, measure: Measure, theme: Theme) -> Prope
     )
 
 
-def _shown(many: ManyRuns, place: int, measure: Measure) -> str:
+def _shown(many: ManyRuns, place: int, measure: GridMeasure) -> str:
     value = MEASURES[measure].value(many.traces[place], many.traces[0])
     if value is None:
         return "first" if place == 0 else "same"
@@ -211,7 +211,7 @@ def _cell_words(grid: _Grid, pair: tuple[str, str]) -> str:
     return ", ".join(f"{setting_name(name)} {value}" for name, value in named if name)
 
 
-def _hover(many: ManyRuns, grid: _Grid, pair: tuple[str, str], measure: Measure) -> str:
+def _hover(many: ManyRuns, grid: _Grid, pair: tuple[str, str], measure: GridMeasure) -> str:
     place = grid.runs[pair]
     return lines(
         f"<b>{escaped(_cell_words(grid, pair))}</b>",
