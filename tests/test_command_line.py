@@ -201,6 +201,14 @@ def test_what_beam_search_would_ignore_is_refused(options: str, words: str, caps
     assert words in capsys.readouterr().err
 
 
+def test_a_further_number_of_a_setting_that_is_off_is_refused(capsys) -> None:
+    for options in ("--xtc-threshold 0.2", "--xtc-threshold 0.1 --xtc-probability 0"):
+        assert main(["decode", "--prompt", "x", *options.split()]) == 2
+        message = capsys.readouterr().err
+        assert "--xtc-threshold does nothing without --xtc-probability; give both." in message
+        assert message.count("\n") == 1
+
+
 PENALTIES = "--repetition-penalty 1.2 --no-repeat-ngram-size 2 --min-new-tokens 3"
 PENALISED = Greedy(
     min_new_tokens=3, shaping=Shaping(repetition_penalty=1.2, no_repeat_ngram_size=2)

@@ -110,7 +110,7 @@ def test_each_name_on_a_page_of_runs_has_its_slot_s_prefix() -> None:
     seen, bare = 0, list[str]()
     rooms = (
         *("widgets", "run", "decode", "beam", "speculative", "inside", "lab", "reasoning"),
-        "compare",
+        *("compare", "read"),
     )
     for path in (path for room in rooms for path in (ROOT / "pages/ui" / room).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

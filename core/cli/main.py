@@ -24,6 +24,7 @@ from core.cli.commands import (
     many,
     models,
     path,
+    read,
     serve,
     sweep,
 )
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("branch", branch, "go on from a step of a trace file with another token"),
         ("path", path, "decode, and print every function that ran with what went in and out"),
         ("lens", lens, "what the model would say after every layer, at each position of a text"),
+        ("read", read, "surprisal of every token of a text, and its perplexity"),
         ("check", check, "validate a trace file and print its checks"),
         ("many", many, "run one prompt many times, or over a grid of two settings"),
         ("compare", compare, "where two runs part, and why"),

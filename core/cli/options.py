@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.method import Method
 from core.decoding.methods import BY_NAME, METHODS
 from core.decoding.reasoning.config import Reasoning
-from core.decoding.shaping.config import Shaping
+from core.decoding.shaping.config import SETTINGS, Shaping, number_without_effect
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -103,9 +104,17 @@ def _refuse_ignored(args: Namespace, method: Method[Any]) -> None:
             raise ConfigError(
                 f"{option(name)} does nothing in {method.words}; use --method {method_row.name}."
             )
+    _require_switched_on(given(args, SETTINGS))
     where = _undrawn(args, method)
     for name in given(args, DRAWING) if where else ():
         raise ConfigError(f"{option(name)} does nothing in {where}.")
+
+
+def _require_switched_on(values: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a further number of a setting that is off."""
+    if name := number_without_effect(values):
+        first = SETTINGS[name].part_of
+        raise ConfigError(f"{option(name)} does nothing without {option(first)}; give both.")
 
 
 def _undrawn(args: Namespace, method: Method[Any]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from core.decoding.errors import ConfigError, DecodingError
-from core.traces.bounded_file import shown, unwritable
+from core.decoding.files import shown, unwritable
 
 STDOUT = "-"
 # Error codes of a stream without a reader, on a full disk, or closed.

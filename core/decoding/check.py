@@ -7,6 +7,7 @@ untrusted trace holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,7 +19,9 @@ from core.decoding.record.trace import Check, Trace
 from core.decoding.validation import brief
 
 if TYPE_CHECKING:  # Without torch: a page's badge needs the verdict before torch is loaded.
+    from core.decoding.autoregressive.forks import Grown
     from core.decoding.protocol import LanguageModel
+    from core.decoding.record.forks import ForkPoint
 
 Verdict: TypeAlias = Literal["consistent", "proved", "failed"]
 
@@ -82,6 +85,20 @@ def collect_checked(
     return trace.with_checks(tuple(check(trace)))
 
 
+def read_checked(
+    model: LanguageModel,
+    text: str | Sequence[int],
+    *,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace:
+    """Read a text as `read_text` does, and attach the checks of the trace against itself."""
+    from core.decoding.reading.read import read_text
+
+    trace = read_text(model, text, on_step=on_step, should_stop=should_stop)
+    return trace.with_checks(tuple(check(trace)))
+
+
 def branch_checked(
     model: LanguageModel,
     trace: Trace,
@@ -117,6 +134,52 @@ def branch_each_checked(
         model, trace, at_step, choices, on_tokens=on_tokens, should_stop=should_stop
     )
     return tuple(made.with_checks(tuple(check(made))) for made in traces)
+
+
+def grow_above_checked(
+    model: LanguageModel,
+    trace: Trace,
+    at_step: int,
+    least: float,
+    *,
+    depth: int = 1,
+    most: int,
+    known: Sequence[Sequence[int]] = (),
+    on_runs: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[Grown, ...]:
+    """Grow as `grow_above` does, and attach each trace's checks against itself."""
+    from core.decoding.autoregressive.forks import grow_above
+
+    runs = grow_above(
+        model,
+        trace,
+        at_step,
+        least,
+        depth=depth,
+        most=most,
+        known=known,
+        on_runs=on_runs,
+        should_stop=should_stop,
+    )
+    return tuple(run._replace(trace=run.trace.with_checks(tuple(check(run.trace)))) for run in runs)
+
+
+def fork_points_checked(
+    model: LanguageModel,
+    trace: Trace,
+    steps: Sequence[int],
+    *,
+    on_fork: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[ForkPoint, ...]:
+    """Return `fork_points`, with each trace's checks against itself attached."""
+    from core.decoding.autoregressive.forks import fork_points
+
+    points = fork_points(model, trace, steps, on_fork=on_fork, should_stop=should_stop)
+    return tuple(
+        replace(point, trace=point.trace.with_checks(tuple(check(point.trace)))) for point in points
+    )
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:

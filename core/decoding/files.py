@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import DecodingError
+from core.decoding.validation import brief
+
+_LONGEST_NAME = 200
 
 
 def write_file(path: str | Path, content: bytes | str) -> None:
@@ -34,6 +37,36 @@ def write_file(path: str | Path, content: bytes | str) -> None:
     except OSError as error:
         error.filename = str(path)
         raise
+
+
+def save_file(path: str | Path, content: bytes | str) -> None:
+    """Write a file as `write_file` does, for a caller of the Python interface.
+
+    Raises:
+        DecodingError: it can't be written; the sentence names the file and the reason.
+    """
+    try:
+        write_file(path, content)
+    except (OSError, ValueError) as error:
+        raise unwritable(path, error) from None
+
+
+def shown(path: str | Path) -> str:
+    """Return a path for a message: one printable line."""
+    name = str(path)
+    return name if name.isprintable() and len(name) <= _LONGEST_NAME else brief(name)
+
+
+def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
+    """Return the error for a file that can't be written, with the reason."""
+    return DecodingError(f"{shown(path)} can't be written: {reason_of(error)}.")
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Return the reason why a file can't be opened or written, as the end of a sentence."""
+    return getattr(error, "strerror", None) or (
+        type(error).__name__ if isinstance(error, OSError) else "no file can have that name"
+    )
 
 
 def own_json(path: str | Path, what: str, error: type[DecodingError]) -> Any:

@@ -88,11 +88,14 @@ def require_settings(model: LanguageModel, config: MethodConfig) -> None:
             )
 
 
-def require_all_tokens(model: LanguageModel, words: str) -> None:
+def require_all_tokens(
+    model: LanguageModel, words: str, advice: str = "take greedy or sampling"
+) -> None:
     """Raise an error if a model doesn't give the whole vocabulary.
 
     Args:
         words: name of the feature that needs it, for the sentence.
+        advice: what to do instead.
 
     Raises:
         ConfigError: the model's server names only the likeliest tokens.
@@ -101,7 +104,7 @@ def require_all_tokens(model: LanguageModel, words: str) -> None:
     if known is not None:
         raise ConfigError(
             f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
-            f"them all: take greedy or sampling{_or_start_vllm(model, '--max-logprobs -1')}."
+            f"them all: {advice}{_or_start_vllm(model, '--max-logprobs -1')}."
         )
 
 

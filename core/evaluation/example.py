@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.decoding.errors import DecodingError, SweepError
-from core.decoding.files import own_json, rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, unwritable, write_file
 from core.decoding.reasoning.config import Reasoning
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
@@ -27,7 +27,6 @@ from core.evaluation.sweep.files import sweep_from_json, sweep_to_json
 from core.evaluation.sweep.types import BudgetSweep, SweepPlan
 from core.evaluation.types import Problem, ProblemSet, Rivalry, StopStrip, Transcript, Vote
 from core.evaluation.votes.best_of import SampledProblems, of_votes, shortened_texts
-from core.traces.bounded_file import unwritable
 
 REWARD = "embedded:reward"
 SCHEMA = "decoding-explorer/reasoning"

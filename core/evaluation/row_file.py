@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar, cast
 
 from core.decoding.errors import DecodingError
+from core.decoding.files import reason_of, shown
 from core.decoding.validation import brief
 from core.evaluation.runner import PlanWork, R, gathered
 from core.evaluation.strict_json import read_as, rounded, to_json
 from core.evaluation.workers.work import Pool, rows_of
 from core.models.stopping import ShouldStop, never
-from core.traces.bounded_file import bytes_of, reason_of, require_sparse, shown
+from core.traces.bounded_file import bytes_of, require_sparse
 
 P = TypeVar("P", bound=Any)
 

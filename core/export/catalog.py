@@ -145,11 +145,9 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
             selected=at,
         )
 
-    def prompt(at: int, paper: Paper) -> Part:
+    def wide(name: str, draw: Figure[...], at: int, paper: Paper) -> Part:
         columns = wide_columns(paper.width)
-        return of_figure(
-            "prompt", figures.prompt_reading, trace, first=at // columns * columns, columns=columns
-        )
+        return of_figure(name, draw, trace, first=at // columns * columns, columns=columns)
 
     yield Entry("heatmap", heatmap, "step", len(steps), opens)
     draws: dict[str, Figure[...]] = {
@@ -163,7 +161,9 @@ def _of_tokens(trace: Trace) -> Iterator[Entry]:
         yield Entry(name, partial(_of_step, trace, name, draw), "step", len(steps), opens)
     yield _all("uncertainty", of_figure("uncertainty", figures.uncertainty, trace))
     read = len(trace.prompt_step.positions) if trace.prompt_step else 0
-    yield Entry("prompt", prompt, "position", read)
+    yield Entry("prompt", partial(wide, "prompt", figures.prompt_reading), "position", read)
+    favourites = partial(wide, "favourites", figures.reading_favourites)
+    yield Entry("favourites", favourites, "position", read + len(steps))
     yield _all("time", of_figure("time", figures.timing, [("This run", trace)]))
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import plotly.graph_objects as go
 
 from core.decoding.errors import FigureError
-from core.decoding.files import write_file
+from core.decoding.files import save_file
 from core.export.drawing.chrome import svgs
 from core.export.part import FORMATS, drawing, encoded, stem
 from core.figures.base.paper import Paper
@@ -39,6 +39,7 @@ def save_figure(
 
     Raises:
         FigureError: the suffix is unknown, the panels don't make one figure, or Chrome is missing.
+        DecodingError: the file can't be written.
     """
     path, paper = Path(path), paper or Paper()
     form = path.suffix[1:].lower()
@@ -53,12 +54,12 @@ def save_figure(
         from core.export.web import bundle
         from core.export.web.page import page_of
 
-        write_file(path, page_of(figure, theme, paper, shared=shared))
+        save_file(path, page_of(figure, theme, paper, shared=shared))
         if shared:
-            write_file(path.with_name(bundle.NAME), bundle.script())
+            save_file(path.with_name(bundle.NAME), bundle.script())
         return path
     drawn = _drawn(figure, theme or LIGHT, paper)
-    write_file(path, encoded(drawing(svgs([drawn])[0], drawn, stem(path.stem, None), paper), form))
+    save_file(path, encoded(drawing(svgs([drawn])[0], drawn, stem(path.stem, None), paper), form))
     return path
 
 
@@ -75,4 +76,4 @@ def _save_panels(
         raise FigureError(f"Panels are saved as .svg, .pdf or .png, not as {path.name[:60]!r}.")
     panels = Panels.of(paper, len(figures))
     drawn = [_drawn(figure, theme, panels.panel) for figure in figures]
-    write_file(path, encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))
+    save_file(path, encoded(panels.drawing(svgs(drawn), drawn, stem(path.stem, None)), form))

@@ -14,6 +14,7 @@ from core.decoding.comparison.measures import recorded_measures
 from core.decoding.comparison.types import ComparedRuns
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
+from core.decoding.files import shown
 from core.decoding.lab.types import LabExample
 from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
@@ -28,7 +29,7 @@ from core.export.subject import Subject, pair_subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption
-from core.traces.bounded_file import file_bytes, require_sparse, shown, within
+from core.traces.bounded_file import file_bytes, require_sparse, within
 from core.traces.data_path.export import SCHEMA as DATA_PATH
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES
 

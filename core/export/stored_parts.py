@@ -17,8 +17,8 @@ from core.evaluation.votes.best_of import SampledProblems, of_way
 from core.export.part import Part, of_figure
 from core.figures.base.figure import Figure
 from core.figures.base.labels import config_caption, plain_name, settings_caption
-from core.figures.compare.lines import MEASURES as PAIR_MEASURES
-from core.figures.many.matrix import MEASURES, is_grid
+from core.figures.compare.lines import MEASURES
+from core.figures.many.matrix import GRID_MEASURES, is_grid
 
 _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 
@@ -48,7 +48,7 @@ def many_parts(many: ManyRuns) -> list[Part]:
     """Return the tree of texts, a grid's matrices, the margins at forks, and the agreement."""
     grids = [
         of_figure(f"grid-{measure}", figures.many_matrix, many, measure=measure)
-        for measure in MEASURES
+        for measure in GRID_MEASURES
         if is_grid(many)
     ]
     return [
@@ -67,7 +67,7 @@ def pair_parts(
         of_figure(
             measure, figures.pair_lines, left, right, measures, measure=measure, selected=selected
         )
-        for measure in PAIR_MEASURES
+        for measure in MEASURES
     ]
 
 

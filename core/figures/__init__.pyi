@@ -31,6 +31,8 @@ from .decode.durations import timing as timing
 from .decode.durations import timing_data as timing_data
 from .decode.entropy import uncertainty as uncertainty
 from .decode.entropy import uncertainty_data as uncertainty_data
+from .decode.forks import fork_points as fork_points
+from .decode.forks import fork_points_data as fork_points_data
 from .decode.heatmap import probability_heatmap as probability_heatmap
 from .decode.heatmap import probability_heatmap_data as probability_heatmap_data
 from .decode.prompt import prompt_reading as prompt_reading
@@ -82,6 +84,16 @@ from .many.tree import many_tree_data as many_tree_data
 from .many.words import many_caption as many_caption
 from .many.words import many_runs_data as many_runs_data
 from .many.words import many_verdict as many_verdict
+from .read.divergence import model_divergence as model_divergence
+from .read.divergence import model_divergence_data as model_divergence_data
+from .read.favourites import reading_favourites as reading_favourites
+from .read.favourites import reading_favourites_data as reading_favourites_data
+from .read.lines import TokenLine as TokenLine
+from .read.lines import surprisal_lines as surprisal_lines
+from .read.lines import surprisal_lines_data as surprisal_lines_data
+from .read.pins import pinned_lines as pinned_lines
+from .read.pins import pinned_lines_data as pinned_lines_data
+from .read.words import reading_caption as reading_caption
 from .reasoning.accuracy import reason_accuracy as reason_accuracy
 from .reasoning.accuracy import reason_accuracy_data as reason_accuracy_data
 from .reasoning.compare import reason_rivals as reason_rivals

@@ -8,9 +8,7 @@ import stat
 from pathlib import Path
 
 from core.decoding.errors import DecodingError
-from core.decoding.validation import brief
-
-_LONGEST_NAME = 200
+from core.decoding.files import reason_of, shown
 
 
 def file_bytes(path: str | Path, limit: int, what: str, error: type[DecodingError]) -> bytes:
@@ -78,21 +76,3 @@ def require_sparse(
     raw = data.encode("utf-8", "replace") if isinstance(data, str) else data
     if raw.count(b"[") + raw.count(b"{") > limit:
         raise error(f"The {what} holds more than the {limit:,} lists and objects that are allowed.")
-
-
-def shown(path: str | Path) -> str:
-    """Return a path for a message: one printable line."""
-    name = str(path)
-    return name if name.isprintable() and len(name) <= _LONGEST_NAME else brief(name)
-
-
-def unwritable(path: str | Path, error: OSError | ValueError) -> DecodingError:
-    """Return the error for a file that can't be written, with the reason."""
-    return DecodingError(f"{shown(path)} can't be written: {reason_of(error)}.")
-
-
-def reason_of(error: OSError | ValueError) -> str:
-    """Return the reason why a file can't be opened or written, as the end of a sentence."""
-    return getattr(error, "strerror", None) or (
-        type(error).__name__ if isinstance(error, OSError) else "no file can have that name"
-    )

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.files import own_json, rounded_values, write_file
+from core.decoding.files import own_json, rounded_values, unwritable, write_file
 from core.decoding.lab.types import Continuations, LabExample
 from core.decoding.methods import config_from_dict, config_to_dict
 from core.decoding.record.layout import Codec, Codecs, RecordLayout
@@ -22,7 +22,6 @@ from core.decoding.serial import CODECS as TRACE_CODECS
 from core.decoding.serial import KINDS, require_header
 from core.decoding.shaping.config import KNOB_RANGES
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
-from core.traces.bounded_file import unwritable
 
 # Limit on rerolls: every earlier draw must be repeated.
 MAX_ROLL = 999

@@ -93,6 +93,19 @@ COMPARE = Page(
 # Opens two runs of other pages on Compare.
 OPEN_PAIR = Named("compare.state:open_pair")
 SESSION_RUN = Named("compare.state:SessionRun")
+READ = Page(
+    "read",
+    "Read",
+    "Read shows how much each token of your own text surprises a model, which token it expected "
+    "instead, and the perplexity.",
+    "read.py",
+    view=Named("read.state:ReadView.current"),
+    load_controls=Named("read.controls:load_controls"),
+    saved=Named("read.save"),
+    run_controls=Named("read.controls:RUN_CONTROLS"),
+    own_prompt=True,
+    stored=Named("read.save:stored_page"),
+)
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -155,6 +168,7 @@ PAGES = (
         own_prompt=True,
     ),
     INSIDE,
+    READ,
     Page(
         "many",
         "Many runs",

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from pages.ui.widgets.controls import rail
 
@@ -110,3 +110,22 @@ def test_reset_goes_back_to_the_default_and_help_is_a_press_away(alone: Page) ->
     assert field(alone, "heat") == "0.80"
     assert told(alone, 1)[-1]["values"] == {"heat": 0.8}
     assert alone.get_by_role("button", name="Heat: back to 0.80").is_hidden()
+
+
+def test_a_further_number_of_a_knob_shows_while_that_is_on(alone: Page) -> None:
+    own = {"help": "Help.", "enabled": True, "low": 0, "high": 1, "most": 1, "digits": 2}
+    knobs = [
+        {"key": "share", "label": "Share", "step": 0.05, "start": 0, "value": 0, **own},
+        {"key": "bound", "label": "Bound", "step": 0.05, "start": 0.1, "value": 0.1, **own}
+        | {"partOf": "share"},
+    ]
+    data = {"knobs": knobs, "seen": 0, "drawn": 1}
+    alone.evaluate(f"show({json.dumps(data)}); null")
+    bound = alone.get_by_role("slider", name="Bound")
+    expect(bound).to_be_hidden()
+    assert alone.locator("option").all_inner_texts() == ["Share 0.00"]
+    alone.get_by_role("slider", name="Share").press("ArrowRight")
+    expect(bound).to_be_visible()
+    assert len(alone.locator("option").all()) == 2
+    alone.get_by_role("slider", name="Share").press("ArrowLeft")
+    expect(bound).to_be_hidden()

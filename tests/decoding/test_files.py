@@ -9,11 +9,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from core import DecodingError, Trace, save_figure
 from core.decoding.files import write_file
+from core.figures import uncertainty
+
+ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -34,6 +39,19 @@ def test_a_full_disk_leaves_the_file_that_was_there_and_nothing_beside_it(tmp_pa
         write_file(path, "after" * 2000)
     assert path.read_bytes() == b"before" * 2000
     assert os.listdir(tmp_path) == ["trace.json"]
+
+
+def test_the_python_interface_says_in_a_sentence_what_it_cannot_write(tmp_path: Path) -> None:
+    trace = Trace.load(ROOT / "assets/traces/decode.json")
+    (tmp_path / "file").write_text("")
+    for folder in ("missing", "file"):
+        path = tmp_path / folder / "run.json"
+        for save in (trace.save, partial(save_figure, partial(uncertainty, trace))):
+            target = path if save == trace.save else path.with_suffix(".html")
+            with pytest.raises(DecodingError, match=r"can't be written: [A-Z][a-z ]+\.$"):
+                save(target)
+    with pytest.raises(DecodingError, match="no file can have that name"):
+        trace.save("a\0b")
 
 
 def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path: Path) -> None:

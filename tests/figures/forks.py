@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from core.decoding.record.forks import ForkPoint, fork_point, other_candidate
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 
@@ -41,3 +42,13 @@ def make_tree(trace: Trace) -> RunTree:
     second = make_fork(trace, 2)
     tree = RunTree.of(trace).grown(0, 2, second, "<b>boy</b>").grown(0, 5, make_fork(trace, 5))
     return tree.grown(1, 6, make_fork(second, 6))
+
+
+def make_points(trace: Trace) -> tuple[ForkPoint, ...]:
+    """The fork points of every third step."""
+    points = []
+    for at, step in enumerate(trace.token_steps):
+        other = None if at % 3 else other_candidate(step)
+        if other is not None:
+            points.append(fork_point(trace, at, other, make_fork(trace, at)))
+    return tuple(points)

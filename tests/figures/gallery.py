@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,14 @@ from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.comparison.measures import Divergence, recorded_measures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.lab.types import LabExample
+from core.decoding.reading.types import (
+    ModelDivergence,
+    PinnedToken,
+    TextToken,
+    TokenDivergence,
+    recorded_pins,
+    text_tokens,
+)
 from core.decoding.record.compared import Compared
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
@@ -26,10 +34,11 @@ from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.votes.best_of import Sample, Sampled
 from core.figures.compare.lines import MEASURES
+from core.figures.read.lines import TokenLine
 from core.traces.lab import load_lab
 from core.traces.many_file import read_many
 from tests.figures.beams import make_search
-from tests.figures.forks import make_fork, make_tree
+from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
 from tests.figures.manys import make_many
@@ -49,7 +58,10 @@ RIVALS = (
 @cache
 def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
-    rooms = (_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside)
+    rooms = (
+        *(_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside),
+        _read,
+    )
     return tuple(entry for room in rooms for entry in room())
 
 
@@ -70,6 +82,7 @@ def _decode() -> Iterator[Entry]:
             for figure in ("candidate_bars", "softmax_row", "step_stages"):
                 yield f"{name}{figure} {at}", figure, (trace.token_steps[at], trace), {}
         yield f"{name}run_tree", "run_tree", (make_tree(trace),), {"selected": 1}
+        yield f"{name}fork_points", "fork_points", (trace, make_points(trace)), {"selected": 3}
         runs = [("cache on", trace), ("cache off, and a long name", trace)]
         yield f"{name}timing", "timing", (runs,), {"others": [[trace, trace]] * 2}
     yield "hostile final heatmap", "probability_heatmap", (hostile,), {"value": "final", "rows": 4}
@@ -200,6 +213,53 @@ def _reasoning() -> Iterator[Entry]:
     yield "cut accuracy", "reason_accuracy", (example.cut,), {}
     yield "reason_rivals", "reason_rivals", (example.rivalry,), {}
     yield "reason_stops", "reason_stops", (example.strip,), {"caption": "embedded:target"}
+
+
+def _read() -> Iterator[Entry]:
+    hostile = make_trace(24, "greedy", hostile=True, prompt_tokens=13)
+    said = {"caption": "embedded:target · float32"}
+    for name, trace in (("", Trace.load(TRACES / "decode.json")), ("hostile ", hostile)):
+        yield f"{name}reading_favourites", "reading_favourites", (trace,), {"selected": 3}
+        tokens = tuple(text_tokens(trace))
+        lines = [TokenLine("The text", tokens), TokenLine("<b>greedy</b>", tokens[:20])]
+        yield f"{name}surprisal_lines", "surprisal_lines", (lines, 12), said
+        ids = [c.token_id for c in trace.token_steps[3].candidates[:5]]
+        for what, pins in (("", recorded_pins(trace, ids)), (" all", _known_pins(trace, ids))):
+            yield f"{name}pinned_lines{what}", "pinned_lines", (pins, trace), {"selected": 3}
+        yield f"{name}model_divergence", "model_divergence", (_divergence(tokens),), said
+    yield "no pins", "pinned_lines", ((), hostile), {}
+
+
+def _known_pins(trace: Trace, ids: Sequence[int]) -> tuple[PinnedToken, ...]:
+    """Tokens whose probability is known at every step, some below the smallest float."""
+    count = len(trace.token_steps)
+    return tuple(
+        PinnedToken(
+            token_id,
+            f"<i>{token_id}</i>",
+            tuple(-0.1 - 40.0 * at * step for step in range(count)),
+            tuple(1 + at * step for step in range(count)),
+            (None,) * count,
+        )
+        for at, token_id in enumerate(ids)
+    )
+
+
+def _divergence(tokens: Sequence[TextToken]) -> ModelDivergence:
+    rows = tuple(
+        TokenDivergence(
+            token.place,
+            token.token_id,
+            token.text,
+            0.0 if at == 5 else 10.0 ** -(at % 7),
+            0.1,
+            (at, at + at % 2),
+            (token.text, "<b>other</b>"),
+            (1.0, 2.0),
+        )
+        for at, token in enumerate(tokens[1:])
+    )
+    return ModelDivergence(("embedded:target", "<img src=x> (bfloat16)"), rows)
 
 
 def _evaluate() -> Iterator[Entry]:

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import core.figures
 from core.decoding.record.trace import Trace
 from core.figures import LIGHT, Theme, probability_heatmap
+from tests.figures.forks import make_points
 
 # Tags that the figures write themselves, and the sign before a share that is nearly nothing.
 _OWN = re.compile(r'<br>|</?b>|</span>|<span style="|<extra></extra>|<\xa0')
@@ -79,6 +80,8 @@ def all_figures(trace: Trace, theme: Theme = LIGHT) -> dict[str, go.Figure]:
         marked = {"selected": 2} if "selected" in parameters else {}
         if first == "runs":
             drawn[name] = draw([("one", trace), ("two", trace)], theme=theme)
+        elif others[0] == "points":
+            drawn[name] = draw(trace, make_points(trace), theme=theme, **marked)
         elif first == "trace":
             drawn[name] = draw(trace, theme=theme, **marked)
         elif (first, others[0]) == ("step", "trace"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from core.decoding.errors import FigureError
 from core.figures import GREY, LIGHT, THEMES, printed, probability_heatmap
 from core.figures.base.color import contrast
+from core.figures.base.labels import safe_plain
 from core.figures.base.paper import BODY
 from core.figures.journal.journals import JOURNALS
 from core.figures.journal.key_words import SHAPES
@@ -159,8 +161,8 @@ def test_the_caption_explains_each_symbol_of_the_key() -> None:
                 if note.name != "key":
                     continue
                 for words in re.findall(r"</span>([^<]*)", note.text):
-                    label = words.replace("\u00a0", " ").replace("&#x27;", "'").strip()
-                    assert label.replace("&gt;", "›") in caption, (name, label)
+                    label = safe_plain(unescape(words)).replace("\u00a0", " ").strip()
+                    assert label in caption, (name, label)
 
 
 def test_signs_of_one_key_have_different_names() -> None:

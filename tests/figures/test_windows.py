@@ -57,7 +57,7 @@ def test_every_step_of_a_long_run_is_drawn_and_named(paper: Paper) -> None:
         for at in {0, entry.count // 2, entry.count - 1}:
             figure = drawn(entry, at, paper)
             words = f"{figure.layout.title.text} {figure.layout.meta['subtitle']}"
-            if entry.name in ("heatmap", "prompt", "tree", "timeline"):
+            if entry.name in ("heatmap", "prompt", "favourites", "tree", "timeline"):
                 assert at in drawn_keys(figure), (run, entry.name, at)
                 first, last = figure.layout.meta["window"]
                 assert first <= at < last and last - first < entry.count, (run, entry.name)

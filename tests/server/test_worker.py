@@ -347,3 +347,15 @@ def test_a_hundred_stops_leave_nothing_behind(workers, model) -> None:
     assert eventually(lambda: all(map(le, [held(of) for of in processes], before)))
     for of, least in zip(processes, memory, strict=True):
         assert megabytes(of) < least + 16
+
+
+def test_a_started_worker_is_taken_before_one_that_is_not(model) -> None:
+    several = Workers(3, lambda _: model)
+    last = several._workers[2]
+    try:
+        last.call(le, [1, 2], {}, {"on_turn": lambda: None}, stops=False, session=None,
+                  should_stop=lambda: False)  # fmt: skip
+        assert run(several, le, 2, 1) is False
+        assert [worker.started for worker in several._workers] == [False, False, True]
+    finally:
+        last.close()

@@ -17,18 +17,17 @@ from core.decoding.errors import ConfigError
 from core.decoding.files import write_file
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
-from core.decoding.record.tree import RunTree
+from core.decoding.record.tree import MAX_RUNS, RunTree
 from core.decoding.validation import brief
 
 _MOST_GROWN = 8
+_FORKS = 8
 
 
 def add(parser: ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("file", help="a trace file, or a file of --tree")
-    parser.add_argument(
-        "--at", type=int, required=True, metavar="STEP", help="step of the new token, from 1"
-    )
+    parser.add_argument("--at", type=int, metavar="STEP", help="step of the new token, from 1")
     other = parser.add_mutually_exclusive_group()
     other.add_argument("--text", help="text of the new token or tokens")
     other.add_argument("--token-id", type=int, nargs="+", metavar="ID", help="the new tokens' ids")
@@ -38,6 +37,27 @@ def add(parser: ArgumentParser) -> None:
         type=int,
         metavar="INT",
         help="each of the step's likeliest 2 to 8 but the run's own, in one batch",
+    )
+    other.add_argument(
+        "--above",
+        type=float,
+        metavar="P",
+        help="each other candidate of the step with at least this probability by the model",
+    )
+    other.add_argument(
+        "--forks",
+        type=int,
+        nargs="?",
+        const=_FORKS,
+        metavar="INT",
+        help="how much the ending changes with the second candidate, at so many of the steps with "
+        "the most entropy (default: %(const)s); without --at",
+    )
+    parser.add_argument(
+        "--depth",
+        type=int,
+        metavar="INT",
+        help="with --above: this many steps in a row fork, in each run (default: 1)",
     )
     parser.add_argument("--seed", type=int, metavar="INT", help="another seed; default: the run's")
     parser.add_argument(
@@ -64,7 +84,13 @@ def run(args: Namespace) -> int:
     if not 0 <= place < len(tree.branches):
         raise ConfigError(f"--run names run {args.number}, and the file has {len(tree.branches)}.")
     parent = tree.branches[place].trace
-    if args.top is not None:
+    if (args.at is None) != (args.forks is not None):
+        raise ConfigError("Name a step with --at, or list the fork points with --forks.")
+    if args.depth is not None and args.above is None:
+        raise ConfigError("--depth does nothing without --above; give both.")
+    if args.forks is not None:
+        return _list_forks(args, tree, place)
+    if args.top is not None or args.above is not None:
         return _grow(args, tree, place)
     if args.json is None:
         trace = _go_on(args, parent)
@@ -75,12 +101,7 @@ def run(args: Namespace) -> int:
                 trace.save(path)
         say_written(args.json)
     if args.tree is not None:
-        from core.traces.tree_file import tree_json
-
-        grown = tree.grown(place, args.at - 1, trace)
-        with written(args.tree) as path, writing(path):
-            write_file(path, tree_json(grown))
-        say_written(args.tree)
+        _write(args.tree, tree.grown(place, args.at - 1, trace))
     return 130 if trace.finish_reason == "cancelled" else 0
 
 
@@ -97,35 +118,88 @@ def _read(file: str) -> RunTree:
 
 def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     """Print each of the runs that go on with a step's likeliest tokens, and write their tree."""
-    from core.decoding.check import branch_each_checked
+    from core.decoding.autoregressive.forks import Grown
+    from core.decoding.check import branch_each_checked, grow_above_checked
     from core.figures.base.labels import visible_token
-    from core.figures.base.records import forced_words
-    from core.traces.tree_file import tree_json
 
-    if not 2 <= args.top <= _MOST_GROWN:
+    option = "--above" if args.top is None else "--top"
+    if args.top is not None and not 2 <= args.top <= _MOST_GROWN:
         raise ConfigError(f"--top takes 2 to {_MOST_GROWN} tokens, got {args.top}.")
     if args.tree is None:
-        raise ConfigError("--top writes its runs to a tree: name its file with --tree.")
+        raise ConfigError(f"{option} writes its runs to a tree: name its file with --tree.")
+    _require_own_dice(args, option)
+    parent, at = tree.branches[place].trace, args.at - 1
+    model = load_as(parent.dtype, _model_of(args, parent), args)
+    candidates = sorted(_candidates(args, parent), key=lambda candidate: candidate.rank)
+    with interrupted_by_user() as interrupted:
+        if args.top is None:
+            room = MAX_RUNS - len(tree.branches)
+            say(f"[at most {counted(room, 'run')}, of {counted(len(candidates), 'candidate')}]")
+            grown = grow_above_checked(
+                model,
+                parent,
+                at,
+                args.above,
+                depth=args.depth or 1,
+                most=room,
+                known=[branch.trace.token_ids for branch in tree.branches],
+                should_stop=interrupted,
+            )
+        else:
+            ids = [c.token_id for c in candidates[: args.top] if c.token_id != parent.token_ids[at]]
+            choices = [[token_id] for token_id in ids]
+            made = branch_each_checked(model, parent, at, choices, should_stop=interrupted)
+            rows = zip(ids, made, strict=True)
+            grown = tuple(Grown(None, at, token_id, trace) for token_id, trace in rows)
+    first = len(tree.branches)
+    for run in grown:
+        step = run.trace.token_steps[run.at_step]
+        say(f"[step {nth(step.index)}, {brief(step.chosen.text)}: {_forced(step, model)}]")
+        print(run.trace.text, flush=True)
+        source = place if run.parent is None else first + run.parent
+        tree = tree.grown(source, run.at_step, run.trace, visible_token(step.chosen.text, 40))
+    _write(args.tree, tree)
+    return 130 if any(run.trace.finish_reason == "cancelled" for run in grown) else 0
+
+
+def _require_own_dice(args: Namespace, option: str) -> None:
     if args.json or args.seed is not None:
         raise ConfigError(
-            "--top writes a tree of runs with the run's own seed: leave out --json and --seed."
+            f"{option} makes runs with the run's own seed: leave out --json and --seed."
         )
+
+
+def _list_forks(args: Namespace, tree: RunTree, place: int) -> int:
+    """Print the fork points of a run, and write their runs to a tree where one is named."""
+    from core.decoding.check import fork_points_checked
+    from core.decoding.record.forks import by_effect, uncertain_steps
+    from core.figures.base.labels import visible_token
+    from core.figures.base.records import fork_words
+
+    _require_own_dice(args, "--forks")
     parent = tree.branches[place].trace
+    steps = uncertain_steps(parent, max(args.forks, 0))
     model = load_as(parent.dtype, _model_of(args, parent), args)
-    likeliest = sorted(_candidates(args, parent), key=lambda candidate: candidate.rank)[: args.top]
-    own = parent.token_ids[args.at - 1]
-    choices = [[c.token_id] for c in likeliest if c.token_id != own]
+    total = counted(len(parent.token_steps), "step")
+    say(f"[the second candidate at {len(steps)} of {total}, those with the most entropy]")
     with interrupted_by_user() as interrupted:
-        traces = branch_each_checked(model, parent, args.at - 1, choices, should_stop=interrupted)
-    for trace in traces:
-        step = trace.token_steps[args.at - 1]
-        say(f"[step {nth(step.index)}, {brief(step.chosen.text)}: {forced_words(step)}]")
-        print(trace.text, flush=True)
-        tree = tree.grown(place, args.at - 1, trace, visible_token(step.chosen.text, 40))
-    with written(args.tree) as path, writing(path):
+        points = fork_points_checked(model, parent, steps, should_stop=interrupted)
+    for point in by_effect(points):
+        print(f"step {nth(point.at_step)}: {fork_words(point)}", flush=True)
+    if args.tree is not None:
+        for point in points:
+            name = visible_token(point.other.text, 40)
+            tree = tree.grown(place, point.at_step, point.trace, name)
+        _write(args.tree, tree)
+    return 130 if len(points) < len(steps) else 0
+
+
+def _write(file: str, tree: RunTree) -> None:
+    from core.traces.tree_file import tree_json
+
+    with written(file) as path, writing(path):
         write_file(path, tree_json(tree))
-    say_written(args.tree)
-    return 130 if any(trace.finish_reason == "cancelled" for trace in traces) else 0
+    say_written(file)
 
 
 def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
@@ -133,7 +207,7 @@ def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
     steps = parent.token_steps
     if not 1 <= args.at <= len(steps):
         raise ConfigError(
-            f"--rank and --top read a token's step, and the run has "
+            f"--rank, --top and --above read a token's step, and the run has "
             f"{counted(len(steps), 'such step')}."
         )
     step: TokenStep = steps[args.at - 1]
@@ -143,7 +217,6 @@ def _candidates(args: Namespace, parent: Trace) -> Sequence[Candidate]:
 def _go_on(args: Namespace, parent: Trace) -> Trace:
     from core import check
     from core.decoding.autoregressive.branches import branch, single_token_config
-    from core.figures.base.records import forced_words
 
     config = single_token_config(parent.config)
     if args.seed is not None:
@@ -162,10 +235,17 @@ def _go_on(args: Namespace, parent: Trace) -> Trace:
         )  # fmt: skip
     print(flush=True)
     for step in trace.token_steps[args.at - 1 :]:
-        if words := forced_words(step):
+        if words := _forced(step, model):
             say(f"[step {nth(step.index)}, {brief(step.chosen.text)}: {words}]")
     print_summary(trace, ())
     return trace.with_checks(tuple(check(trace)))
+
+
+def _forced(step: TokenStep, model: Any) -> str:
+    """Return the numbers of a given token and the pick that it replaced; else empty."""
+    from core.figures.base.records import forced_words
+
+    return forced_words(step, text_of=model.token_text)
 
 
 def _with_seed(config: MethodConfig, seed: int) -> MethodConfig:
@@ -197,7 +277,9 @@ def _given(args: Namespace, parent: Trace, model: Any) -> Sequence[int]:
         return encode_continuation(model, args.text)
     if args.rank is None:
         if args.seed is None:
-            raise ConfigError("Nothing differs; give --text, --token-id, --rank, --top or --seed.")
+            raise ConfigError(
+                "Nothing differs; give --text, --token-id, --rank, --top, --above or --seed."
+            )
         return ()
     candidates = _candidates(args, parent)
     matches = [c.token_id for c in candidates if c.rank == args.rank]

@@ -1,6 +1,4 @@
-"""Greedy decoding and sampling: each step is one forward, shaping and a draw, and emits one
-token.
-"""
+"""Greedy decoding and sampling: a step is a forward, a shaping and a draw of one token."""
 
 from __future__ import annotations
 
@@ -84,6 +82,23 @@ def continue_from(
         started = perf_counter()
         logits = context.extend([step.token_id])[0, -1]
         forward = perf_counter() - started
+
+
+def read_given(
+    model: LanguageModel, prompt_ids: Sequence[int], config: MethodConfig, given: Sequence[int]
+) -> Iterator[Step]:
+    """Yield the steps of a run whose tokens, at least one, are all given; a forward reads many."""
+    prompt_step, context = process_prompt(model, prompt_ids, config.use_cache)
+    yield prompt_step
+    row = _Row(model, prompt_ids, config, len(given), (), given)
+    yield row.step(0, context.logits[0], 0.0)
+    piece = max(1, 2**23 // model.vocab_size)  # 32 MiB of logits
+    for first in range(0, len(given) - 1, piece):
+        started = perf_counter()
+        logits = context.extend(given[first : min(first + piece, len(given) - 1)])[0]
+        forward = (perf_counter() - started) / len(logits)
+        for index, after in enumerate(logits, start=first + 1):
+            yield row.step(index, after, forward)
 
 
 def continue_each(

@@ -6,7 +6,9 @@ import codecs
 from collections.abc import Sequence
 
 from core.decoding.config import Ended, MethodConfig
+from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel, Vocabulary
+from core.decoding.validation import brief
 
 # Texts before a continuation as it is encoded: at least one doesn't merge with its letters.
 _BEFORE = ("\n", "a", "1", ".", ")")
@@ -140,6 +142,31 @@ def encode_continuation(model: LanguageModel, text: str) -> list[int]:
         if whole[: len(head)] == head and _spell(model, behind, text):
             return behind
     return ids
+
+
+def single_token(model: LanguageModel, text: str, taker: str) -> int:
+    """Return the one token that adds just this text, or has it as its name.
+
+    Args:
+        taker: what takes the token, in the error.
+
+    Raises:
+        ConfigError: it is several tokens, or none.
+    """
+    raw, ids = text.encode(), model.encode(text)
+
+    def is_it(token: int) -> bool:
+        return visible_bytes(model, token) == raw
+
+    # A tokenizer may put a space before every text: then it never gives some tokens by themselves.
+    found: int | None = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
+    if found is None:
+        parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
+        raise ConfigError(
+            f"The {taker} takes single tokens, and {brief(text)} is none of this model's "
+            f"({parts or 'nothing'}): give each token a line, or name it as #id."
+        )
+    return found
 
 
 def _spell(model: Vocabulary, ids: Sequence[int], text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, NamedTuple,
 
 from core.decoding.config import ConfigT_co, MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.files import own_json, write_file
+from core.decoding.files import own_json, save_file
 from core.decoding.record.bounds import (
     MAX_STEPS,
     Bounds,
@@ -235,8 +235,12 @@ class Trace(Generic[ConfigT_co]):
         )
 
     def save(self, path: str | Path) -> None:
-        """Write the trace file (UTF-8 JSON)."""
-        write_file(path, self.to_json())
+        """Write the trace file (UTF-8 JSON).
+
+        Raises:
+            DecodingError: it can't be written.
+        """
+        save_file(path, self.to_json())
 
     @staticmethod
     def load(path: str | Path) -> Trace:

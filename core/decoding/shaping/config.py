@@ -280,6 +280,20 @@ def parts_of(name: str) -> tuple[str, ...]:
     return tuple(part for part, spec in SETTINGS.items() if spec.part_of == name)
 
 
+def number_without_effect(values: Mapping[str, object]) -> str:
+    """Return the first further number among settings whose own setting is off; else empty."""
+    return next(
+        (
+            name
+            for name in values
+            if name in SETTINGS
+            and (first := SETTINGS[name].part_of)
+            and values.get(first, SETTINGS[first].off) == SETTINGS[first].off
+        ),
+        "",
+    )
+
+
 # Settings with a knob, on the Decode page and in the lab.
 KNOB_SETTINGS = tuple(
     SETTINGS[number]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.decoding.shaping.config import SEQUENCES, SETTINGS
+from core.decoding.shaping.config import ACTING, SEQUENCES, SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A library's sequence of logits processors.
+    """A library's sequence of logits processors; transformers' is that of runs.
 
     Args:
         key: key in addresses and files.
@@ -33,16 +33,23 @@ class Order:
         return SEQUENCES[self.key]
 
     def lacks(self, name: str) -> bool:
-        """Return True if the library has no such processor."""
+        """Return True if a step in this order leaves the setting out.
+
+        Transformers' order leaves none out, as runs don't: its note names those that are not
+        transformers' own.
+        """
         return (SETTINGS[name].part_of or name) not in self.processors
 
 
+# Settings with a function here and no processor in transformers.
+_ADDED = " and ".join(spec.label for spec in ACTING.values() if spec.generate is None)
 TRANSFORMERS = Order(
     key="transformers",
     label="transformers",
     source="huggingface/transformers 5.23, src/transformers/generation/utils.py, "
     "GenerationMixin._get_logits_processor",
-    note="Temperature comes first, so every filter sees the tempered distribution.",
+    note="Temperature comes first, so every filter sees the tempered distribution. "
+    f"{_ADDED} act as in a run of this app; transformers has none of them.",
 )
 VLLM = Order(
     key="vllm",

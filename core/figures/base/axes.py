@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
-from core.figures.base.labels import NBSP
-from core.figures.base.paper import SMALL
-from core.figures.base.sheet import Properties
+from core.figures.base.labels import NBSP, show_token
+from core.figures.base.paper import SMALL, Paper
+from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
 
+# Most tokens named below the axis of a page.
+MOST_TICKS = 32
+# What the name of a token below the axis takes, px.
+_TICK = 13
 # Ticks of a percentage axis.
 PERCENT_TICKS: Properties = {
     "tickmode": "array",
@@ -55,6 +61,86 @@ def named_axis(
         "tickfont": {"family": theme.mono, "size": 12, "color": theme.ink},
     }
     return axis(theme, title, standoff, **named | properties)
+
+
+def token_sheet(
+    theme: Theme,
+    paper: Paper,
+    names: Sequence[tuple[int, str]],
+    yaxis: Properties,
+    *,
+    left: int = 48,
+    title: str = "chosen token and its step",
+    **parts: Any,
+) -> Sheet:
+    """Return a sheet of values along tokens, which stand upright below it with their numbers.
+
+    Args:
+        names: numbers and raw texts, by rising number.
+        yaxis: of the values.
+        title: of the tokens' axis.
+        parts: further fields of the sheet.
+    """
+    # More tokens than this aren't written below the axis of a page, so every n-th is.
+    most = int((paper.width - left - 18) / _TICK) if paper.printed else MOST_TICKS
+    layout = {"xaxis": _token_axis(theme, title, names, most), "yaxis": yaxis}
+    size = {"plot_height": 240, "left": left, "right": 18, "below": 116, "key_offset": 98}
+    return Sheet(theme, paper, **{**size, "layout": layout, **parts})
+
+
+def _token_axis(
+    theme: Theme, title: str, names: Sequence[tuple[int, str]], most: int
+) -> Properties:
+    first, last = names[0][0], names[-1][0]
+    named = names[:: math.ceil(max(len(names), 8) / most)]
+    digits = len(str(last))
+    return axis(
+        theme,
+        title,
+        8,
+        range=[first - 0.7, max(last, first + 7) + 0.7],
+        showgrid=False,
+        tickmode="array",
+        tickvals=[number for number, _ in named],
+        ticktext=[
+            f'{show_token(text, 8)} <span style="color:{theme.muted}">'
+            f"{str(number).rjust(digits).replace(' ', NBSP)}</span>"
+            for number, text in named
+        ],
+        tickangle=-90,
+        tickfont={"family": theme.mono, "size": SMALL, "color": theme.ink},
+        ticklabelstandoff=2,
+    )
+
+
+def power_axis(
+    theme: Theme, title: str, low: float, high: float, *, percent: bool = False
+) -> Properties:
+    """An axis of decimal logarithms with ticks at powers of ten.
+
+    Plotly's own logarithmic axis can't hold values below the smallest float.
+
+    Args:
+        low, high: the logarithms to show.
+        percent: label the powers as percentages.
+    """
+    bottom, top = math.floor(low), math.ceil(high)
+    step = math.ceil((top - bottom) / 6) or 1
+    powers = range(top, bottom - 1, -step)
+    return axis(
+        theme,
+        title,
+        6,
+        range=[low - 0.04 * (high - low) - 0.05, high + 0.05 * (high - low) + 0.05],
+        tickmode="array",
+        tickvals=list(powers),
+        ticktext=[_power_label(power, percent=percent) for power in powers],
+    )
+
+
+def _power_label(power: int, *, percent: bool) -> str:
+    shown, unit = (power + 2, f"{NBSP}%") if percent else (power, "")
+    return f"{10.0**shown:g}{unit}" if -4 <= shown <= 3 else f"1e{shown}{unit}".replace("-", "−")
 
 
 def top_axis(

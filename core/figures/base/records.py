@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
 
-from core.decoding.counting import nth
+from core.decoding.counting import counted, nth
+from core.decoding.record.forks import ForkPoint
 from core.decoding.record.steps import Candidate, TokenStep
+from core.decoding.record.trace import Trace
 from core.figures.base.labels import (
     NBSP,
     escaped,
@@ -54,22 +57,73 @@ def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
     )
 
 
-def forced_words(step: TokenStep, limit: int = 24) -> str:
+def texts_in(trace: Trace) -> Callable[[int], str]:
+    """Return what gives the text of a token that any step of a trace names; else empty."""
+
+    @cache
+    def texts() -> dict[int, str]:
+        step = trace.prompt_step
+        rows = [position.candidates for position in step.positions] if step else []
+        rows += [step.candidates for step in trace.token_steps]
+        return {candidate.token_id: candidate.text for row in rows for candidate in row}
+
+    return lambda token_id: texts().get(token_id, "")
+
+
+def forced_words(
+    step: TokenStep, limit: int = 24, text_of: Callable[[int], str] = lambda _: ""
+) -> str:
     """Return the numbers of a token that replaced a pick, and the pick; plain text.
 
     Empty for any other step.
 
     Args:
         limit: maximum columns of the pick's text.
+        text_of: the text of a pick outside the step's candidates; empty where it is unknown.
     """
     if step.forced_as != "given":
         return ""
     chosen = step.chosen
+    words = f"forced: {percent(chosen.raw_prob)}, rank {chosen.rank:,}"
+    if step.instead_of is None:
+        return words
     picked = next((c for c in step.candidates if c.token_id == step.instead_of), None)
-    pick = f"token #{step.instead_of}"
     if picked:
         pick = f"{visible_token(picked.text, limit)}, {percent(picked.raw_prob)}"
-    return f"forced: {percent(chosen.raw_prob)}, rank {chosen.rank:,}; the pick was {pick}"
+    elif text := text_of(step.instead_of):
+        pick = visible_token(text, limit)
+    else:
+        pick = f"a token that the file does not name (id {step.instead_of})"
+    return f"{words}; the pick was {pick}"
+
+
+def candidate_labels(step: TokenStep) -> dict[int, str]:
+    """Return for each other candidate of a step, by its id, its text and its numbers."""
+    return {
+        c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
+        for c in step.candidates
+        if c.token_id != step.token_id
+    }
+
+
+def fork_words(point: ForkPoint, limit: int = 24) -> str:
+    """The measures of a fork point in words; plain text."""
+    own, other = (visible_token(c.text, limit) for c in (point.step.chosen, point.other))
+    change = f"{point.logprob_change:+.2f}".replace("-", "−")
+    return (
+        f"{other} ({percent(point.other.raw_prob)}, rank {point.other.rank:,}) in place of {own}: "
+        f"{point.changed} of {counted(point.length, 'token')} differ, {change} nats a token, "
+        f"{together_words(point)}"
+    )
+
+
+def together_words(point: ForkPoint) -> str:
+    """Where the ending of a fork point goes on as that of its run; plain text."""
+    if point.together_after is None:
+        return "not together again"
+    if point.together_after == 0:
+        return "together again at once"
+    return f"together again after {counted(point.together_after, 'token')}"
 
 
 def widest(texts: Iterable[str], limit: int) -> int:

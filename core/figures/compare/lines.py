@@ -17,20 +17,20 @@ from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import KeyLine, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
-Measure: TypeAlias = Literal["entropy", "surprisal", "kl", "variation"]
-MEASURES: dict[Measure, str] = {
+PairMeasure: TypeAlias = Literal["entropy", "surprisal", "kl", "variation"]
+MEASURES: dict[PairMeasure, str] = {
     "entropy": "Entropy",
     "surprisal": "Surprisal",
     "kl": "KL divergence",
     "variation": "Total variation",
 }
-_UNITS: dict[Measure, str] = {
+_UNITS: dict[PairMeasure, str] = {
     "entropy": "entropy, nats",
     "surprisal": "surprisal, nats",
     "kl": "KL divergence, nats",
     "variation": "total variation",
 }
-_TITLES: dict[Measure, str] = {
+_TITLES: dict[PairMeasure, str] = {
     "entropy": "Entropy of both runs",
     "surprisal": "Surprisal of both runs",
     "kl": "Divergence of the two runs",
@@ -67,7 +67,7 @@ def captions(left: Trace, right: Trace, paper: Paper) -> str:
     )
 
 
-def _meaning(measures: PairMeasures, measure: Measure) -> str:
+def _meaning(measures: PairMeasures, measure: PairMeasure) -> str:
     if measure in ("entropy", "surprisal"):
         return (
             "Each run at its own text."
@@ -96,7 +96,7 @@ def _key(
     ]
 
 
-def _alt(measure: Measure, drawn: Sequence[Line], measures: PairMeasures) -> list[str]:
+def _alt(measure: PairMeasure, drawn: Sequence[Line], measures: PairMeasures) -> list[str]:
     said = [f"{_TITLES[measure]} at {counted(len(measures.steps), 'step')}."]
     for line in drawn:
         values = [value for value in line.values if value is not None and math.isfinite(value)]
@@ -122,7 +122,7 @@ def pair_lines(
     right: Trace,
     measures: PairMeasures,
     *,
-    measure: Measure = "entropy",
+    measure: PairMeasure = "entropy",
     selected: int | None = None,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
@@ -171,7 +171,7 @@ def pair_lines(
     return sheet
 
 
-def _lines(steps: Sequence[StepMeasures], measure: Measure, theme: Theme) -> list[Line]:
+def _lines(steps: Sequence[StepMeasures], measure: PairMeasure, theme: Theme) -> list[Line]:
     if measure in ("entropy", "surprisal"):
         pairs = [step.entropy if measure == "entropy" else step.surprisal for step in steps]
         return [
@@ -187,7 +187,9 @@ def _lines(steps: Sequence[StepMeasures], measure: Measure, theme: Theme) -> lis
     ]
 
 
-def _trace(line: Line, steps: Sequence[StepMeasures], measure: Measure, top: float) -> Properties:
+def _trace(
+    line: Line, steps: Sequence[StepMeasures], measure: PairMeasure, top: float
+) -> Properties:
     """Points joined by a line; an infinite one is an open triangle at the upper edge."""
     here = [value is not None and math.isinf(value) for value in line.values]
     hovers = [_hover(line, step, value) for step, value in zip(steps, line.values, strict=True)]

@@ -29,6 +29,7 @@ from core.figures.base.records import (
     removed_words,
     shaped_words,
     state_line,
+    texts_in,
     widest,
 )
 from core.figures.base.sheet import Properties, Sheet
@@ -58,11 +59,12 @@ def candidate_bars_data(
     return [candidate_record(step, candidate) for candidate in candidates]
 
 
-def _comparison(step: TokenStep, shown: Sequence[Candidate]) -> str:
+def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picked: str = "") -> str:
     """Return the words on the bars of a step."""
     if step.origin == "server":
         return "Bars: the model's probability. The server drew the chosen one."
-    if words := forced_words(step, LABEL_LIMIT):
+    text_of = texts_in(trace)
+    if words := forced_words(step, LABEL_LIMIT, lambda token_id: picked or text_of(token_id)):
         return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
         return "Upper bar: the model's probability. The chosen token was forced."
@@ -106,11 +108,13 @@ def candidate_bars(
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
     count: int = SHOWN,
+    picked: str = "",
 ) -> Sheet | str:
     """Draw a step's candidates as pairs of bars: raw above, final below; the chosen one is framed.
 
     Args:
         count: number of candidates by rank; the chosen one is added if it ranks lower.
+        picked: text of the token that a given one replaced, where the trace names it nowhere.
 
     A click on a bar hands over `customdata = [step index, token id]`.
     """

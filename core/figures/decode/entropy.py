@@ -11,10 +11,9 @@ import pandas as pd
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import axis
+from core.figures.base.axes import MOST_TICKS, axis, token_sheet
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
-    NBSP,
     lines,
     percent,
     settings_caption,
@@ -23,18 +22,13 @@ from core.figures.base.labels import (
     visible_token,
 )
 from core.figures.base.marks import add_frame, hover_texts, strokes
-from core.figures.base.paper import SCREEN, SMALL, Paper
+from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 
 Unit: TypeAlias = Literal["nats", "bits"]
 
 _PER_NAT = {"nats": 1.0, "bits": 1 / math.log(2)}
-# Maximum number of tokens below a page's axis; of more, every n-th is written.
-_MOST_TICKS = 32
-# Width of a token's name below the axis, px.
-_TICK = 13
-_LEFT = 48
 # Position on the uncertainty ramp for bars behind marks.
 _PALE = 0.3
 
@@ -91,22 +85,18 @@ def uncertainty(
     scale = _PER_NAT[unit]
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
-    most = int((paper.width - _LEFT - 18) / _TICK) if paper.printed else _MOST_TICKS
-    sheet = Sheet(
+    top = max(*entropy, *surprisal, 1.0) * 1.08
+    sheet = token_sheet(
         theme,
         paper,
+        [(nth(step.index), step.chosen.text) for step in steps],
+        axis(theme, unit, 6, range=[0, top], nticks=6),
         facts={
             "steps": steps,
             "entropy": entropy,
             "surprisal": surprisal,
             "strangest": max(steps, key=lambda step: step.surprisal * scale),
         },
-        plot_height=240,
-        left=_LEFT,
-        right=18,
-        below=116,
-        key_offset=98,
-        layout=_axes(steps, unit, max(*entropy, *surprisal, 1.0), theme, most),
     )
     _add_marks(sheet, steps, entropy, surprisal, unit)
     if selected is not None and paper.selection:
@@ -157,34 +147,7 @@ def _add_marks(
         stems = strokes(((x, low), (x, high)) for x, low, high in ends)
         line = {"color": sheet.theme.second, "width": 1.5}
         sheet.traces.append({**stems, "name": "difference", "line": line})
-    marker: Properties = {"size": 9 if len(surprisal) <= _MOST_TICKS else 6, "symbol": "diamond"}
+    marker: Properties = {"size": 9 if len(surprisal) <= MOST_TICKS else 6, "symbol": "diamond"}
     marker |= {"color": sheet.theme.second, "line": {"color": sheet.theme.paper, "width": 1}}
     look = {"type": "scatter", "mode": "markers", "marker": marker, "cliponaxis": False}
     sheet.traces.append({"name": "surprisal", "y": surprisal, **look, **shared})
-
-
-def _axes(
-    steps: Sequence[TokenStep], unit: Unit, highest: float, theme: Theme, most: int
-) -> Properties:
-    """Return the axes, with at most `most` tokens named."""
-    first, last = nth(steps[0].index), nth(steps[-1].index)
-    named = steps[:: math.ceil(max(len(steps), 8) / most)]
-    names = [
-        f'{show_token(step.chosen.text, 8)} <span style="color:{theme.muted}">'
-        f"{str(nth(step.index)).rjust(len(str(last))).replace(' ', NBSP)}</span>"
-        for step in named
-    ]
-    across = axis(
-        theme,
-        "chosen token and its step",
-        8,
-        range=[first - 0.7, max(last, first + 7) + 0.7],
-        showgrid=False,
-        tickmode="array",
-        tickvals=[nth(step.index) for step in named],
-        ticktext=names,
-        tickangle=-90,
-        tickfont={"family": theme.mono, "size": SMALL, "color": theme.ink},
-        ticklabelstandoff=2,
-    )
-    return {"xaxis": across, "yaxis": axis(theme, unit, 6, range=[0, highest * 1.08], nticks=6)}

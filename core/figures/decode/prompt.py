@@ -140,7 +140,13 @@ def prompt_reading(
         below=40,
     )
     add_grid(sheet, cells, _ROWS, numbers, frame, selected, names=header, domain=domain)
-    _add_surprisal(sheet, positions, following, _BARS / height)
+    add_surprisal(
+        sheet,
+        [_surprisal(candidate) for candidate in following],
+        [_hover(*pair) for pair in zip(positions, following, strict=True)],
+        [(position.index, position.token_id) for position in positions],
+        _BARS / height,
+    )
     if positions[-1].next_token_id is None:
         _point_at_last(sheet, len(positions) - 1, frame.end)
     sheet.explained.append(f"{theme.hue} of a cell: the model's probability")
@@ -223,26 +229,33 @@ def _hover(position: PromptPosition, following: Candidate | None) -> str:
     )
 
 
-def _add_surprisal(
+def add_surprisal(
     sheet: Sheet,
-    positions: Sequence[PromptPosition],
-    following: Sequence[Candidate | None],
+    values: Sequence[float | None],
+    hovers: Sequence[str],
+    keys: Sequence[tuple[int, int]],
     height: float,
 ) -> None:
-    """Add stems with dots; bars would keep Plotly from hiding cell text that doesn't fit."""
+    """Add stems with dots; bars would keep Plotly from hiding cell text that doesn't fit.
+
+    Args:
+        values: nats, by column; None where there is none.
+        hovers: escaped Plotly text.
+        keys: what a click on each hands over.
+        height: share of the plotting area's height.
+    """
     theme = sheet.theme
-    values = [_surprisal(candidate) for candidate in following]
     lower: Properties = {"yaxis": "y2"}
     dots = {
         "type": "scatter",
         "name": "surprisal",
-        "x": list(range(len(positions))),
+        "x": list(range(len(values))),
         "y": values,
         "mode": "markers",
         "marker": {"color": theme.second, "size": 8},
         "cliponaxis": False,
-        **hover_texts([_hover(*pair) for pair in zip(positions, following, strict=True)]),
-        "customdata": [[position.index, position.token_id] for position in positions],
+        **hover_texts(hovers),
+        "customdata": [list(key) for key in keys],
     }
     sheet.traces += [
         {

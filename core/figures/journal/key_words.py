@@ -27,6 +27,8 @@ SHAPES = {
     "▌": "upright bar",
     "┆": "dotted line",
     "▲": "triangle",
+    "▽": "open triangle",
+    "✓": "tick",
     "━": "line",
     "╌": "dashed line",
     "┄": "dashed line",

@@ -49,7 +49,7 @@ def _parts(trace: Trace, first: Trace) -> float | None:
     return None if at is None else float(nth(at))
 
 
-MEASURES: dict[GridMeasure, MeasureWords] = {
+GRID_MEASURES: dict[GridMeasure, MeasureWords] = {
     "surprisal": MeasureWords(
         "mean surprisal of the tokens, nats", _surprisal, lambda value: f"{value:.2f}"
     ),
@@ -97,7 +97,7 @@ def many_matrix_data(many: ManyRuns) -> TableRows:
     grid = _grid_of(many)
     for (one, other), place in grid.runs.items() if grid else ():
         trace = many.traces[place]
-        measured = (words.value(trace, many.traces[0]) for words in MEASURES.values())
+        measured = (words.value(trace, many.traces[0]) for words in GRID_MEASURES.values())
         yield (
             nth(place),
             grid.names[0] if grid else "",
@@ -113,9 +113,9 @@ def many_matrix_data(many: ManyRuns) -> TableRows:
     "The grid",
     many_caption,
     many_matrix_data,
-    subtitle=lambda measure: f"In each cell: {MEASURES[measure].words}.",
+    subtitle=lambda measure: f"In each cell: {GRID_MEASURES[measure].words}.",
     alt=lambda many, measure, grid: (
-        f"Matrix of {counted(many.count, 'run')}: {MEASURES[measure].words}.",
+        f"Matrix of {counted(many.count, 'run')}: {GRID_MEASURES[measure].words}.",
         "; ".join(
             f"{_cell_words(grid, pair)}: {_shown(many, place, measure)}"
             for pair, place in grid.runs.items()
@@ -176,7 +176,9 @@ def many_matrix(
 
 def _cells(many: ManyRuns, grid: _Grid, measure: GridMeasure, theme: Theme) -> Properties:
     """Return the coloured cells with their numbers."""
-    values = [MEASURES[measure].value(many.traces[at], many.traces[0]) for at in grid.runs.values()]
+    values = [
+        GRID_MEASURES[measure].value(many.traces[at], many.traces[0]) for at in grid.runs.values()
+    ]
     known = [value for value in values if value is not None] or [0.0]
     span = max(known) - min(known) or 1.0
     colors = [
@@ -200,10 +202,10 @@ def _cells(many: ManyRuns, grid: _Grid, measure: GridMeasure, theme: Theme) -> P
 
 
 def _shown(many: ManyRuns, place: int, measure: GridMeasure) -> str:
-    value = MEASURES[measure].value(many.traces[place], many.traces[0])
+    value = GRID_MEASURES[measure].value(many.traces[place], many.traces[0])
     if value is None:
         return "first" if place == 0 else "same"
-    return MEASURES[measure].shown(value)
+    return GRID_MEASURES[measure].shown(value)
 
 
 def _cell_words(grid: _Grid, pair: tuple[str, str]) -> str:
@@ -215,7 +217,7 @@ def _hover(many: ManyRuns, grid: _Grid, pair: tuple[str, str], measure: GridMeas
     place = grid.runs[pair]
     return lines(
         f"<b>{escaped(_cell_words(grid, pair))}</b>",
-        f"{MEASURES[measure].words}: {_shown(many, place, measure)}",
+        f"{GRID_MEASURES[measure].words}: {_shown(many, place, measure)}",
         f"{counted(len(many.traces[place].token_ids), 'token')}",
         show_token(many.traces[place].text, 60),
     )

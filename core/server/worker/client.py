@@ -71,6 +71,11 @@ class Worker:
         """Session of each call under way."""
         return [call.session for call in list(self._calls.values())]
 
+    @property
+    def started(self) -> bool:
+        """Return whether the process is there, so that a call needs no start."""
+        return self._connection is not None
+
     def call(
         self,
         function: Callable[..., Any],

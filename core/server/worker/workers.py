@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Workers:
-    """Worker processes; a call goes to the one with the fewest calls.
+    """Worker processes; a call goes to the one with the fewest calls, a started one first.
 
     Args:
         count: number of processes; with 0, and on Windows, all work is done in this one.
@@ -82,7 +82,7 @@ class Workers:
             on_turn()
 
         if self._workers:
-            worker = min(self._workers, key=lambda worker: len(worker.sessions))
+            worker = min(self._workers, key=lambda one: (len(one.sessions), not one.started))
             job.state = "waiting"
             callbacks = {name: named[name] for name in named if name.startswith("on_")}
             data = {name: value for name, value in named.items() if name not in callbacks}

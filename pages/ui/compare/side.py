@@ -15,7 +15,7 @@ from pages.ui.compare.state import NAMES, SLOTS, PairView, SideView
 from pages.ui.decode.state import uncertain_steps
 from pages.ui.platform import slot
 from pages.ui.resources import models
-from pages.ui.run import address, changed, jobs
+from pages.ui.run import address, changed, cost, jobs
 from pages.ui.run.display import panel
 from pages.ui.run.figures import token_strip
 from pages.ui.run.jobs import Job
@@ -40,9 +40,14 @@ def head(side: SideView) -> None:
 
 
 def read_if_needed(side: SideView) -> None:
-    """Read a run that records no single steps, where its model ships with the app."""
+    """Read a run that records no single steps, where its model ships with the app.
+
+    A longer one than a link may make waits for a press.
+    """
     trace = side.trace
-    if trace is None or trace.token_steps or side.read or not trace.token_ids:
+    if trace is None or trace.token_steps or side.read:
+        return
+    if not 0 < len(trace.token_ids) <= cost.LINK_TOKENS:
         return
     if models.is_embedded(trace.model_id) and "read" not in side.failures:
         side.attempt("read", partial(jobs.decode, work.reading(trace)))

@@ -13,7 +13,7 @@ from core.export.stored_parts import pair_parts
 from core.figures.base.grid import columns_for
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
-from core.figures.compare.lines import MEASURES, Measure, captions
+from core.figures.compare.lines import MEASURES, PairMeasure, captions
 from pages.ui import platform
 from pages.ui.compare import controls, state, work
 from pages.ui.compare.state import NAMES, REST, SLOTS, WATCH, PairView, SideView
@@ -148,7 +148,7 @@ def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None
 
 
 def _measure(
-    pair: PairView, left: Trace, right: Trace, measures: PairMeasures, measure: Measure
+    pair: PairView, left: Trace, right: Trace, measures: PairMeasures, measure: PairMeasure
 ) -> None:
     drawn = pair_parts(left, right, measures, pair.selected)
     figure.chart(

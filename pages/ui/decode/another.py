@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from core.decoding.autoregressive.config import Sampling, drawn_by
-from core.decoding.config import MethodConfig
-from core.decoding.counting import nth
+from core.decoding.autoregressive.config import drawn_by
+from core.decoding.counting import counted, nth
+from core.decoding.record.forks import MOST_DEPTH, candidates_above
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.labels import percent, visible_token
+from core.figures.base.labels import visible_token
+from core.figures.base.records import candidate_labels
 from pages.ui import platform, registry
 from pages.ui.decode import controls
+from pages.ui.decode.branches import config_of, request_of
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.trees import SessionTree
+from pages.ui.decode.trees import SessionTree, room_beside
 from pages.ui.platform import slot
 from pages.ui.run import jobs, shared
 from pages.ui.run.display import bar
@@ -57,11 +60,7 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
 def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Draw the fields of one run that goes on, and its button."""
     drawn = drawn_by(trace.config)
-    labels = {
-        c.token_id: f"{visible_token(c.text, 24)} · {percent(c.raw_prob)} · rank {c.rank:,}"
-        for c in step.candidates
-        if c.token_id != step.token_id
-    }
+    labels = candidate_labels(step)
     if drawn:
         labels[NONE] = "no token: another seed from this step on"
     # Not in a label, which would take a token's text for markup.
@@ -71,44 +70,48 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         list(labels),
         format_func=labels.__getitem__,
         key=_key_of(view, step, "token"),
+        persist_state="session",
     )
     text = st.text_input(
         "or type a text",
         key=_key_of(view, step, "text"),
+        persist_state="session",
         max_chars=_LONGEST_TEXT,
         help="A text of several tokens is inserted whole. A word after another word begins with "
         "a space.",
     )
     seed = run_seed = None
-    if drawn:
-        run_seed = min(drawn.seed, shared.MAX_SEED)
-        seed = st.number_input(
-            "Seed of the steps after it",
-            0,
-            shared.MAX_SEED,
-            run_seed,
-            key=_key_of(view, step, "seed"),
-            help="With the run's own seed every step gets the same random numbers as in the run.",
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        if drawn:
+            run_seed = min(drawn.seed, shared.MAX_SEED)
+            seed = st.number_input(
+                "Seed of the steps after it",
+                0,
+                shared.MAX_SEED,
+                run_seed,
+                key=_key_of(view, step, "seed"),
+                persist_state="session",
+                help="With the run's own seed every step gets the same random numbers as in "
+                "the run.",
+            )
+        chosen = text or token not in (None, NONE)
+        bar.button(
+            view,
+            "decode",
+            "Go on from here",
+            partial(_go_on, view, trace, step, run_seed),
+            key="go_on",
+            icon="alt_route",
+            type="primary",
+            disabled=not (chosen or seed != run_seed) or not _may_load(view),
         )
-    ids = () if text or token in (None, NONE) else (token,)
-    bar.button(
-        view,
-        "decode",
-        "Go on from here",
-        partial(
-            _go_on, view, Fork(trace, step.index, ids, text), None if seed == run_seed else seed
-        ),
-        key="go_on",
-        icon="alt_route",
-        type="primary",
-        disabled=not (text or ids or seed != run_seed) or not _may_load(view),
-    )
 
 
 def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
-    """Draw the number of runs that go on in one batch, and its button."""
+    """Draw the two ways to go on with several tokens, and their buttons."""
+    busy = not _may_load(view) or "decode" in view.jobs
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        count = st.number_input(
+        st.number_input(
             "Or several of the likeliest",
             2,
             MOST_GROWN,
@@ -121,11 +124,55 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             view,
             "grow",
             "Grow",
-            partial(_grow, view, trace, step, int(count)),
+            partial(_grow, view, trace, step),
             key="grow",
             icon="account_tree",
-            disabled=not _may_load(view) or "decode" in view.jobs,
+            disabled=busy,
         )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        share = st.number_input(
+            "Or each of at least, %",
+            0.1,
+            50.0,
+            10.0,
+            format="%.1f",
+            key=platform.key("fork_above"),
+            help="Each other candidate of the step to which the model itself gives this "
+            "probability or more.",
+        )
+        depth = st.number_input(
+            "Steps in a row",
+            1,
+            MOST_DEPTH,
+            1,
+            key=platform.key("fork_depth"),
+            help="With 2 or more the run and the new runs fork at the next steps in the same way.",
+        )
+        bar.button(
+            view,
+            "grow",
+            "Grow",
+            partial(_grow_above, view, trace, step),
+            key="grow_above",
+            icon="account_tree",
+            disabled=busy,
+        )
+    st.text(_bounds(view, trace, step, share / 100, int(depth)))
+
+
+def _bounds(view: DecodeView, trace: Trace, step: TokenStep, least: float, depth: int) -> str:
+    """Return what a growth by a threshold makes, in words."""
+    length = config_of(trace.config, None).max_new_tokens
+    tree = view.tree_of(trace)
+    room = tree.room(length) if tree else room_beside(trace, length)
+    count = len(candidates_above(step, least))
+    words = f"{counted(count, 'other candidate')} of this step reach{'es' * (count == 1)} it. "
+    runs = room if depth > 1 else min(room, count)
+    words += f"At most {counted(runs, 'run')} of {counted(length, 'token')} each."
+    last = max(step.candidates, key=lambda candidate: candidate.rank)
+    if last.raw_prob >= least and last.token_id != step.token_id:
+        words += f" The step holds its {len(step.candidates)} likeliest candidates only."
+    return words
 
 
 def _may_load(view: DecodeView) -> bool:
@@ -133,7 +180,7 @@ def _may_load(view: DecodeView) -> bool:
 
 
 def choose(view: DecodeView, step: TokenStep, custom: list[object]) -> None:
-    """Open the menu with the candidate whose bar was pressed."""
+    """Open the menu with the candidate whose bar, or cell of the heatmap, was pressed."""
     token_id = custom[1] if len(custom) > 1 else None
     ids = [c.token_id for c in step.candidates if c.token_id != step.token_id]
     if token_id in ids:
@@ -147,10 +194,18 @@ def _key_of(view: DecodeView, step: TokenStep, name: str) -> str:
     return platform.key(f"{MENU}_{name}_{view.number}_{step.index}")
 
 
-def _go_on(view: DecodeView, fork: Fork, seed: int | None) -> None:
+def _go_on(view: DecodeView, trace: Trace, step: TokenStep, run_seed: int | None) -> None:
+    """Go on with what the fields hold at the press, which may come with the text typed before."""
+
+    def typed(name: str) -> Any:
+        return st.session_state.get(_key_of(view, step, name))
+
     def make_request(_: Read) -> Request:
-        request = _request(view, fork, seed)
-        view.ensure_tree(fork.trace).require_room(1, request.config.max_new_tokens)
+        token, text, seed = typed("token"), str(typed("text") or ""), typed("seed")
+        ids = () if text or token in (None, NONE) else (token,)
+        fork = Fork(trace, step.index, ids, text)
+        request = request_of(view, fork, None if seed == run_seed else seed)
+        view.ensure_tree(trace).require_room(1, request.config.max_new_tokens)
         st.session_state[platform.key(MENU)] = False
         return request
 
@@ -163,7 +218,7 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
     Args:
         trace: of the other page, with the prompt and the settings.
     """
-    view, config = DecodeView.elsewhere(), _config(trace.config, None)
+    view, config = DecodeView.elsewhere(), config_of(trace.config, None)
     if config.max_new_tokens <= len(token_ids):
         config = replace(config, max_new_tokens=len(token_ids) + _MORE_TOKENS)
     request = Request(
@@ -194,15 +249,10 @@ def compare(view: DecodeView, trace: Trace) -> None:
     st.rerun()
 
 
-def _request(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
-    trace, config = fork.trace, _config(fork.trace.config, seed)
-    made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
-    return replace(view.shown_request or made, config=config, draft="", given=(), fork=fork)
-
-
-def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
+def _grow(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
     st.session_state[platform.key(MENU)] = False
+    count = int(st.session_state[platform.key("fork_top")])
     tree, at = view.ensure_tree(trace), step.index
     prefix = trace.token_ids[:at]
     taken = {
@@ -214,9 +264,27 @@ def _grow(view: DecodeView, trace: Trace, step: TokenStep, count: int) -> None:
     forks = [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
     view.failure = "" if forks else "The tree has a run with each of these tokens already."
     if forks:
-        requests = [_request(view, fork) for fork in forks]
+        requests = [request_of(view, fork) for fork in forks]
         view.attempt("grow", partial(_start, tree, requests))
         view.failure = view.failures["grow"]
+
+
+def _grow_above(view: DecodeView, trace: Trace, step: TokenStep) -> None:
+    """Go on with each other candidate of a probability, at so many steps in a row."""
+    st.session_state[platform.key(MENU)] = False
+    least = float(st.session_state[platform.key("fork_above")]) / 100
+    depth = int(st.session_state[platform.key("fork_depth")])
+    tree = view.ensure_tree(trace)
+    request = request_of(view, Fork(trace, step.index))
+    room = tree.room(request.config.max_new_tokens)
+    known = [branch.trace.token_ids for branch in tree.tree.branches]
+
+    def start() -> Job:
+        tree.require_room(1, request.config.max_new_tokens)
+        return jobs.grow_above(request, least, depth, room, known)
+
+    view.attempt("grow", start)
+    view.failure = view.failures["grow"]
 
 
 def _start(tree: SessionTree, requests: list[Request]) -> Job:
@@ -235,13 +303,3 @@ def _growing(job: Job) -> None:
         on_click=job.stop,
         help="Stop the new branches. Their tokens so far are kept.",
     )
-
-
-def _config(config: MethodConfig, seed: int | None) -> MethodConfig:
-    """The settings of the run, with this seed where it draws by another one."""
-    from core.decoding.autoregressive.branches import single_token_config
-
-    config = single_token_config(config)
-    if isinstance(config, Sampling) and seed is not None:
-        return replace(config, seed=seed)
-    return config

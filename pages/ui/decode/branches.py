@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from core import figures
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.export.part import stem
@@ -16,16 +20,19 @@ from core.figures.base.labels import percent, visible_token
 from core.traces.tree_file import tree_json
 from pages.ui import platform, registry
 from pages.ui.decode.state import DecodeView
-from pages.ui.decode.trees import NAME_LIMIT, SessionTree
+from pages.ui.decode.trees import SessionTree
 from pages.ui.run.display import history
 from pages.ui.run.figures import figure
 from pages.ui.run.files import save
 from pages.ui.run.parts import PagePart
+from pages.ui.run.request import Fork, Request
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
 _KEY = "branch-list"
 _TEXT_SHOWN = 120
+# Of what was wrong with a typed name.
+_NAME = "branch_name"
 _HTML = """
 <div class="table">
 <div class="head" aria-hidden="true"><span></span><span>run</span><span>goes on from</span
@@ -78,8 +85,7 @@ def draw(view: DecodeView) -> None:
             "Name of the shown run",
             tree.tree.branches[shown].name,
             key=key,
-            max_chars=NAME_LIMIT,
-            on_change=lambda: tree.rename(trace, str(st.session_state[key])),
+            on_change=partial(_rename, view, tree, trace, key),
         )
         st.button(
             "Remove run",
@@ -100,6 +106,8 @@ def draw(view: DecodeView) -> None:
             help="All runs in one file, which “Open a trace” (5 MB at most) and `core figure` "
             "read. A reload of the page keeps the shown run only.",
         )
+    if wrong := view.failures.get(_NAME):
+        st.text(wrong)
 
 
 def _draw_list(view: DecodeView, tree: SessionTree, shown: int) -> None:
@@ -158,6 +166,51 @@ def _show(view: DecodeView, tree: SessionTree, place: int) -> None:
     else:
         history.show_again(view, trace, request, from_, page)
     st.rerun()
+
+
+def _rename(view: DecodeView, tree: SessionTree, trace: Trace, key: str) -> None:
+    """Give the shown run the typed name; a refused one is replaced by the name that it keeps."""
+    place = tree.place(trace)
+    view.failures[_NAME] = ""
+    try:
+        tree.rename(trace, str(st.session_state[key]))
+    except DecodingError as error:
+        view.failures[_NAME] = str(error)
+    if place is not None:
+        st.session_state[key] = tree.tree.branches[place].name
+
+
+def show_made(view: DecodeView, fork: Fork, trace: Trace) -> None:
+    """Show a run that went on from another one, and put it into its tree if it isn't there.
+
+    Raises:
+        TraceError: the tree has no room for it.
+    """
+    tree = view.ensure_tree(fork.trace)
+    if tree.place(trace) is None:
+        tree.require_room(1, len(trace.token_ids))
+        view.keep(trace, request_of(view, fork))
+    place = tree.place(trace)
+    assert place is not None
+    _show(view, tree, place)
+
+
+def request_of(view: DecodeView, fork: Fork, seed: int | None = None) -> Request:
+    """Return the request of a run that goes on from another one, with another seed if one is
+    given."""
+    trace, config = fork.trace, config_of(fork.trace.config, seed)
+    made = Request(trace.model_id, trace.prompt, config, ids=trace.prompt_ids)
+    return replace(view.shown_request or made, config=config, draft="", given=(), fork=fork)
+
+
+def config_of(config: MethodConfig, seed: int | None) -> MethodConfig:
+    """Return the settings of a run that goes on, with this seed where it draws by another one."""
+    from core.decoding.autoregressive.branches import single_token_config
+
+    config = single_token_config(config)
+    if isinstance(config, Sampling) and seed is not None:
+        return replace(config, seed=seed)
+    return config
 
 
 def _remove(view: DecodeView, tree: SessionTree, trace: Trace) -> None:

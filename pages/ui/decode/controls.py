@@ -17,6 +17,7 @@ from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
 from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN
 from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
+from pages.ui.run.figures import pins  # noqa: F401  Declares its control.
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (

@@ -20,32 +20,6 @@ _TOKENS: dict[tuple[str, str], int] = {}
 _MOST_TOKENS = 10_000
 
 
-def token_of(model: Any, text: str, setting: str) -> int:
-    """The one token of a loaded model that adds just this text, or has it as its name.
-
-    Args:
-        setting: the field of `Shaping` that names the token.
-
-    Raises:
-        ConfigError: it is several tokens, or none.
-    """
-    raw, ids = text.encode(), model.encode(text)
-
-    def is_it(token: int) -> bool:
-        token_bytes = model.token_bytes(token)
-        return bool(token_bytes == raw or (not token_bytes and model.token_text(token) == text))
-
-    # A tokenizer may put a space before every text: then it never gives some tokens by themselves.
-    match: int | None = next(filter(is_it, (*ids, *range(model.vocab_size))), None)
-    if match is None:
-        parts = " + ".join(repr(model.token_text(token)) for token in ids[:8])
-        raise ConfigError(
-            f"The {SETTINGS[setting].name} takes single tokens, and {brief(text)} is none of this "
-            f"model's ({parts or 'nothing'}): give each token a line, or name it as #id."
-        )
-    return match
-
-
 def _known_token(text: str) -> int:
     """The token of a text that a run has looked up.
 
@@ -96,9 +70,12 @@ class LinesRequest(Request):
         return replace(self.config, shaping=replace(self.config.shaping, **values))
 
     def _look_up(self, model: Any, setting: str, text: str) -> int:
+        from core.decoding.loop.text import single_token
+
         if len(_TOKENS) >= _MOST_TOKENS:
             _TOKENS.clear()
-        token = _TOKENS[self.model, text] = token_of(model, text, setting)
+        name = SETTINGS[setting].name
+        token = _TOKENS[self.model, text] = single_token(model, text, name)
         return token
 
 

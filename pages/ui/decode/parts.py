@@ -25,6 +25,14 @@ def _step(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
     return None if view.step is None else {"step": view.step, "trace": trace}
 
 
+def _candidates(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
+    """The step, and the text of the pick that a given token replaced."""
+    if view.step is None:
+        return None
+    pick = view.step.instead_of
+    return {"step": view.step, "trace": trace, "picked": "" if pick is None else view.text_of(pick)}
+
+
 def of_step(name: str, draw: Figure[...]) -> PagePart:
     """A figure of the selected step."""
     return PagePart(name, draw, _step, where=selected_step)
@@ -55,7 +63,7 @@ def timed_runs(
 
 
 HEATMAP = PagePart("heatmap", figures.probability_heatmap, _selected, windows=_windows)
-CANDIDATES = of_step("candidates", figures.candidate_bars)
+CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
 STAGES = of_step("stages", figures.step_stages)
 SOFTMAX = of_step("softmax", figures.softmax_row)
 UNCERTAINTY = PagePart("uncertainty", figures.uncertainty, _selected)

@@ -9,9 +9,11 @@ from core.export.web.run_page import PAPER
 from core.figures.base.paper import WIDE, Paper
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui.decode.branches import TREE
+from pages.ui.decode.forks import FORKS
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.parts import HEATMAP, RUN, STEP
 from pages.ui.decode.state import DecodeView
+from pages.ui.run.figures.pins import PINS
 from pages.ui.run.files import save
 from pages.ui.run.files.archive import Tables
 from pages.ui.run.parts import saved_parts
@@ -20,7 +22,8 @@ from pages.ui.run.parts import saved_parts
 def parts(view: DecodeView, trace: Trace, paper: Paper = WIDE) -> list[Part]:
     """The whole run in windows, the selected step, and what its tabs show."""
     of_strategy = strategy_of(trace.config).parts.values()
-    figures = saved_parts((HEATMAP, *STEP, *of_strategy, *RUN, TREE), view, trace, paper)
+    rows = (HEATMAP, *STEP, *of_strategy, *RUN, FORKS, PINS, TREE)
+    figures = saved_parts(rows, view, trace, paper)
     if view.compared is None:
         figures.append(Part("time-of-the-cache", needs="press “Time the cache” under Time first"))
     return figures

@@ -8,9 +8,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import streamlit as st
 
+from core.decoding.record.forks import ForkPoint
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.figures.base.records import texts_in
 from core.figures.opening import most_open_step
 from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
@@ -42,6 +44,13 @@ class LinkedStep(Protocol):
     def select(self, index: int) -> None: ...
 
 
+class ForkedRun(NamedTuple):
+    """A run and its fork points."""
+
+    trace: Trace
+    points: tuple[ForkPoint, ...]
+
+
 class CacheRuns(NamedTuple):
     """One run with the KV cache on and off, several times and in turns."""
 
@@ -58,18 +67,20 @@ class DecodeView(View):
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
         trees: of the runs that went on from each other, the newest last.
+        forked: runs whose fork points were found, the newest last.
         pending_tree: tree of the requested run; it joins `trees` once it has two runs.
     """
 
     key: ClassVar[str] = "view"
     example: ClassVar[str] = "decode.json"
     measurements: ClassVar[dict[str, str]] = {"compare": "compared"}
-    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare")
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "logits", "compare", "pins")
 
     prompt_first: int = 0
     compared: CacheRuns | None = None
     linked: str = ""
     trees: list[SessionTree] = field(default_factory=list)
+    forked: list[ForkedRun] = field(default_factory=list)
     pending_tree: SessionTree | None = None
 
     @classmethod
@@ -120,6 +131,11 @@ class DecodeView(View):
         """Return the tree that a run belongs to."""
         return next((tree for tree in self.trees if tree.place(trace) is not None), None)
 
+    def fork_points_of(self, trace: Trace) -> tuple[ForkPoint, ...]:
+        """Return the fork points that were found of a run; empty without any."""
+        found = (run.points for run in reversed(self.forked) if run.trace.steps is trace.steps)
+        return next(found, ())
+
     def ensure_tree(self, trace: Trace) -> SessionTree:
         """Return the tree that the shown run belongs to; a new one where it is in none."""
         self.pending_tree = self.tree_of(trace) or SessionTree.of(
@@ -156,6 +172,9 @@ class DecodeView(View):
 
     def collect(self, name: str, result: Any) -> None:
         """Take over what a job has left; runs that grew together stay beside the shown one."""
+        if name == "forks":
+            self.forked = [*self.forked, *filter(None, [result])][-MOST_TREES:]
+            return
         if name != "grow":
             super().collect(name, result)
             if name == "decode" and self.failures[name]:
@@ -170,6 +189,13 @@ class DecodeView(View):
         tree = self.tree_of(trace)
         place = tree.place(trace) if tree else None
         return super().source_of(trace) if tree is None or place is None else tree.sources[place]
+
+    def text_of(self, token_id: int) -> str:
+        """Return the text of a token that the shown run, or a run of its tree, names."""
+        tree = self.tree_of(self.trace)
+        runs = [branch.trace for branch in tree.tree.branches] if tree else []
+        texts = (texts_in(trace)(token_id) for trace in reversed(runs))
+        return super().text_of(token_id) or next(filter(None, texts), "")
 
     def follow(self, source_view: DecodeView) -> None:
         """Look at the run and the step of another slot."""

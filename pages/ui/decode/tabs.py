@@ -15,13 +15,13 @@ from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from pages.ui import platform, registry
-from pages.ui.decode import another, branches, controls, notice, parts, state, work
+from pages.ui.decode import another, branches, controls, forks, notice, parts, state, work
 from pages.ui.decode.methods.strategies import strategy_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.platform import slot
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
-from pages.ui.run.figures import figure, pager, token_strip
+from pages.ui.run.figures import figure, pager, pins, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
 from pages.ui.widgets import ahead, stepper, style
@@ -95,14 +95,22 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
             else {}
         ),
         "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, redraw)),
+        "forks": Tab("Fork points", partial(forks.draw, view, trace)),
         "arithmetic": Tab("Arithmetic", partial(_arithmetic, view, trace)),
         "prompt": Tab("Prompt predictions", partial(_prompt, view, trace)),
         "time": Tab("Time", partial(_time, view, trace, redraw)),
+        "pins": Tab(
+            "Pinned tokens",
+            partial(pins.draw, view, trace, lambda custom: _select(view, custom, redraw)),
+        ),
         **{
             name: Tab(strategy.label, partial(_own, view, trace, part))
             for name, part in strategy.parts.items()
         },
     }
+    look = platform.key(state.LOOK)
+    if look not in st.session_state and platform.key(pins.KEY) in st.query_params:
+        st.session_state[look] = drawings["pins"].title
     panel.tabs(state.LOOK, drawings, linked=False, ready=_READY)
 
 
@@ -128,8 +136,15 @@ def _heatmap(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> None
                 paper=Paper(width),
             ),
             (view.number, view.first, view.selected, width),
-            on_click=lambda custom: _select(view, custom, redraw),
+            on_click=lambda custom: _press_cell(view, custom, redraw),
         )
+
+
+def _press_cell(view: DecodeView, custom: list[object], redraw: Callable[[], None]) -> None:
+    """Select a cell's step; a cell of the selected step opens the menu with its token."""
+    if view.step is not None and custom[:1] == [view.selected]:
+        another.choose(view, view.step, custom)
+    _select(view, custom, redraw)
 
 
 def _select(view: DecodeView, custom: list[object], redraw: Callable[[], None]) -> None:

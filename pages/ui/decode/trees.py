@@ -32,6 +32,11 @@ def first_run(tree: RunTree) -> Trace:
     raise TraceError("This tree has no run that the Decode page shows: open the run's own file.")
 
 
+def room_beside(trace: Trace, length: int) -> int:
+    """Return how many runs of so many tokens a tree can hold beside its first run."""
+    return SessionTree.of(trace, None, "run").room(length)
+
+
 @dataclass(eq=False)
 class SessionTree:
     """A tree of runs.
@@ -64,14 +69,18 @@ class SessionTree:
         )
         return next(places, None)
 
+    def room(self, length: int) -> int:
+        """Return how many more runs of so many tokens the tree can hold."""
+        tokens = sum(len(branch.trace.token_ids) for branch in self.tree.branches)
+        return max(0, min(MAX_RUNS - len(self.tree.branches), (MOST_TOKENS - tokens) // length))
+
     def require_room(self, runs: int, length: int) -> None:
         """Refuse more runs of so many tokens each where the tree can't hold them.
 
         Raises:
             TraceError: one sentence.
         """
-        tokens = sum(len(branch.trace.token_ids) for branch in self.tree.branches)
-        if len(self.tree.branches) + runs > MAX_RUNS or tokens + runs * length > MOST_TOKENS:
+        if runs > self.room(length):
             raise TraceError(
                 f"This tree has no room for {counted(runs, 'run')} more: it holds "
                 f"{counted(MAX_RUNS, 'run')} and {counted(MOST_TOKENS, 'token')} at most."
@@ -95,9 +104,17 @@ class SessionTree:
         return parent or 0
 
     def rename(self, trace: Trace, name: str) -> None:
-        """Give a run another name; an empty one is none."""
-        place, name = self.place(trace), " ".join(name.split())[:NAME_LIMIT]
-        if place is not None and name:
+        """Give a run another name.
+
+        Raises:
+            TraceError: it is empty or too long.
+        """
+        place, name = self.place(trace), " ".join(name.split())
+        if not 0 < len(name) <= NAME_LIMIT:
+            raise TraceError(
+                f"A run's name has 1 to {NAME_LIMIT} characters, got {len(name)}: it keeps its own."
+            )
+        if place is not None:
             self.tree = self.tree.renamed(place, name)
 
 

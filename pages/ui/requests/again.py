@@ -9,8 +9,11 @@ from typing import Any
 import streamlit as st
 
 from core.decoding.autoregressive.config import Sampling
+from core.decoding.counting import nth
 from core.decoding.methods import config_to_dict
 from core.decoding.record.trace import Trace
+from core.figures.base.labels import visible_token
+from core.figures.base.records import candidate_labels
 from core.models.places import DEFAULT_DRAFT
 from core.server.api.answer.parts import AnswerPart
 from core.server.api.endpoints import ENDPOINTS
@@ -22,6 +25,7 @@ from pages.ui.hosting import endpoint
 from pages.ui.requests.state import RequestsView
 from pages.ui.resources import models
 from pages.ui.run import shared
+from pages.ui.run.display import go_on
 from pages.ui.run.files import save
 from pages.ui.widgets.controls import control
 
@@ -79,6 +83,7 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
         if trace.token_steps:
             open_it = partial(registry.OPEN_INSIDE, trace, view.selected)
             _open_button(registry.INSIDE, open_it, "Open this step on the Inside page")
+            _another_token(view, trace)
         if record is not None and record.configs:
             st.menu_button(
                 "The same request with",
@@ -88,6 +93,27 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
                 on_click=_send_variant,
                 args=(view, record),
             )
+
+
+def _another_token(view: RequestsView, trace: Trace) -> None:
+    """Draw the menu that goes on from the selected step with another candidate, on Decode."""
+    step = view.step
+    popover = st.popover(
+        "Another token", icon=":material/alt_route:", key="request-fork", on_change="rerun"
+    )
+    if step is None or not popover.open:
+        return
+    labels = candidate_labels(step)
+    with popover:
+        st.text(f"In place of {visible_token(step.chosen.text, 24)} at step {nth(step.index)}")
+        key = f"request_token_{view.number}_{step.index}"
+        st.selectbox("Candidate", list(labels), format_func=labels.__getitem__, key=key)
+        go_on.button(
+            trace,
+            lambda: (*trace.token_ids[: step.index], st.session_state[key]),
+            key="request_go_on",
+            may_load=bool(labels) and view.may_load(str(control.value("model"))),
+        )
 
 
 def _open_button(page: registry.Page, open_it: Callable[[], None], label: str = "") -> None:

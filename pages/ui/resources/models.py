@@ -233,10 +233,39 @@ def load(
         LoadingStoppedError: `should_stop` said so.
         ModelError: the model can't be found or used, or isn't offered here.
     """
+    model = _offered(where, lambda: MODELS.get(where, should_stop, report))
+    _templates()[where] = bool(getattr(model, "has_chat_template", False))
+    _described()[where] = getattr(model, "described", "")
+    if free_choice() and where not in (*PACKAGED, *offered()):
+        recent.remember(where)
+    return model
+
+
+def load_as(
+    where: str,
+    dtype: str,
+    should_stop: Callable[[], bool] = lambda: False,
+    report: Report = unheard,
+) -> Any:
+    """Return the model in another number type, which isn't cached; raise as `load`."""
+
+    def make() -> Any:
+        from core import load_model
+
+        place = settings().models.get(where, where)
+        return load_model(place, dtype=dtype, should_stop=should_stop, on_progress=report)
+
+    model = _offered(where, make)
+    model.model_id = where
+    return model
+
+
+def _offered(where: str, make: Callable[[], Any]) -> Any:
+    """Return the result of `make`, whose error a visitor of a shared server doesn't see."""
     if refusal := unknown(where):
         raise ModelError(refusal)
     try:
-        model = MODELS.get(where, should_stop, report)
+        return make()
     except LoadingStoppedError:
         raise
     except ModelError as error:
@@ -245,11 +274,6 @@ def load(
         # The reason may contain details of this machine, which only its operator should see.
         print(f"{where}: {error}", file=sys.stderr)
         raise ModelError(NOT_LOADED.format(where=where)) from None
-    _templates()[where] = bool(getattr(model, "has_chat_template", False))
-    _described()[where] = getattr(model, "described", "")
-    if free_choice() and where not in (*PACKAGED, *offered()):
-        recent.remember(where)
-    return model
 
 
 def load_rewards(where: str, should_stop: Callable[[], bool]) -> Any:

@@ -145,6 +145,9 @@ def write_address(view: object, page: Page) -> None:
         address.write("run", None)  # No link runs anything on this page.
         return
     job = view.jobs.get("decode")
+    if job is None and view.failures.get("decode"):
+        address.write("run", None)
+        return
     if job is None and view.source in ("example", "none"):
         return  # A link's run waits for a press, or there is none.
     trace = view.trace if job is None else view.partial_trace(job)

@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -21,7 +21,7 @@ from core.server.worker.workers import IN_PROCESS
 from pages.ui.platform import session
 from pages.ui.platform.guard import UNEXPECTED
 from pages.ui.resources import models
-from pages.ui.run.request import Request
+from pages.ui.run.request import Fork, Request
 from pages.ui.widgets.controls.control import in_words
 
 POLL_SECONDS = 0.15
@@ -180,7 +180,7 @@ def in_background(work: Callable[Concatenate[Job, P], Any]) -> Callable[P, Job]:
 @in_background
 def decode(job: Job, request: Request) -> Trace:
     """Decode the request; the result is a proved `Trace`, or None when stopped before a step."""
-    from core.decoding.check import branch_checked, collect_checked
+    from core.decoding.check import branch_checked, collect_checked, read_checked
 
     fork = request.fork
     if fork:
@@ -206,6 +206,8 @@ def decode(job: Job, request: Request) -> Trace:
             config=request.config_for(model),
             on_step=on_step,
         )
+    if request.reads:
+        return job.compute("Reading the text", read_checked, model, request.prompt, on_step=on_step)
     return job.compute(
         "Reading the prompt",
         collect_checked,
@@ -237,6 +239,38 @@ def grow(job: Job, requests: Sequence[Request]) -> Any:
         on_tokens=on_tokens,
     )  # fmt: skip
     return tuple(zip(traces, requests, strict=True))
+
+
+@in_background
+def grow_above(
+    job: Job,
+    request: Request,
+    least: float,
+    depth: int,
+    most: int,
+    known: Sequence[Sequence[int]],
+) -> Any:
+    """Make the runs of a growth by a threshold; the result is `((Trace, Request), ...)`."""
+    from core.decoding.check import grow_above_checked
+
+    fork = request.fork
+    assert fork is not None
+    job.counts = 0, most
+    model = load_for(job, fork.trace)
+
+    def on_runs(count: int) -> None:
+        job.counts = count, most
+
+    grown = job.compute(
+        "Growing", grow_above_checked, model, fork.trace, fork.at_step, least,
+        depth=depth, most=most, known=known, on_runs=on_runs,
+    )  # fmt: skip
+    runs: list[tuple[Trace, Request]] = []
+    for run in grown:
+        source = fork.trace if run.parent is None else runs[run.parent][0]
+        own = Fork(source, run.at_step, (run.token_id,))
+        runs.append((run.trace, replace(request, fork=own)))
+    return tuple(runs)
 
 
 @in_background

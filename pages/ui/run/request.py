@@ -45,6 +45,7 @@ class Request:
         draft: the draft model of speculative decoding.
         given: ids of the first generated tokens, as a link has them.
         fork: the step of another run from which this run goes on.
+        reads: the prompt is a text that the model reads; it writes nothing.
     """
 
     model: str
@@ -56,6 +57,7 @@ class Request:
     draft: str = ""
     given: tuple[int, ...] = ()
     fork: Fork | None = field(default=None, compare=False)
+    reads: bool = False
 
     @property
     def models(self) -> tuple[str, ...]:

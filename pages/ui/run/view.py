@@ -12,6 +12,7 @@ from core.decoding.record.steps import NO_RECORD, Step, TokenStep
 from core.decoding.record.trace import Timings, Trace
 from core.decoding.speculative.types import DraftRecord, DraftRound
 from core.figures.base.grid import columns_for
+from core.figures.base.records import texts_in
 from pages.ui import platform
 from pages.ui.resources import examples, models
 from pages.ui.run import jobs
@@ -82,6 +83,7 @@ class View(PageView):
         restored: the link that opened the page was handled.
         runs: this session's runs on the page with their requests, the newest last.
         example_before: the example that was shown before the first run.
+        pinned: the pinned tokens as they are written, once the page has drawn them.
     """
 
     # The file of the stored example.
@@ -101,6 +103,7 @@ class View(PageView):
     restored: bool = False
     runs: list[tuple[Trace, Request | None]] = field(default_factory=list)
     example_before: Trace | None = None
+    pinned: tuple[str, ...] = ()
 
     @classmethod
     def initial(cls) -> Self:
@@ -184,6 +187,10 @@ class View(PageView):
         if self.trace is None or self.source != "file":
             return self.trace is not None
         return self.trace.model_id == chosen or models.is_embedded(self.trace.model_id)
+
+    def text_of(self, token_id: int) -> str:
+        """Return the text of a token that the shown run names; else empty."""
+        return texts_in(self.trace)(token_id) if self.trace else ""
 
     def partial_trace(self, job: Job) -> Trace | None:
         """Return the trace so far of an unfinished run; None without a request."""

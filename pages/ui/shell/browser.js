@@ -24,6 +24,7 @@ function prepare(script) {
   oneEntryAPage();
   announce(tab);
   addEventListener("click", clickLabel);
+  addEventListener("click", makeRoom, true);
   addEventListener("keydown", runFromTab, true);
   takeWholeText(tab);
   addEventListener("input", (event) => shorten(tab, event), true);
@@ -112,6 +113,22 @@ function announce(tab) {
   new MutationObserver(later).observe(document.getElementById("root") || document.body, {
     childList: true, characterData: true, subtree: true,
   });
+}
+
+// A menu below a button that stands low in the window would be a strip: the page scrolls on by what
+// the menu lacks, and the menu follows its button. Its content comes with an answer of the server.
+const MENU_SHARE = 0.7, MENU_LOOKS = 15, MENU_LOOK_MS = 100;
+function makeRoom({ target }) {
+  if (!target.closest?.("[data-testid=stPopoverButton]")) return;
+  let looks = 0;
+  const look = setInterval(() => {
+    if (++looks === MENU_LOOKS) clearInterval(look);
+    const menu = document.querySelector("[data-testid=stPopoverBody]");
+    const page = document.querySelector("[data-testid=stMain]");
+    if (!menu || !page || menu.getBoundingClientRect().bottom < innerHeight - 24) return;
+    const missing = Math.min(menu.scrollHeight, innerHeight * MENU_SHARE) - menu.clientHeight;
+    if (missing > 24) page.scrollBy({ top: missing });
+  }, MENU_LOOK_MS);
 }
 
 // The menu can change the theme without asking the server; what the server drew must follow.

@@ -22,6 +22,10 @@ TERMS = {
     "surprisal": "How unexpected the token that came is: −ln of its probability; 0 is certain.",
     "nats": "The unit of surprisal and entropy with natural logarithms: 1 nat is a probability of "
     "1 in 2.72, and 1.44 bits.",
+    "KL divergence": "How far one distribution is from another one, in nats: what coding by the "
+    "second costs more where the first is true. It differs by direction, and 0 is equal.",
+    "total variation": "Half the sum of all differences of two distributions' probabilities: the "
+    "share of draws that must differ, from 0 to 1.",
     "inverse CDF": "A draw: tokens are laid end to end by falling probability, and the token is "
     "taken on which a number between 0 and 1 falls.",
     "Gumbel": "A draw: every token's ln p gets random Gumbel noise, and the highest sum wins. "

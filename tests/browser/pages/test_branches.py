@@ -100,3 +100,41 @@ def test_a_pressed_bar_chooses_its_candidate(page: Page, server: str) -> None:
     points.nth(4 if points.count() > 4 else 0).click(force=True)
     expect(page.get_by_role("button", name="Go on from here")).to_be_visible()
     assert page.troubles == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("width", "height", "low"), [(400, 800, 100), (1280, 720, 120)])
+def test_the_menu_of_a_button_low_in_the_window_has_its_height(
+    page: Page, server: str, width: int, height: int, low: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    decode = DecodePage(page, server).open()
+    expect(decode.drawn("uncertainty")).to_be_attached()
+    button = page.get_by_role("button", name="Another token")
+    button.evaluate(
+        """(button, top) => document.querySelector("[data-testid=stMain]")
+        .scrollBy(0, button.getBoundingClientRect().top - top)""",
+        height - low,
+    )
+    button.click()
+    menu = page.get_by_test_id("stPopoverBody")
+    expect(menu.get_by_role("button", name="Go on from here")).to_be_in_viewport()
+    box = menu.bounding_box()
+    assert box is not None and box["height"] > 300 and box["y"] + box["height"] <= height
+    assert decode.page.troubles == []  # type: ignore[attr-defined]
+
+
+def test_the_status_and_the_note_of_a_step_are_one_line_at_1280_px(page: Page, server: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    decode = DecodePage(page, server).open(tokens=16)
+    decode.run()
+    for words in (re.compile("^Your run · 16 tokens"), "Knobs reshape this step."):
+        text = page.get_by_test_id("stMainBlockContainer").get_by_text(words)
+        expect(text).to_be_visible()
+        lines = text.evaluate(
+            """(node) => {
+              const range = document.createRange()
+              range.selectNodeContents(node)
+              return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size
+            }"""
+        )
+        assert lines == 1, words

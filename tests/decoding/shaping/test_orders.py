@@ -9,6 +9,7 @@ import torch
 from transformers.generation import logits_process as hf
 
 from core.decoding.lab.step import distributions, skipped_processors
+from core.decoding.shaping.config import SETTINGS as SPECS
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, MLX_LM, ORDERS, TRANSFORMERS, VLLM, Order
 from core.decoding.shaping.step import StepShaper
@@ -99,6 +100,16 @@ def test_an_act_that_a_library_lacks_is_left_out_and_named() -> None:
     assert skipped_processors(shaping, TRANSFORMERS) == ()
     names = [stage.name for stage in distributions(probabilities(0.5, 0.3, 0.2), shaping, VLLM)]
     assert names == ["raw", "top_k"]
+
+
+def test_what_runs_have_beyond_transformers_acts_in_its_order_and_is_named_there() -> None:
+    scene, shaping = probabilities(0.5, 0.3, 0.2), Shaping(xtc_probability=1, top_n_sigma=0.5)
+    beyond = [name for name, spec in SPECS.items() if spec.generate is None]
+    assert not any(map(TRANSFORMERS.lacks, beyond))
+    for name in ("xtc_probability", "top_n_sigma"):
+        assert name in beyond and SPECS[name].label in TRANSFORMERS.note
+        assert name in [stage.name for stage in distributions(scene, shaping, TRANSFORMERS)]
+    assert VLLM.lacks("xtc_threshold") and not LLAMA_CPP.lacks("xtc_threshold")
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=lambda order: order.key)

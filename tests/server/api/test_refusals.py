@@ -69,6 +69,7 @@ CHAT_REFUSED: list[tuple[str, Any]] = [
     ("decoding", {"method": "magic"}),
     ("decoding", {"method": "beam", "num_beams": 10**6}),
     ("decoding", {"nonsense": 1}),
+    ("decoding", {"method": "sampling", "shaping": {"xtc_threshold": 0.2}}),
     ("decoding", []),
     ("messages", "Hi"),
     ("messages", []),

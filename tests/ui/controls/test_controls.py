@@ -9,12 +9,16 @@ from dataclasses import replace
 import pytest
 
 from core.decoding.autoregressive.config import Greedy
+from core.decoding.errors import ConfigError, DecodingError
+from core.decoding.requirements import require_given
 from core.decoding.shaping.config import Shaping
+from core.models.scripted import ScriptedModel
 from pages.ui.beam import controls as beam_controls
 from pages.ui.decode import controls
 from pages.ui.run.files import save as share
-from pages.ui.widgets.controls.control import LONGEST_TEXT, Control, Text, defaults
+from pages.ui.widgets.controls.control import LONGEST_TEXT, Control, Text, defaults, in_words
 from pages.ui.widgets.controls.knob import LAB_KNOBS
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS
 from tests.figures.traces import make_trace
 from tests.ui.conftest import ROOT, Open
 from tests.ui.knobs import shown_knobs
@@ -95,3 +99,25 @@ def test_a_run_s_file_sets_the_lab_s_knobs_too(open_app: Open) -> None:
 def test_a_beam_sample_s_temperature_is_the_nearest_that_there_is() -> None:
     values = {**defaults(), "beam_sample": True, "beam_temperature": 0.0006}
     assert beam_controls.config(values.__getitem__).shaping.temperature == 0.001
+
+
+def test_an_error_names_each_control_by_its_label() -> None:
+    model = ScriptedModel({(): [1 / 8] * 8})
+    with pytest.raises(ConfigError) as raised:
+        require_given(model, [1, 2, 3], Greedy(max_new_tokens=2))
+    assert "max_new_tokens" in str(raised.value)
+    assert in_words(raised.value) == (
+        "3 tokens are given and “New tokens” is 2; raise it, or give fewer."
+    )
+    own = DecodingError("The text 'max_new_tokens' needs max_new_tokens, top_x and no_repeat_y.")
+    assert in_words(own) == ("The text 'max_new_tokens' needs “New tokens”, top_x and no_repeat_y.")
+
+
+def test_a_further_number_of_a_setting_acts_while_that_is_on() -> None:
+    (row,) = (row for row in KNOB_ROWS if row.key == "xtc_threshold")
+    held = {**defaults(), "xtc_threshold": 0.3}
+    for probability, threshold in ((0.0, Shaping().xtc_threshold), (0.5, 0.3)):
+        read = {**held, "xtc_probability": probability}.__getitem__
+        assert row.acts(read) is (probability > 0)
+        assert controls.config(read).shaping.xtc_threshold == threshold
+    assert row.knob.part_of == "xtc_probability"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.decoding.errors import ConfigError
+from core.decoding.loop.text import single_token
 from core.decoding.shaping.bias import bias_lines
 from core.decoding.shaping.config import Shaping
 from core.models.scripted import ScriptedModel
@@ -55,9 +56,9 @@ def test_a_text_is_the_token_that_adds_just_it() -> None:
     for kind in (ScriptedModel, _Spaced):
         model = kind({(): [0.2] * 5}, tokens=tokens)
         for text, token in ((" ", 1), ("cat", 2), (" cat", 3), ("s", 4)):
-            assert lines.token_of(model, text, "logit_bias") == token
+            assert single_token(model, text, "logit bias") == token
         with pytest.raises(ConfigError, match="give each token a line, or name it as #id"):
-            lines.token_of(model, " cats", "logit_bias")
+            single_token(model, " cats", "logit bias")
 
 
 @pytest.mark.usefixtures("scripted")

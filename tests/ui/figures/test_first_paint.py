@@ -12,6 +12,7 @@ PAGES = [
     ("reasoning.py", "stops", 5),
     # Its tree, in a closed tab, takes networkx.
     ("sampling.py", "stages", 4),
+    ("read.py", "favourites", 2),
     ("beam.py", "beam-tree", 2),
 ]
 SCRIPT = """

@@ -10,11 +10,14 @@ from typing import cast
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.decoding.record.forks import candidates_above, uncertain_steps
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
+from core.figures.base.records import forced_words
 from core.models.scripted import ScriptedModel
 from core.traces.tree_file import tree_json
 from pages.ui.decode import another, branches, trees
+from pages.ui.decode import save as decode_save
 from pages.ui.decode.branches import shown_tree
 from pages.ui.decode.controls import MAX_GIVEN
 from pages.ui.decode.state import DecodeView
@@ -109,6 +112,15 @@ def test_a_text_and_another_seed_are_taken(open_app: Open) -> None:
     assert all(check.passed for check in after.checks)
 
 
+def test_a_text_that_comes_with_the_press_is_taken(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(3)
+    move(app.run(), "fork", True).run()
+    app.text_input(key=f"fork_text_{view_of(app).number}_3").set_value(" home")
+    app = settle(app.button(key="go_on").click().run())
+    assert shown(app).token_steps[3].text == " home"
+
+
 def tree_of(app: AppTest) -> SessionTree:
     tree = shown_tree(view_of(app))
     assert tree is not None
@@ -157,6 +169,47 @@ def test_a_run_of_a_tree_is_renamed_and_removed(open_app: Open) -> None:
     app.button(key="branch_remove").click().run()
     assert shown_tree(view_of(app)) is None and view_of(app).source == "run"
     assert "branches" not in charts(app) and not app.exception
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 41])
+def test_a_name_that_a_run_can_not_have_is_refused_in_a_sentence(open_app: Open, name: str) -> None:
+    app = grown(open_app)
+    key = f"branch_name_{view_of(app).number}"
+    app.text_input(key=key).set_value(name).run()
+    assert tree_of(app).tree.branches[2].name == app.text_input(key=key).value == "home."
+    assert f"1 to 40 characters, got {len(name.strip())}" in texts(app)
+    app.text_input(key=key).set_value("other").run()
+    assert "characters, got" not in texts(app)
+
+
+def test_a_typed_text_stays_while_the_menu_is_closed(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(3)
+    move(app.run(), "fork", True).run()
+    key = f"fork_text_{view_of(app).number}_3"
+    app.text_input(key=key).set_value(" home").run()
+    for is_open in (False, True):
+        move(app, "fork", is_open).run()
+    assert app.text_input(key=key).value == " home"
+
+
+def test_a_pick_outside_the_candidates_is_told_by_its_text(open_app: Open) -> None:
+    app = go_on(first_run(open_app), 4)
+    tree, view, pick = tree_of(app), view_of(app), shown(app).token_steps[4].instead_of
+    assert pick is not None
+    text = next(c.text for c in shown(app).token_steps[4].candidates if c.token_id == pick)
+    trace = shown(app)
+    steps = tuple(
+        replace(step, candidates=tuple(c for c in step.candidates if c.token_id != pick))
+        for step in trace.token_steps
+    )
+    first, second = tree.tree.branches
+    view.trace = replace(trace, steps=steps)
+    tree.tree = replace(tree.tree, branches=(first, replace(second, trace=view.trace)))
+    assert forced_words(steps[4], text_of=view.text_of).endswith(f"the pick was {text}")
+    view.trees.clear()
+    words = forced_words(steps[4], text_of=view.text_of)
+    assert words.endswith(f"a token that the file does not name (id {pick})")
 
 
 def test_the_list_and_the_figure_show_a_run(open_app: Open) -> None:
@@ -252,6 +305,73 @@ def test_the_likeliest_tokens_grow_into_branches_that_the_run_s_own_is_not_among
     link = link_to(view_of(app), before)
     app = pick(app, 1)
     assert link is not None and app.query_params["given"]
+
+
+def test_candidates_of_a_probability_grow_at_several_steps(open_app: Open) -> None:
+    app = first_run(open_app)
+    before = shown(app)
+    view_of(app).select(5)
+    move(app.run(), "fork", True).run()
+    app.number_input(key="fork_above").set_value(20.0).run()
+    count = len(candidates_above(before.token_steps[5], 0.2))
+    assert count and f"At most {count} run" in texts(app)
+    app.number_input(key="fork_depth").set_value(2).run()
+    assert "At most 31 runs of 12 tokens each." in texts(app)
+    app = settle(app.button(key="grow_above").click().run())
+    made = tree_of(app).tree.branches[1:]
+    assert {branch.at_step for branch in made} == {5, 6} and any(b.parent for b in made)
+    for branch in made:
+        step = branch.trace.token_steps[branch.at_step]
+        assert step.chosen.raw_prob >= 0.2 and step.token_id != before.token_ids[branch.at_step]
+        assert all(outcome.passed for outcome in branch.trace.checks)
+    assert shown(app).token_ids == before.token_ids and not view_of(app).failure
+
+
+def test_a_growth_that_nothing_reaches_or_that_has_no_room_says_so(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = first_run(open_app)
+    for most, words in ((5_000, "No other candidate of step 3"), (20, "no room for 1 run more")):
+        monkeypatch.setattr(trees, "MOST_TOKENS", most)
+        view_of(app).select(2)
+        move(app.run(), "fork", True).run()
+        app.number_input(key="fork_above").set_value(50.0).run()
+        app = settle(app.button(key="grow_above").click().run())
+        assert words in texts(app) and shown_tree(view_of(app)) is None
+
+
+def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:
+    app = first_run(open_app)
+    before = shown(app)
+    app.session_state["look"] = "Fork points"
+    app.run().number_input(key="forks").set_value(3).run()
+    assert "The 3 steps with the most entropy of 12" in texts(app) and "forks" not in charts(app)
+    app = settle(app.button(key="find_forks").click().run())
+    points = view_of(app).fork_points_of(before)
+    assert [point.at_step for point in points] == uncertain_steps(before, 3)
+    assert "forks" in charts(app)
+    saved = {part.name for part in decode_save.parts(view_of(app), before) if part.draw}
+    assert "forks" in saved
+    app = settle(trigger(app, "fork-list", "picked", "1"))
+    assert shown(app).token_ids == points[1].trace.token_ids and view_of(app).source == "run"
+    assert places(app) == [(None, 0), (0, points[1].at_step)]
+    assert view_of(app).selected == points[1].at_step
+    assert app.query_params["given"] and view_of(app).fork_points_of(shown(app)) == ()
+    app = pick(app, 0)
+    app.session_state["look"] = "Fork points"
+    mark = {"mark": [points[0].at_step, 0]}
+    app = settle(trigger(app.run(), "chart-forks", "clicked", mark))
+    assert len(places(app)) == 3 and shown(app).token_ids == points[0].trace.token_ids
+
+
+def test_a_cell_of_the_selected_step_opens_the_menu_with_its_token(open_app: Open) -> None:
+    app = first_run(open_app)
+    view_of(app).select(5)
+    other = shown(app).token_steps[3].candidates[-1].token_id
+    app = trigger(app.run(), "chart-heatmap", "clicked", {"mark": [3, other]})
+    assert view_of(app).selected == 3 and not app.session_state["fork"]
+    app = trigger(app, "chart-heatmap", "clicked", {"mark": [3, other]})
+    assert app.selectbox(key=f"fork_token_{view_of(app).number}_3").value == other
 
 
 def test_a_token_inside_a_character_goes_on(

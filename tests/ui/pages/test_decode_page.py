@@ -287,3 +287,22 @@ def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
     assert charts(app.run()) == ["candidates"] and cut_off_once.call_count == 2
     asking = [element.proto.component_name for element in app.get("bidi_component")]
     assert any(name.endswith(".later") for name in asking), "nobody asks for the others"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"prompt": "a zebra"},
+        {"prompt": " "},
+        {"prompt": "the cat", "given": "5.5", "tokens": "1"},
+    ],
+    ids=["a run that fails", "no prompt", "settings that fail"],
+)
+def test_the_address_above_an_error_makes_no_run(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, link: dict[str, str]
+) -> None:
+    serve(monkeypatch, ScriptedModel({(): [1 / 8] * 8}, model_id="embedded:target"))
+    app = settle(open_app(**link, run="1"))
+    view = app.session_state["view"]
+    assert view.failure and view.source == "example"
+    assert "run" not in app.query_params

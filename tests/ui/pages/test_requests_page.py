@@ -277,3 +277,23 @@ def test_a_conversation_of_one_message_can_be_asked_again_elsewhere(
 ) -> None:
     values = again.conversation(Record(id="a", endpoint=kind, model="embedded:target", body=body))
     assert values == ({} if said is None else {"chat": True, "system": said})
+
+
+def test_a_request_s_run_goes_on_with_another_token_on_decode(service: Service) -> None:
+    record = ask(service)
+    app = open_requests()
+    view = view_of(app)
+    view.select(0)
+    app.session_state["request-fork"] = True
+    app.run()
+    step = record.traces[0].token_steps[0]
+    other = next(c for c in step.candidates if c.token_id != step.token_id)
+    assert app.selectbox(key=f"request_token_{view.number}_0").value == other.token_id
+    app.button(key="request_go_on").click().run()
+    decode = app.session_state["view"]
+    if job := decode.jobs.get("decode"):
+        assert job.done.wait(20) and not job.error, job.error
+    made = job.result if job else decode.trace
+    assert made.prompt_ids == record.traces[0].prompt_ids
+    assert made.token_ids[0] == other.token_id and made.token_steps[0].forced_as == "given"
+    assert made.config.seed == record.traces[0].config.seed

@@ -15,7 +15,7 @@ from core.decoding.protocol import offers
 from core.decoding.reasoning.config import LEVELS
 from core.decoding.reasoning.types import ThinkMarks
 from core.decoding.shaping.bias import MAX_BIAS
-from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.config import SETTINGS, number_without_effect
 from core.decoding.validation import MAX_SEED, Interval, brief
 from core.server.api.endpoints import ENDPOINTS, Endpoint
 from core.server.api.errors import ApiError, as_api_error, unsupported
@@ -97,6 +97,7 @@ class RequestSettings:
             for name, value in self.values.items():
                 target = shaping if len(_MEANS[name]) > 1 else data
                 target[_MEANS[name][-1]] = value
+            _require_switched_on(shaping)
         try:
             self._complete(data, model, room)
             config = config_from_dict(data)
@@ -165,6 +166,21 @@ class RequestSettings:
                     param=name,
                     code="unsupported_parameter",
                 )
+
+
+def _require_switched_on(shaping: Mapping[str, Any]) -> None:
+    """Raise ApiError for a further number of a setting that is off, unless it is the default."""
+    changed = {name: value for name, value in shaping.items() if not _is_default(name, value)}
+    if name := number_without_effect(changed):
+        raise ApiError(
+            f"decoding.shaping.{name} does nothing without {SETTINGS[name].part_of}; give both.",
+            param="decoding",
+            code="unsupported_parameter",
+        )
+
+
+def _is_default(name: str, value: object) -> bool:
+    return name in SETTINGS and value == SETTINGS[name].off
 
 
 def read_settings(fields: Fields, endpoint: Endpoint, effort: str | None = None) -> RequestSettings:

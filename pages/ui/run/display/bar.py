@@ -169,9 +169,11 @@ def start(view: View, make_request: MakeRequest, read: Read = value) -> None:
         request = make_request(read)
     except DecodingError as error:
         view.failure = in_words(error)
+        address.write("run", None)
         return
     if not request.prompt.strip():
         view.failure = EMPTY_PROMPT
+        address.write("run", None)
         return
     view.begin("decode", jobs.decode(request))
     view.request = request
@@ -201,6 +203,7 @@ def begin_restoring(view: View, make_request: MakeRequest) -> None:
         request = make_request(link.opened_with)
     except DecodingError as error:
         view.failure = in_words(error)
+        address.write("run", None)
         return
     if not all(map(models.is_embedded, request.models)):
         view.failure = next(filter(None, map(models.unknown, request.models)), LINK_NEEDS_RUN)

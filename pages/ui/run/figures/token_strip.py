@@ -14,7 +14,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
-from core.figures.base.records import forced_words
+from core.figures.base.records import forced_words, texts_in
 from core.figures.base.theme import Theme
 from pages.ui import platform
 from pages.ui.run.view import View
@@ -48,6 +48,7 @@ def draw(
     by: str,
     live: bool,
     marked: Sequence[int] = (),
+    forced: bool = True,
     then: Callable[[], None] = lambda: None,
     rested: Callable[[], None] | None = None,
 ) -> None:
@@ -56,6 +57,7 @@ def draw(
     Args:
         live: the run goes on, so nothing can be selected yet.
         marked: steps that the key U goes to.
+        forced: mark the tokens that were given.
         then: called at the end of a choice's callback.
         rested: called once when no further choice follows.
     """
@@ -64,7 +66,7 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        tokens_of(trace, theme, by),
+        tokens_of(trace, theme, by, view.text_of, forced=forced),
         selected=view.selected,
         live=live,
         on_selected=partial(_on_selected, view, then),
@@ -133,15 +135,31 @@ def ending(text: str, most: int = MAX_PROMPT_SHOWN) -> str:
     return text if len(text) <= most else f"… {text[-most:]}"
 
 
-def tokens_of(trace: Trace, theme: Theme, by: str) -> list[list[Any]]:
-    """Return the tokens of a run for `draw_tokens`."""
+def tokens_of(
+    trace: Trace,
+    theme: Theme,
+    by: str,
+    text_of: Callable[[int], str] | None = None,
+    *,
+    forced: bool = True,
+) -> list[list[Any]]:
+    """Return the tokens of a run for `draw_tokens`.
+
+    Args:
+        text_of: the text of a token that a given one replaced; by default as the run names it.
+        forced: whether tokens that were given are marked.
+    """
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [
             shown_text(step.text, step.chosen.text),
             color,
-            _label(step),
-            " ".join(filter(None, [kind_of(step.text), "forced" if forced_words(step) else ""])),
+            _label(step, text_of or texts_in(trace)),
+            " ".join(
+                filter(
+                    None, [kind_of(step.text), "forced" if forced and forced_words(step) else ""]
+                )
+            ),
             None,
             ink,
         ]
@@ -169,9 +187,9 @@ def kind_of(added: str) -> str:
     return "line" if "\n" in added else ""
 
 
-def _label(step: TokenStep) -> str:
+def _label(step: TokenStep, text_of: Callable[[int], str]) -> str:
     token = step.chosen
-    if words := forced_words(step):
+    if words := forced_words(step, text_of=text_of):
         return f"Step {nth(step.index)}: {visible_token(token.text)}, {words}"
     return (
         f"Step {nth(step.index)}: {visible_token(token.text)}, "

@@ -266,13 +266,21 @@ def defaults(within: str = "") -> dict[str, Any]:
 
 
 def in_words(error: DecodingError) -> str:
-    """An error as the page says it: a setting by its control's label, not by its class."""
-    if not isinstance(error, ConfigError):
-        return str(error)
-    name = error.setting
-    fields = (name, f"shaping.{name}")
-    row = next((row for row in _rows.values() if row.field in fields), None)
-    return error.under(row.name if row else name.replace("_", " ").capitalize())
+    """Return an error as the page says it: each setting by its control's label, not by its field.
+
+    Quoted parts, which may be a user's own text, stay.
+    """
+    names = {row.field.removeprefix("shaping."): row.name for row in reversed(_rows.values())}
+    text = str(error)
+    if isinstance(error, ConfigError):
+        name = error.setting
+        text = error.under(names.get(name) or name.replace("_", " ").capitalize())
+
+    def labelled(found: re.Match[str]) -> str:
+        label = names.get(found[0])
+        return f"“{label}”" if label else found[0]
+
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\b[a-z]+(?:_[a-z]+)+\b", labelled, text)
 
 
 def load(values: Mapping[str, Any]) -> None:

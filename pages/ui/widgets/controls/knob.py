@@ -18,6 +18,7 @@ class Knob:
         key: what the address holds.
         field: of `Shaping`, if it sets one.
         sampling_only: it does nothing in greedy decoding.
+        part_of: key of the knob that must be moved from its default for this one to show.
     """
 
     key: str
@@ -31,6 +32,7 @@ class Knob:
     sampling_only: bool = True
     digits: int = 2
     field: str = ""
+    part_of: str = ""
 
     @property
     def whole(self) -> bool:
@@ -74,6 +76,7 @@ def _knob_of(spec: SettingSpec) -> Knob:
         sampling_only=not spec.penalises,
         digits=slider.digits,
         field=spec.field,
+        part_of=SETTINGS[spec.part_of].key if spec.part_of else "",
     )
 
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from core.decoding.shaping.config import SETTINGS
 from pages.ui.widgets import ahead
 from pages.ui.widgets.controls import rail
-from pages.ui.widgets.controls.control import Control, declare, value
-from pages.ui.widgets.controls.knob import LAB_KNOBS, nearest_temperature
+from pages.ui.widgets.controls.control import Control, Read, always, declare, value
+from pages.ui.widgets.controls.knob import LAB_KNOBS, Knob, nearest_temperature
 from pages.ui.widgets.controls.slider import Slider, slider
+
+
+def _acts(knob: Knob) -> Callable[[Read], bool]:
+    """Return whether a run uses a knob: a further number of a setting only where that is on."""
+    first = SETTINGS[knob.field].part_of
+    if not first:
+        return always
+    return lambda read: bool(read(SETTINGS[first].key) != SETTINGS[first].off)
+
 
 KNOB_ROWS = tuple(
     slider(
         knob,
         field=f"shaping.{knob.field}",
+        acts=_acts(knob),
         **({"to_field": nearest_temperature} if knob.field == "temperature" else {}),
     )
     for knob in LAB_KNOBS
@@ -39,4 +50,12 @@ def draw_rail(
         idle: keys of knobs that no run uses, beside those whose row says so.
         then: ends the callback of a change.
     """
-    rail.draw(key, [(row.knob, row.key not in idle and row.acts(value)) for row in rows], then=then)
+    # A knob that shows with another one is there while that is moved, before the page knows.
+    rail.draw(
+        key,
+        [
+            (row.knob, row.key not in idle and (bool(row.knob.part_of) or row.acts(value)))
+            for row in rows
+        ],
+        then=then,
+    )

@@ -87,6 +87,7 @@ function move(rail, knob, value) {
   const same = value === knob.value;
   write(knob, value);
   if (same) return;
+  if (rail.parts.has(knob.key)) list(rail);
   knob.note.textContent = "";
   rail.pending[knob.key] = value;
   show(rail);
@@ -171,14 +172,26 @@ function update(rail, data) {
   write(knob, data.value);
 }
 
-// The list of the knobs, for where one is shown at a time.
-function list(rail, knobs) {
+// A further number of a setting shows while that is on.
+function isOn(rail, { data }) {
+  const first = rail.knobs.get(data.partOf);
+  return !first || first.value !== first.data.start;
+}
+
+function keep(rail, knobs) {
   const keys = knobs.map((data) => data.key);
+  rail.parts = new Set(knobs.map((data) => data.partOf));
   for (const [key, knob] of rail.knobs) {
     if (keys.includes(key)) continue;
     knob.box.remove();
     rail.knobs.delete(key);
   }
+}
+
+// The list of the knobs, for where one is shown at a time.
+function list(rail) {
+  for (const knob of rail.knobs.values()) knob.box.hidden = !isOn(rail, knob);
+  const keys = [...rail.knobs.keys()].filter((key) => !rail.knobs.get(key).box.hidden);
   rail.pick.replaceChildren(...keys.map((key) => {
     const knob = rail.knobs.get(key);
     const option = make("option");
@@ -187,8 +200,8 @@ function list(rail, knobs) {
     knob.option = option;
     return option;
   }));
-  const first = knobs.find((data) => data.enabled) || knobs[0];
-  bring(rail, rail.knobs.has(rail.shown) ? rail.shown : first.key);
+  const first = keys.find((key) => rail.knobs.get(key).data.enabled) || keys[0];
+  bring(rail, keys.includes(rail.shown) ? rail.shown : first);
 }
 
 function bring(rail, key) {
@@ -210,5 +223,6 @@ export default function ({ data, parentElement, setStateValue }) {
   }
   root.classList.toggle("single", data.knobs.length === 1);
   data.knobs.forEach((knob) => update(rail, knob));
-  list(rail, data.knobs);
+  keep(rail, data.knobs);
+  list(rail);
 }

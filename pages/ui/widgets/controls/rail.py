@@ -78,6 +78,7 @@ def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
         "start": knob.default,
         "value": held(knob),
         "enabled": enabled,
+        "partOf": knob.part_of and platform.key(knob.part_of),
     }
 
 

@@ -1,0 +1,202 @@
+"""`python -m core read`: print the surprisal of each token of a text, and its perplexity."""
+
+from __future__ import annotations
+
+import json
+import math
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from core.cli.commands import decode
+from core.cli.loading import load
+from core.cli.output import require_writable, say, say_written, writing, written
+from core.decoding.counting import nth
+from core.decoding.errors import ConfigError, PromptError
+from core.decoding.files import shown, write_file
+from core.decoding.reading.types import (
+    ModelDivergence,
+    PinnedToken,
+    ReadingTotals,
+    TextToken,
+    TokenDivergence,
+    text_tokens,
+    totals_of,
+)
+from core.decoding.record.trace import Trace
+from core.traces.bounded_file import file_bytes, text_of
+
+
+def add(parser: ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("file", help="a text file; - reads stdin")
+    decode.add_model(parser)
+    parser.add_argument(
+        "--pin",
+        action="append",
+        metavar="TOKEN",
+        default=[],
+        help="also print the probability of this token, a text or #ID, at every place; up to five",
+    )
+    parser.add_argument(
+        "--against", metavar="MODEL", help="also compare with this model of the same tokenizer"
+    )
+    parser.add_argument("--against-dtype", metavar="DTYPE", help="its number type, as --dtype")
+    parser.add_argument("--json", metavar="FILE", help="write all numbers here; - is stdout")
+    parser.add_argument("--trace", metavar="FILE", help="write the trace file here; - is stdout")
+
+
+def run(args: Namespace) -> int:
+    """Print a line for each token, then the totals."""
+    for option in ("json", "trace"):
+        if (path := getattr(args, option)) is not None:
+            require_writable(path, f"--{option}")
+    if args.json == args.trace == "-":
+        raise ConfigError("Only one of --json and --trace can be standard output.")
+    if args.against_dtype is not None and args.against is None:
+        # The same weights in another number type.
+        args.against = args.model
+    text = _text_of(args)
+    from core import check
+    from core.decoding.reading.measure import diverging, pinned, pins_in
+    from core.decoding.reading.read import read_text
+
+    model = load(args.model, args.dtype, args.device)
+    pins = pins_in(model, args.pin)
+    trace = read_text(model, text)
+    followed = pinned(model, trace, pins)
+    divergence = None
+    if args.against is not None:
+        other = load(args.against, args.against_dtype, args.device)
+        divergence = diverging(model, other, [*trace.prompt_ids, *trace.token_ids])
+    tokens = text_tokens(trace)
+    with written(args.json or "") as numbers, written(args.trace or "") as file:
+        _print(trace, tokens, followed, divergence)
+        if args.json is not None:
+            content = json.dumps(_plain(trace, tokens, followed, divergence), ensure_ascii=False)
+            with writing(numbers):
+                write_file(numbers, content)
+        if args.trace is not None:
+            with writing(file):
+                trace.with_checks(tuple(check(trace))).save(file)
+    for path in filter(None, (args.json, args.trace)):
+        say_written(path)
+    return 0
+
+
+def _text_of(args: Namespace) -> str:
+    """Return the text of the file, without its last line break, as from stdin."""
+    if args.file == "-":
+        args.prompt, args.system, args.chat = "-", "", False
+        return decode.prompt_of(args)
+    data = file_bytes(args.file, 4 * decode.MAX_PROMPT, "text file", PromptError)
+    try:
+        text = text_of(data).removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise PromptError(
+            f"The text file {shown(args.file)} is not UTF-8 text; convert it first."
+        ) from None
+    if not text:
+        raise PromptError(f"The text file {shown(args.file)} is empty.")
+    return text
+
+
+def _print(
+    trace: Trace,
+    tokens: Sequence[TextToken],
+    pins: Sequence[PinnedToken],
+    divergence: ModelDivergence | None,
+) -> None:
+    """Print the table of tokens and the totals."""
+    names = ["surprisal", "rank", "entropy", *(_cell(pin.text) for pin in pins)]
+    names += ["KL", "favourites"] if divergence else []
+    print("   at  token            " + " ".join(name.rjust(9) for name in names))
+    first = len(trace.prompt_ids)
+    for token in tokens:
+        cells = ["-"] * 3
+        if token.surprisal is not None and token.entropy is not None:
+            cells = [f"{token.surprisal:.3f}", f"{token.rank or 0:,}", f"{token.entropy:.3f}"]
+        at = token.place - first
+        values = [pin.logprobs[at] if at >= 0 else None for pin in pins]
+        cells += ["-" if value is None else f"{math.exp(value):.3g}" for value in values]
+        if divergence and token.place:
+            row = divergence.tokens[token.place - 1]
+            cells += [f"{row.kl:.3g}", _favourites(row)]
+        favourite = f"  {token.expected[0].text!r}" if token.expected and not divergence else ""
+        line = " ".join(cell.rjust(9) for cell in cells)
+        print(f"{nth(token.place):5}  {_cell(token.text, 16):16} {line}{favourite}")
+    print(_summary(totals_of(tokens)))
+    if divergence:
+        print(
+            f"{divergence.names[1]} against {divergence.names[0]}: mean KL "
+            f"{divergence.mean_kl:.3g} nats, {divergence.flipped} favourites differ"
+        )
+    for note in trace.notes:
+        say(note.words)
+
+
+def _favourites(row: TokenDivergence) -> str:
+    one, other = row.favourite_texts
+    return f"{one!r} -> {other!r}" if row.flipped else repr(one)
+
+
+def _cell(text: str, longest: int = 9) -> str:
+    plain = repr(text)
+    return plain if len(plain) <= longest else f"{plain[: longest - 2]}…{plain[-1]}"
+
+
+def _summary(totals: ReadingTotals) -> str:
+    return (
+        f"perplexity {totals.perplexity:.4f}, {totals.bits_per_byte:.4f} bits per byte, "
+        f"{totals.nats / max(1, totals.tokens):.4f} nats per token over {totals.tokens} predicted "
+        f"tokens of {totals.bytes} bytes; {totals.first} were the model's favourite"
+    )
+
+
+def _plain(
+    trace: Trace,
+    tokens: Sequence[TextToken],
+    pins: Sequence[PinnedToken],
+    divergence: ModelDivergence | None,
+) -> dict[str, Any]:
+    """Return the printed numbers as JSON values; what is not finite is null."""
+    totals = totals_of(tokens)
+    first = len(trace.prompt_ids)
+    rows = [
+        {
+            "at": nth(token.place),
+            "id": token.token_id,
+            "text": token.text,
+            "surprisal": _finite(token.surprisal),
+            "rank": token.rank,
+            "entropy": token.entropy,
+            "favourite": token.expected[0]._asdict() if token.expected else None,
+            "pins": [pin.logprobs[token.place - first] for pin in pins]
+            if token.place >= first
+            else [],
+        }
+        for token in tokens
+    ]
+    return {
+        "model": trace.model_id,
+        "revision": trace.model_revision,
+        "dtype": trace.dtype,
+        "perplexity": _finite(totals.perplexity),
+        "bits_per_byte": _finite(totals.bits_per_byte),
+        **totals._asdict(),
+        "nats": _finite(totals.nats),
+        "pins": [{"id": pin.token_id, "text": pin.text} for pin in pins],
+        "tokens": rows,
+        "against": None
+        if divergence is None
+        else {
+            "names": divergence.names,
+            "mean_kl": divergence.mean_kl,
+            "flipped": divergence.flipped,
+            "tokens": [row._asdict() | {"at": nth(row.place)} for row in divergence.tokens],
+        },
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Reading of a given text: what a model expected before each of its tokens."""

@@ -1,0 +1,168 @@
+"""Measurements of models along given tokens: pinned tokens, and the divergence of two models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from core.decoding.errors import ConfigError
+from core.decoding.loop.run import read_again
+from core.decoding.loop.text import single_token
+from core.decoding.protocol import LanguageModel
+from core.decoding.reading.read import text_ids
+from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
+from core.decoding.record.trace import Trace
+from core.decoding.requirements import require_all_tokens, require_models
+from core.decoding.shaping.bias import token_in
+from core.decoding.shaping.long_rows import count_above, count_equal
+from core.decoding.speculative.vocabularies import vocabulary_difference
+
+# Logits of one piece of a text, for each of two models.
+_AT_ONCE = 2**23
+
+
+def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:
+    """Return the ids of pinned tokens, each given as `#id` or as its text.
+
+    Raises:
+        ConfigError: too many tokens, a text that is no single token, or an id of no token.
+    """
+    find = partial(single_token, model, taker="list of pinned tokens")
+    ids = tuple(dict.fromkeys(token_in(text, find) for text in texts if text))
+    if len(ids) > MOST_PINS:
+        raise ConfigError(f"At most {MOST_PINS} tokens are followed at once, got {len(ids)}.")
+    for token_id in ids:
+        if not 0 <= token_id < model.vocab_size:
+            raise ConfigError(
+                f"A pinned token is #{token_id}, and this model's tokens go from #0 to "
+                f"#{model.vocab_size - 1}; give one of them."
+            )
+    return ids
+
+
+def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tuple[PinnedToken, ...]:
+    """Return the probability and rank of tokens at each step of a run, by one forward over it.
+
+    Args:
+        token_ids: of `pins_in`.
+
+    Raises:
+        ConfigError: the model's server names only the likeliest tokens.
+    """
+    require_models(model)
+    require_all_tokens(model, "a pinned token", "take another model")
+    rows = list[tuple[Tensor, Tensor]]()
+    first, places = len(trace.prompt_ids) - 1, torch.tensor(list(token_ids), dtype=torch.long)
+
+    def read(at: int, logits: Tensor) -> None:
+        for row in logits[max(0, first - at) :]:
+            pinned_logits = row[places]
+            logprobs = pinned_logits.double() - torch.logsumexp(row.double(), dim=-1)
+            ties = [count_equal(row[:place], row[place]) for place in places.tolist()]
+            higher = [count_above(row, row[place]) for place in places.tolist()]
+            ranks = [1 + int(a) + int(b) for a, b in zip(higher, ties, strict=True)]
+            rows.append((logprobs, torch.tensor(ranks)))
+
+    if token_ids and trace.token_ids:
+        read_again(model, trace, trace.token_ids[:-1], read)
+    return tuple(
+        PinnedToken(
+            token_id,
+            model.token_text(token_id),
+            # A token that the model itself rules out has no logarithm.
+            tuple(value if value > -torch.inf else None for value in column),
+            tuple(int(ranks[at]) for _, ranks in rows),
+            (None,) * len(rows),
+        )
+        for at, token_id in enumerate(token_ids)
+        for column in [[float(logprobs[at]) for logprobs, _ in rows]]
+    )
+
+
+def diverging(
+    first: LanguageModel,
+    second: LanguageModel,
+    text: str | Sequence[int],
+    *,
+    names: tuple[str, str] | None = None,
+    on_tokens: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> ModelDivergence:
+    """Read a text with two models at once and compare their predictions before each token.
+
+    Vocabularies of different lengths are compared over the shorter one; the rest is padding.
+
+    Args:
+        names: of the models; by default with their number types.
+        on_tokens: called with the number of tokens compared so far.
+        should_stop: True ends the reading early.
+
+    Raises:
+        PromptError: as `text_ids`.
+        ConfigError: the models have different tokens.
+    """
+    for model in (first, second):
+        require_models(model)
+        require_all_tokens(model, "comparing two models", "take another model")
+    if difference := vocabulary_difference(first, second):
+        raise ConfigError(
+            f"{second.model_id} can't be compared with {first.model_id} token by token: "
+            f"{difference}. Take a model with the same tokenizer."
+        )
+    ids = text_ids(first, text)
+    text_ids(second, ids)
+    found = list[TokenDivergence]()
+    for row in _rows(first, second, ids):
+        found.append(row)
+        if on_tokens is not None:
+            on_tokens(len(found))
+        if should_stop is not None and should_stop():
+            break
+    shown = names or (f"{first.model_id} ({first.dtype})", f"{second.model_id} ({second.dtype})")
+    return ModelDivergence(shown, tuple(found))
+
+
+def _rows(
+    first: LanguageModel, second: LanguageModel, ids: Sequence[int]
+) -> Iterator[TokenDivergence]:
+    """Yield the comparison before each token but the first."""
+    vocab = min(first.vocab_size, second.vocab_size)
+    piece, contexts = max(1, _AT_ONCE // vocab), list[object]()
+    for begin in range(0, len(ids) - 1, piece):
+        part = ids[begin : min(begin + piece, len(ids) - 1)]
+        pair = [_read(model, contexts, at, part) for at, model in enumerate((first, second))]
+        left, right = (torch.log_softmax(rows[:, :vocab].double(), dim=-1) for rows in pair)
+        for at, (one, other) in enumerate(zip(left, right, strict=True), start=begin + 1):
+            yield _compared(first, at, ids[at], one, other)
+
+
+def _read(model: LanguageModel, contexts: list[object], at: int, part: Sequence[int]) -> Tensor:
+    """Return the logits of the next tokens, `[n, vocab]`."""
+    if at < len(contexts):
+        context = contexts[at]
+        return context.extend(part)[0]  # type: ignore[attr-defined,no-any-return]
+    pieces = list[Tensor]()
+    contexts.append(model.start(part, on_logits=lambda _, logits: pieces.append(logits)))
+    return torch.cat(pieces)
+
+
+def _compared(
+    model: LanguageModel, at: int, token_id: int, one: Tensor, other: Tensor
+) -> TokenDivergence:
+    """Compare `[vocab]` log-probabilities; a token without probability adds nothing to the KL."""
+    probs, others = one.exp(), other.exp()
+    terms = torch.where(probs > 0, probs * (one - other), torch.zeros_like(probs))
+    favourites = int(one.argmax()), int(other.argmax())
+    return TokenDivergence(
+        at,
+        token_id,
+        model.token_text(token_id),
+        max(0.0, float(terms.sum())),
+        float((probs - others).abs().sum()) / 2,
+        favourites,
+        (model.token_text(favourites[0]), model.token_text(favourites[1])),
+        (-float(one[token_id]), -float(other[token_id])),
+    )

@@ -1,0 +1,127 @@
+"""Read a given text with a model: a trace whose tokens are all given."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+
+from core.decoding.autoregressive.config import Greedy
+from core.decoding.autoregressive.engine import read_given
+from core.decoding.config import MAX_NEW_TOKENS, MethodConfig
+from core.decoding.decode import collect
+from core.decoding.errors import ContextLengthError, PromptError
+from core.decoding.loop.run import doubled_start, record_run
+from core.decoding.loop.text import join_prompt, visible_bytes
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
+from core.decoding.requirements import (
+    encode_prompt,
+    require_all_tokens,
+    require_given,
+    require_models,
+)
+
+
+def read_text(
+    model: LanguageModel,
+    text: str | Sequence[int],
+    *,
+    top_candidates: int = 20,
+    on_step: Callable[[Step], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace[Greedy]:
+    """Return the trace of a greedy run to which every token of the text is given.
+
+    A token that the model predicts too makes an ordinary step, another one a forced step. The
+    prompt is the first token, before which nothing stands. It is longer where that token is a part
+    of a character, and reaches up to the last end-of-sequence token inside the text, as a run ends
+    with such a token.
+
+    Args:
+        text: text, or token ids.
+        on_step, should_stop: as of `collect`.
+
+    Raises:
+        PromptError: less than two tokens, more than the context window holds, or an unknown id.
+        ConfigError: the model's server names only the likeliest tokens.
+        DecodingError: the model gives a token of the text no probability.
+    """
+    require_models(model)
+    require_all_tokens(model, "reading a text", "take another model")
+    ids = text_ids(model, text)
+    ends = (at for at, token_id in enumerate(ids[:-1]) if token_id in model.eos_ids)
+    start = max(ends, default=0) + 1
+    while start < len(ids) - 1 and _breaks_character(model, ids[:start]):
+        start += 1
+    prompt_ids, given = ids[:start], ids[start:]
+    config = Greedy(max_new_tokens=len(given), top_candidates=top_candidates)
+    encode_prompt(model, prompt_ids)
+    require_given(model, given, config)
+    rendered = join_prompt(model, prompt_ids)
+    return record_run(
+        model,
+        config,
+        None,
+        prompt=rendered,
+        rendered=rendered,
+        prompt_ids=tuple(prompt_ids),
+        steps=read_given(model, prompt_ids, config, given),
+        told=doubled_start(model, rendered, prompt_ids),
+        on_step=on_step,
+        should_stop=should_stop,
+    )
+
+
+def own_text(
+    model: LanguageModel,
+    trace: Trace,
+    opening: int,
+    config: MethodConfig,
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> Trace[Greedy]:
+    """Return the reading of the model's own text after the first tokens of another text.
+
+    Args:
+        trace: of `read_text`.
+        opening: number of tokens that are kept, at least 1; all are kept if there are fewer.
+        config: how the model goes on.
+
+    Raises:
+        DecodingError: as `collect`.
+    """
+    ids = [*trace.prompt_ids, *trace.token_ids][: max(1, opening)]
+    run = collect(model, ids, config, should_stop=should_stop)
+    return read_text(model, [*ids, *run.token_ids])
+
+
+def _breaks_character(model: LanguageModel, ids: Sequence[int]) -> bool:
+    """Return whether the last bytes of the tokens are a part of a character."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder.decode(b"".join(visible_bytes(model, token_id) for token_id in ids[-4:]))
+    return bool(decoder.getstate()[0])
+
+
+def text_ids(model: LanguageModel, text: str | Sequence[int]) -> list[int]:
+    """Return the token ids of a text, with those that the tokenizer puts before it.
+
+    Raises:
+        PromptError: less than two tokens, or more than the context window holds.
+    """
+    ids = model.encode(text) if isinstance(text, str) else list(text)
+    if not text or not ids:
+        raise PromptError("The text is empty: write or paste at least two words.")
+    if len(ids) == 1:
+        raise PromptError(
+            "The text is a single token, before which nothing stands to predict it from: add text."
+        )
+    window = min(model.context_window or MAX_NEW_TOKENS, MAX_NEW_TOKENS)
+    if len(ids) > window:
+        raise ContextLengthError(
+            f"The text has {len(ids):,} tokens; this model reads at most {window:,} at once: "
+            "give a part of it.",
+            len(ids),
+            window,
+        )
+    return ids

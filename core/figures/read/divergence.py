@@ -1,0 +1,141 @@
+"""Kullback-Leibler divergence of two models along a text, with the favourites that differ."""
+
+from __future__ import annotations
+
+import math
+
+from core.decoding.counting import nth
+from core.decoding.reading.types import ModelDivergence, TokenDivergence
+from core.figures.base.axes import MOST_TICKS, power_axis, token_sheet
+from core.figures.base.color import blend
+from core.figures.base.figure import TableRows, figure, given, table
+from core.figures.base.labels import lines, plain_name, show_token, table_text, visible_token
+from core.figures.base.marks import hover_texts, strokes
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.read.words import number
+
+# Divergences below this are drawn at it: double precision sums no finer over a vocabulary.
+_LEAST = 1e-12
+
+
+@table(
+    "position token_id token kl total_variation favourite_1_id favourite_1 favourite_2_id "
+    "favourite_2 flipped surprisal_1 surprisal_2"
+)
+def model_divergence_data(divergence: ModelDivergence) -> TableRows:
+    """One token of the text a row; nats, raw text. The models count from 1."""
+    for token in divergence.tokens:
+        (one, other), texts = token.favourites, token.favourite_texts
+        yield (
+            nth(token.place),
+            token.token_id,
+            table_text(token.text),
+            token.kl,
+            token.total_variation,
+            one,
+            table_text(texts[0]),
+            other,
+            table_text(texts[1]),
+            token.flipped,
+            *token.surprisals,
+        )
+
+
+@figure(
+    "Two models along the text",
+    given,
+    model_divergence_data,
+    subtitle=lambda divergence: (
+        f"Mean KL {number(divergence.mean_kl)} nats;",
+        f"the favourite differs at {divergence.flipped} of {len(divergence.tokens)} tokens.",
+    ),
+    alt=lambda divergence, worst: (
+        f"Divergence of {visible_token(divergence.names[1], 60)} from "
+        f"{visible_token(divergence.names[0], 60)} at {len(divergence.tokens)} tokens: mean "
+        f"{number(divergence.mean_kl)} nats, most {number(worst.kl)} nats before "
+        f"{visible_token(worst.text, 24)}.",
+        f"The most probable token differs at {divergence.flipped} tokens.",
+    ),
+    key=lambda theme, divergence: [
+        [
+            (theme.second, "KL divergence", "●"),
+            divergence.flipped > 0 and (theme.ink, "the favourite differs", "◇"),
+        ]
+    ],
+)
+def model_divergence(
+    divergence: ModelDivergence,
+    *,
+    caption: str = "",
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """KL of the second model from the first before each token, over the whole vocabulary.
+
+    A click on a point hands over `customdata = [place, token id]`.
+    """
+    tokens = divergence.tokens
+    if not tokens:
+        return "No token of this text was compared."
+    values = [math.log10(max(token.kl, _LEAST)) for token in tokens]
+    low, high = min(values), max(*values, min(values) + 1)
+    sheet = token_sheet(
+        theme,
+        paper,
+        [(nth(token.place), token.text) for token in tokens],
+        power_axis(theme, "KL divergence, nats", low, high),
+        left=58,
+        title="token of the text and its number",
+        facts={"worst": max(tokens, key=lambda token: token.kl)},
+    )
+    places = [nth(token.place) for token in tokens]
+    floor = low - 0.5
+    stems = (((x, floor), (x, y)) for x, y in zip(places, values, strict=True))
+    sheet.traces.append(
+        {**strokes(stems), "line": {"color": blend(theme.second, theme.paper, 0.5), "width": 2}}
+    )
+    marker = {"color": theme.second, "size": 7 if len(tokens) <= 2 * MOST_TICKS else 4}
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": "divergence",
+            "mode": "markers",
+            "x": places,
+            "y": values,
+            "marker": marker,
+            "customdata": [[token.place, token.token_id] for token in tokens],
+            **hover_texts([_hover(divergence, token) for token in tokens]),
+        }
+    )
+    flipped = [at for at, token in enumerate(tokens) if token.flipped]
+    if flipped:
+        ring = {"color": theme.ink, "symbol": "diamond-open", "size": 14, "line": {"width": 2}}
+        sheet.traces.append(
+            {
+                "type": "scatter",
+                "name": "flipped",
+                "mode": "markers",
+                "x": [places[at] for at in flipped],
+                "y": [values[at] for at in flipped],
+                "marker": ring,
+                "hoverinfo": "skip",
+                "cliponaxis": False,
+            }
+        )
+    return sheet
+
+
+def _hover(divergence: ModelDivergence, token: TokenDivergence) -> str:
+    names = [plain_name(name, 40) for name in divergence.names]
+    pairs = zip(names, token.favourite_texts, token.surprisals, strict=True)
+    return lines(
+        f"<b>{show_token(token.text, 40)}</b>",
+        f"token {nth(token.place)} · KL {token.kl:.3g} nats",
+        f"total variation {token.total_variation:.3g}",
+        *(
+            f"{show_token(name, 40)}: {show_token(text, 24)} first, surprisal {surprisal:.3f}"
+            for name, text, surprisal in pairs
+        ),
+    )

@@ -1,0 +1,143 @@
+"""Surprisal along a text and along the model's own continuation, on one axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.decoding.counting import counted, nth
+from core.decoding.reading.types import TextToken
+from core.figures.base.axes import MOST_TICKS, axis, token_sheet
+from core.figures.base.figure import TableRows, figure, given, table
+from core.figures.base.labels import escaped, plain_name, table_text
+from core.figures.base.marks import add_frame, add_line, add_note, hover_texts
+from core.figures.base.paper import SCREEN, SMALL, Paper
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.read.words import NOTHING_READ, number, token_hover
+
+
+class TokenLine(NamedTuple):
+    """Tokens of one text under a name."""
+
+    name: str
+    tokens: tuple[TextToken, ...]
+
+    def mean_after(self, opening: int) -> float | None:
+        """Mean surprisal of the tokens after the opening, nats; None without any."""
+        values = [t.surprisal for t in self.tokens[opening:] if t.surprisal is not None]
+        return math.fsum(values) / len(values) if values else None
+
+
+@table("text position token_id token surprisal rank in_opening", whole="rank")
+def surprisal_lines_data(texts: Sequence[TokenLine], opening: int) -> TableRows:
+    """One token of a text a row; surprisal in nats."""
+    for text in texts:
+        for token in text.tokens:
+            yield (
+                table_text(text.name),
+                nth(token.place),
+                token.token_id,
+                table_text(token.text),
+                token.surprisal,
+                token.rank,
+                token.place < opening,
+            )
+
+
+@figure(
+    "The text and the model's own",
+    given,
+    surprisal_lines_data,
+    subtitle=lambda means: (
+        "Mean surprisal after the opening:",
+        ", ".join(f"{escaped(name)} {number(mean)} nats" for name, mean in means) + ".",
+    ),
+    alt=lambda texts, opening, means: (
+        f"Surprisal along {counted(len(texts), 'text')} with the same opening of "
+        f"{counted(opening, 'token')}.",
+        "; ".join(f"{name}: mean {number(mean)} nats" for name, mean in means) + ".",
+    ),
+    key=lambda names, colors: [
+        [
+            (color, escaped(name), sign)
+            for color, name, sign in zip(colors, names, "●◆▲", strict=False)
+        ]
+    ],
+)
+def surprisal_lines(
+    texts: Sequence[TokenLine],
+    opening: int,
+    *,
+    caption: str = "",
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Surprisal of each token, a line for each text, after Holtzman et al. 2020, figure 2.
+
+    Args:
+        texts: at most three; the first one's tokens are named below.
+        opening: number of tokens that all texts share.
+    """
+    values = [t.surprisal for text in texts for t in text.tokens if t.surprisal is not None]
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return NOTHING_READ
+    longest = max(texts, key=lambda text: len(text.tokens)).tokens
+    named = [*texts[0].tokens, *longest[len(texts[0].tokens) :]]
+    colors = [theme.first, theme.second, theme.categories[0]]
+    names = [plain_name(text.name, 24) for text in texts]
+    means = [(name, text.mean_after(opening)) for name, text in zip(names, texts, strict=True)]
+    sheet = token_sheet(
+        theme,
+        paper,
+        [(nth(at), token.text) for at, token in enumerate(named)],
+        axis(theme, "surprisal, nats", 6, range=[0, max(1.0, *finite) * 1.08], nticks=6),
+        title="token of the text and its number",
+        above=14,
+        facts={
+            "names": names,
+            "colors": colors,
+            "means": [(name, mean) for name, mean in means if mean is not None],
+        },
+    )
+    if opening:
+        _add_opening(sheet, opening)
+    looks = zip(texts, colors, ("circle", "diamond", "triangle-up"), means, strict=False)
+    for text, color, symbol, (_, mean) in looks:
+        _add_text(sheet, text, opening, color, symbol)
+        if mean is not None:
+            end = len(text.tokens) + 0.5
+            y = (mean, mean)
+            add_line(sheet, "mean", (opening + 0.5, end), y, color, 1.5, dash="dash")
+    return sheet
+
+
+def _add_opening(sheet: Sheet, opening: int) -> None:
+    theme = sheet.theme
+    look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+    add_frame(sheet, "opening", (0.5, opening + 0.5), (0, 1), theme.panel, 0, **look)
+    where = {"yref": "paper", "xanchor": "left", "yanchor": "bottom", "borderpad": 0}
+    add_note(sheet, "opening", "opening", 0.5, 1, size=SMALL, color=theme.muted, **where)
+
+
+def _add_text(sheet: Sheet, text: TokenLine, opening: int, color: str, symbol: str) -> None:
+    """A line from the end of the opening on; the first text has the opening too."""
+    first = sheet.traces == []
+    tokens = text.tokens if first else text.tokens[max(opening - 1, 0) :]
+    few = len(tokens) <= 2 * MOST_TICKS
+    sheet.traces.append(
+        {
+            "type": "scatter",
+            "name": escaped(plain_name(text.name)),
+            "mode": "lines+markers",
+            "x": [nth(token.place) for token in tokens],
+            "y": [token.surprisal for token in tokens],
+            "line": {"color": color, "width": 1.5},
+            "marker": {"color": color, "symbol": symbol, "size": 7 if few else 4},
+            "customdata": [[token.place, token.token_id] for token in tokens],
+            **hover_texts([token_hover(token) for token in tokens]),
+            "cliponaxis": False,
+        }
+    )

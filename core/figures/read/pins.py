@@ -1,0 +1,204 @@
+"""Probabilities of pinned tokens through all steps of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from core.decoding.counting import counted, nth
+from core.decoding.reading.types import PinnedToken
+from core.decoding.record.steps import TokenStep
+from core.decoding.record.trace import Trace
+from core.figures.base.axes import MOST_TICKS, power_axis, token_sheet
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import (
+    escaped,
+    lines,
+    percent,
+    settings_caption,
+    show_token,
+    table_text,
+    visible_token,
+)
+from core.figures.base.marks import add_frame, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+
+_SIGNS = (
+    ("circle", "●"),
+    ("square", "■"),
+    ("diamond", "◆"),
+    ("triangle-up", "▲"),
+    ("star", "★"),
+)
+
+
+@table("token_id token step chosen_id chosen probability ln_p rank at_most", whole="rank")
+def pinned_lines_data(pins: Sequence[PinnedToken], trace: Trace) -> TableRows:
+    """One pinned token at one step a row; `at_most` bounds a probability that isn't known."""
+    for pin in pins:
+        columns = zip(trace.token_steps, pin.logprobs, pin.ranks, pin.bounds, strict=False)
+        for step, logprob, rank, bound in columns:
+            yield (
+                pin.token_id,
+                table_text(pin.text),
+                nth(step.index),
+                step.token_id,
+                table_text(step.chosen.text),
+                None if logprob is None else math.exp(logprob),
+                logprob,
+                rank,
+                None if bound is None else math.exp(bound),
+            )
+
+
+@figure(
+    "Pinned tokens",
+    settings_caption,
+    pinned_lines_data,
+    subtitle="The model's own probability of each token at every step, before any setting.",
+    alt=lambda pins, trace: (
+        f"Probability of {counted(len(pins), 'pinned token')} at "
+        f"{counted(len(trace.token_steps), 'step')}.",
+        "; ".join(_alt_of(pin) for pin in pins) + ".",
+    ),
+    key=lambda pins, colors, theme: [
+        [
+            (color, escaped(_name(pin)), sign)
+            for pin, color, (_, sign) in zip(pins, colors, _SIGNS, strict=False)
+        ],
+        *[[(theme.muted, "less than this: not among the candidates", "▽")]]
+        * any(bound is not None for pin in pins for bound in pin.bounds),
+    ],
+)
+def pinned_lines(
+    pins: Sequence[PinnedToken],
+    trace: Trace,
+    *,
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Probability of up to five tokens at every step, on a logarithmic axis.
+
+    A token that a step's candidates lack is drawn as an open triangle at the least probable
+    candidate, which bounds it, and its line is broken there.
+
+    A click on a point hands over `customdata = [step index, token id]`.
+    """
+    steps = trace.token_steps
+    if not pins or not steps:
+        return "No token is pinned: write a token, or #id, into the field above the figure."
+    shown = [v for pin in pins for v in (*pin.logprobs, *pin.bounds) if v is not None]
+    if not shown:
+        return "The model gives the pinned tokens no probability."
+    low = min(min(shown) / math.log(10), -1.0)
+    green, purple, _, _, olive = theme.categories
+    colors = (theme.first, theme.second, green, purple, olive)
+    bounded = any(bound is not None for pin in pins for bound in pin.bounds)
+    sheet = token_sheet(
+        theme,
+        paper,
+        [(nth(step.index), step.chosen.text) for step in steps],
+        power_axis(theme, "probability", low, 0.0, percent=True),
+        left=72,
+        below=116 + 16 * bounded,
+        facts={"colors": colors},
+    )
+    if bounded:
+        _add_bounds(sheet, pins, steps)
+    for pin, color, (symbol, _) in zip(pins, colors, _SIGNS, strict=False):
+        _add_pin(sheet, pin, steps, color, symbol)
+    if selected is not None and paper.selection:
+        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+        across = selected + 0.5, selected + 1.5
+        add_frame(sheet, "selected", across, (0, 1), theme.ink, 1.5, **look)
+    return sheet
+
+
+def _add_pin(
+    sheet: Sheet, pin: PinnedToken, steps: Sequence[TokenStep], color: str, symbol: str
+) -> None:
+    if all(value is None for value in pin.logprobs):
+        return
+    sheet.traces.append(
+        {
+            "name": show_token(pin.text, 24),
+            "mode": "lines+markers",
+            "y": [None if value is None else value / math.log(10) for value in pin.logprobs],
+            "line": {"color": color, "width": 2},
+            "marker": {"color": color, "symbol": symbol, "size": _size(steps)},
+            "customdata": [[step.index, pin.token_id] for step in steps],
+            **hover_texts([_hover(pin, step, at) for at, step in enumerate(steps)]),
+            **_along(steps),
+        }
+    )
+
+
+def _add_bounds(sheet: Sheet, pins: Sequence[PinnedToken], steps: Sequence[TokenStep]) -> None:
+    """Add a triangle at each step whose candidates lack a pinned token; all share its bound."""
+    bounds = [next((b for b in column if b is not None), None) for column in _columns(pins)]
+    marker = {"color": sheet.theme.muted, "symbol": "triangle-down-open", "size": _size(steps)}
+    sheet.traces.append(
+        {
+            "name": "bounds",
+            "mode": "markers",
+            "y": [None if bound is None else bound / math.log(10) for bound in bounds],
+            "marker": marker,
+            "customdata": [[step.index, step.token_id] for step in steps],
+            **hover_texts([_bound_hover(pins, step, at) for at, step in enumerate(steps)]),
+            **_along(steps),
+        }
+    )
+
+
+def _columns(pins: Sequence[PinnedToken]) -> Iterable[tuple[float | None, ...]]:
+    return zip(*(pin.bounds for pin in pins), strict=True)
+
+
+def _along(steps: Sequence[TokenStep]) -> Properties:
+    return {"type": "scatter", "x": [nth(step.index) for step in steps], "cliponaxis": False}
+
+
+def _size(steps: Sequence[TokenStep]) -> int:
+    return 8 if len(steps) <= 2 * MOST_TICKS else 5
+
+
+def _bound_hover(pins: Sequence[PinnedToken], step: TokenStep, at: int) -> str:
+    lacking = [(pin, pin.bounds[at]) for pin in pins]
+    return lines(
+        f"step {nth(step.index)}, not among the candidates:",
+        *(
+            f"{show_token(pin.text, 24)} at most {percent(math.exp(bound))}"
+            for pin, bound in lacking
+            if bound is not None
+        ),
+        f"chosen: {show_token(step.chosen.text)}",
+    )
+
+
+def _hover(pin: PinnedToken, step: TokenStep, at: int) -> str:
+    logprob, rank = pin.logprobs[at], pin.ranks[at]
+    return lines(
+        f"<b>{show_token(pin.text, 40)}</b>",
+        f"step {nth(step.index)} · id {pin.token_id}",
+        logprob is not None and f"model {percent(math.exp(logprob))}",
+        logprob is not None and f"ln p {logprob:.3f}",
+        rank is not None and f"rank {rank:,}",
+        "chosen here"
+        if step.token_id == pin.token_id
+        else f"chosen: {show_token(step.chosen.text)}",
+    )
+
+
+def _name(pin: PinnedToken) -> str:
+    return visible_token(pin.text, 16)
+
+
+def _alt_of(pin: PinnedToken) -> str:
+    known = [value for value in pin.logprobs if value is not None]
+    if not known:
+        return f"{_name(pin)} is never among the candidates"
+    places = [at for at, value in enumerate(pin.logprobs) if value == max(known)]
+    return f"{_name(pin)}: most {percent(math.exp(max(known)))} at step {nth(places[0])}"

@@ -1,0 +1,55 @@
+"""Captions, names and hover texts of figures of a text that a model has read."""
+
+from __future__ import annotations
+
+import math
+
+from core.decoding.counting import counted, nth
+from core.decoding.reading.types import TextToken, text_of, text_tokens, totals_of
+from core.decoding.record.trace import Trace
+from core.figures.base.labels import (
+    lines,
+    percent,
+    plain_name,
+    show_token,
+    with_prompt,
+)
+from core.figures.base.paper import SCREEN, Paper
+
+NOTHING_READ = "No token of this text has a prediction, so there is nothing to show."
+
+
+def reading_caption(trace: Trace, paper: Paper = SCREEN) -> str:
+    """Model, number type, length and perplexity; plain text."""
+    totals = totals_of(text_tokens(trace))
+    parts = [
+        plain_name(trace.model_id, 80),
+        plain_name(trace.dtype, 20),
+        f"{counted(totals.tokens, 'token')} predicted",
+        f"perplexity {number(totals.perplexity)}",
+    ]
+    return with_prompt(" · ".join(filter(None, parts)), text_of(trace), paper)
+
+
+def number(value: float) -> str:
+    """A positive number with three digits; plain text."""
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.3g}"
+
+
+def token_hover(token: TextToken) -> str:
+    """A token with the prediction before it; escaped Plotly text."""
+    predicted = token.surprisal is not None
+    return lines(
+        f"<b>{show_token(token.text, 40)}</b>",
+        f"token {nth(token.place)} · id {token.token_id}",
+        not predicted and "nothing stands before it to predict it from",
+        predicted and f"model {percent(math.exp(-(token.surprisal or 0.0)))}",
+        predicted and f"rank {token.rank or 0:,}, surprisal {token.surprisal:.3f} nats",
+        predicted and f"entropy {token.entropy:.3f} nats",
+        *(
+            f"guess {at}: {show_token(guess.text, 30)} {percent(guess.raw_prob)}"
+            for at, guess in enumerate(token.expected[:3], start=1)
+        ),
+    )

@@ -1,0 +1,1 @@
+"""The page Read: a text of one's own, read by a model."""

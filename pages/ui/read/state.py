@@ -1,0 +1,75 @@
+"""Session state of the page Read: a text that was read, and its selected token."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import streamlit as st
+
+from core.decoding.record.trace import Trace
+from pages.ui import platform
+from pages.ui.decode.state import follow_link
+from pages.ui.run import address
+from pages.ui.run.view import Source, View
+
+# In the address.
+_STEP = "step"
+_OTHERWISE = "the most surprising one is selected"
+
+
+@dataclass(eq=False)
+class ReadView(View):
+    """One session's view of one text; its keyed work is `pins`, `own` and `divergence`.
+
+    Args:
+        token_first: place of the first token of the window of favourites.
+        linked: the step as the link which opened the page names it, until a run has shown it.
+        confirmed: keys of the work that a press allowed, by name.
+    """
+
+    key: ClassVar[str] = "read-view"
+    example: ClassVar[str] = "read.json"
+    of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "own", "divergence")
+
+    token_first: int = 0
+    linked: str = ""
+    confirmed: dict[str, Hashable] = field(default_factory=dict)
+
+    @classmethod
+    def initial(cls) -> Self:
+        """The example, at the token that the address names, else at the most surprising one."""
+        found = super().initial()
+        found.linked = st.query_params.get(platform.key(_STEP), "")
+        if st.query_params.get(platform.key("run")) != "1":
+            follow_link(found, _OTHERWISE)
+        return found
+
+    def show(self, trace: Trace, source: Source) -> None:
+        """Look at another text, at its most surprising token."""
+        super().show(trace, source)
+        self.token_first = 0
+        self.select(most_surprising(trace))
+        if source == "run":
+            follow_link(self, _OTHERWISE)
+
+    def result(self, name: str) -> Any:
+        """Return the last result of keyed work on this text; None without any."""
+        cached = self.cached.get(name)
+        if cached is None or not isinstance(cached[0], tuple) or cached[0][0] != self.number:
+            return None
+        return cached[1]
+
+
+def most_surprising(trace: Trace) -> int:
+    """Return the index of the step with the highest surprisal."""
+    steps = trace.token_steps
+    return max(range(len(steps)), key=lambda at: steps[at].surprisal, default=0)
+
+
+def tell_step(view: ReadView) -> None:
+    """Let the address name the selected step, where it isn't the one that is shown first."""
+    first = view.trace is None or view.selected == most_surprising(view.trace)
+    if not (view.linked and view.active("decode")):
+        address.write(_STEP, None if first else str(view.selected))

@@ -1,0 +1,146 @@
+"""Tabs of the page Read: the selected token, the whole text, the model's own, two models, pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.reading.types import text_of
+from core.decoding.record.trace import Trace
+from core.figures.base.grid import columns_for
+from core.figures.base.paper import Paper
+from core.figures.read.words import reading_caption
+from pages.ui import platform
+from pages.ui.read import controls, parts, work
+from pages.ui.read.state import ReadView
+from pages.ui.resources import models
+from pages.ui.run.display import panel
+from pages.ui.run.display.panel import Tab
+from pages.ui.run.figures import figure, pager, pins
+from pages.ui.run.jobs import Job
+from pages.ui.widgets import style
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import value
+
+_ROWS = 6
+
+
+def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
+    """Draw the tabs; only the open one is worked out.
+
+    Args:
+        redraw: ends a callback that selects another token.
+    """
+    select = partial(_select, view, redraw)
+    panel.tabs(
+        "read_look",
+        {
+            "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, select)),
+            "candidates": Tab("This token", partial(_candidates, view, trace)),
+            "heatmap": Tab("Likeliest tokens", partial(_heatmap, view, trace, select)),
+            "own": Tab("The model's own", partial(_own, view, trace)),
+            "models": Tab("Two models", partial(_models, view, trace)),
+            "pins": Tab("Pinned tokens", partial(pins.draw, view, trace, select)),
+        },
+    )
+    panel.made_by(reading_caption(trace))
+    panel.watch(view)
+
+
+def _select(view: ReadView, redraw: Callable[[], None], custom: list[object]) -> None:
+    if custom and isinstance(custom[0], int | float):
+        view.select(int(custom[0]))
+        redraw()
+
+
+def _uncertainty(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) -> None:
+    part = parts.UNCERTAINTY.part(view, trace)
+    figure.chart(part, (view.number, view.selected), on_click=select, across=True)
+
+
+def _candidates(view: ReadView, trace: Trace) -> None:
+    figure.chart(parts.CANDIDATES.part(view, trace), (view.number, view.selected), across=True)
+
+
+def _heatmap(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) -> None:
+    width = style.figure_width()
+    columns = columns_for(width)
+    width = min(width, style.BESIDE)
+    pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
+    figure.chart(
+        parts.HEATMAP.part(
+            view, trace, first=view.first, columns=columns, rows=_ROWS, paper=Paper(width)
+        ),
+        (view.number, view.first, view.selected, width),
+        on_click=select,
+    )
+
+
+def _own(view: ReadView, trace: Trace) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        control.draw("opening")
+        control.draw("writer", label_visibility="collapsed")
+    opening, writer = int(value("opening")), str(value("writer"))
+    count = len(trace.prompt_ids) + len(trace.token_ids)
+    opening = min(opening, count - 1)
+    config = controls.writing_config(count - opening)
+
+    def make(job: Job) -> tuple[int, str, Trace]:
+        return opening, config.words, work.write_own(job, trace, opening, config)
+
+    key = (view.number, opening, config)
+    made = _measured(view, "own", key, trace.model_id, "Let the model write", make)
+    if made is None:
+        return
+    figure.chart(parts.OWN.part(view, trace), (view.number, opening, writer, config), across=True)
+    st.text(f"The model's own text: {text_of(made[2])}")
+
+
+def _models(view: ReadView, trace: Trace) -> None:
+    control.draw("other_model")
+    other = str(value("other_model")).strip()
+
+    def make(job: Job) -> Any:
+        return work.compare(job, trace, other)
+
+    where = trace.model_id if other in controls.NUMBER_TYPES else other
+    key = (view.number, other)
+    if _measured(view, "divergence", key, where, "Compare the models", make) is not None:
+        figure.chart(parts.DIVERGENCE.part(view, trace), (view.number, other), across=True)
+
+
+def _measured(
+    view: ReadView,
+    name: str,
+    key: tuple[Hashable, ...],
+    where: str,
+    label: str,
+    make: Callable[[Job], Any],
+) -> Any:
+    """Return the result of keyed work; None until it is there, which the page then says.
+
+    A model that isn't built in is loaded after a press only, as a link must not load one.
+
+    Args:
+        where: the model that the work loads beside the text's own.
+    """
+    if not view.may_load(str(value("model"))):
+        st.text("Choose this text's model in the sidebar first.")
+        return None
+    own = view.trace.model_id if view.trace else ""
+    if not all(map(models.is_embedded, (own, where))) and view.confirmed.get(name) != key:
+
+        def confirm() -> None:
+            view.confirmed[name] = key
+
+        st.button(label, key=platform.key(f"confirm-{name}"), icon=":material/play_arrow:",
+            on_click=confirm)  # fmt: skip
+        return None
+    found, ready = view.later(name, key, make)
+    if not ready:
+        st.text(view.error(name) or "The model is at work…")
+        return None
+    return found

@@ -1,0 +1,86 @@
+"""`python -m core read`: surprisals and perplexity, pins, a second model, and hard files."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from core import load_model, read_trace
+from core.cli.main import main
+from core.decoding.reading.read import read_text
+from core.decoding.reading.types import text_tokens, totals_of
+
+TEXT = "Once upon a time there was a <b>girl</b>, 日本."
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_each_token_has_a_line_and_the_numbers_are_those_of_the_library(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, trace_file = tmp_path / "out.json", tmp_path / "trace.json"
+    asked = ["read", file, "--pin", " the", "--pin", "#4", "--against-dtype", "bfloat16"]
+    assert main([*asked, "--json", str(out), "--trace", str(trace_file)]) == 0
+    trace = read_text(load_model("embedded:target"), TEXT)
+    tokens, content = text_tokens(trace), json.loads(out.read_text(encoding="utf-8"))
+    totals = totals_of(tokens)
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == len(tokens) + 3
+    assert f"perplexity {totals.perplexity:.4f}" in printed[-2]
+    assert "embedded:target (bfloat16) against embedded:target (float32)" in printed[-1]
+    assert content["perplexity"] == pytest.approx(totals.perplexity)
+    assert [row["surprisal"] for row in content["tokens"]] == pytest.approx(
+        [token.surprisal for token in tokens]
+    )
+    assert [pin["text"] for pin in content["pins"]] == [" the", "<|end|>"]
+    assert all(math.isfinite(value) for row in content["tokens"][1:] for value in row["pins"])
+    kls = [row["kl"] for row in content["against"]["tokens"]]
+    assert content["against"]["mean_kl"] == pytest.approx(sum(kls) / len(kls))
+    read = read_trace(trace_file)
+    assert read.token_ids == trace.token_ids and all(check.passed for check in read.checks)
+
+
+def test_stdin_is_read_and_json_goes_to_stdout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = io.TextIOWrapper(io.BytesIO(TEXT.encode()), encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", data)
+    assert main(["read", "-", "--json", "-"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["tokens"][0]["surprisal"] is None
+    assert "perplexity" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "words"),
+    [
+        (b"", [], "is empty"),
+        (b"\n", [], "is empty"),
+        (b"Once", [], "The text is a single token"),
+        (b"\xff\xfe\xff", [], "is not UTF-8 text"),
+        (b"word " * 2000, [], "this model reads at most 1,024 at once"),
+        (b"Once upon", ["--pin", "no such token"], "takes single tokens"),
+        (b"Once upon", ["--json", "-", "--trace", "-"], "Only one of --json and --trace"),
+    ],
+)
+def test_what_can_t_be_read_is_one_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes,
+    more: list[str],
+    words: str,
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(content)
+    assert main(["read", str(path), *more]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1 and words in said[0]

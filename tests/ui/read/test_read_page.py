@@ -1,0 +1,146 @@
+"""The page Read: the stored example, a text of one's own, its tabs, and its address."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.record.trace import Trace
+from core.models.scripted import END, ScriptedModel
+from pages.ui.read import save
+from pages.ui.read.state import ReadView
+from tests.ui.conftest import Open, serve
+from tests.ui.seen import charts, looks, markup, settle, specs, strip_data, texts
+
+VIEW = "read-view"
+EVIL = "<img src=x>"
+TOKENS = (END, "a", " b", EVIL, "\n", "日", b"\xe6", b"\x97", b"\xa5")
+
+
+class _Named(ScriptedModel):
+    """A built-in model to the page."""
+
+    def __init__(self) -> None:
+        row = [0.2, 0.05, 0.3, 0.1, 0.05, 0.1, 0.1, 0.05, 0.05]
+        super().__init__({(): row}, tokens=TOKENS, model_id="embedded:target", context_window=40)
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return serve(monkeypatch, _Named())
+
+
+def view_of(app: AppTest) -> ReadView:
+    found: ReadView = app.session_state[VIEW]
+    return found
+
+
+def read(app: AppTest, text: str) -> AppTest:
+    app.text_area(key="read_text").set_value(text).run()
+    return settle(app.button(key="start").click().run(), VIEW)
+
+
+def test_the_first_paint_is_a_text_that_was_read(open_app: Open) -> None:
+    app = open_app("read.py")
+    assert charts(app) == ["favourites", "uncertainty"]
+    said = texts(app)
+    assert "14 of 35 tokens as expected" in said and "perplexity 79" in said
+    assert "bits per byte" in said
+    view = view_of(app)
+    assert view.step is not None
+    assert view.step.surprisal == max(step.surprisal for step in view.steps)
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_text_of_one_s_own_is_read_and_is_in_the_address(open_app: Open) -> None:
+    app = read(open_app("read.py"), f"a b{EVIL}a b")
+    trace = view_of(app).trace
+    assert trace is not None and trace.prompt + trace.text == f"a b{EVIL}a b"
+    assert "Your run" in texts(app) and "of 4 tokens as expected" in texts(app)
+    assert app.query_params["read_text"] == f"a b{EVIL}a b" and app.query_params["run"] == "1"
+    assert [token[0] for token in strip_data(app)["tokens"]] == [" b", EVIL, "a", " b"]
+    assert EVIL not in markup(app) and EVIL not in json.dumps(specs(app))
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_link_reads_its_text_and_selects_its_token(open_app: Open) -> None:
+    app = settle(
+        open_app("read.py", read_text="a b a日 b".replace(" a", "a"), run="1", step="0"), VIEW
+    )
+    view = view_of(app)
+    assert view.source == "run" and view.selected == 0
+    assert view.trace is not None and view.trace.text == " ba日 b"
+
+
+@pytest.mark.usefixtures("scripted")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("  ", "The text is empty"),
+        ("a", "The text is a single token"),
+        ("a" * 41, "The text has 41 tokens; this model reads at most 40"),
+        ("xyz", "No token fits"),
+    ],
+)
+def test_a_text_that_can_t_be_read_gets_one_sentence(open_app: Open, text: str, words: str) -> None:
+    app = read(open_app("read.py"), text)
+    assert not app.exception and words in texts(app)
+    assert charts(app)[0] == "favourites"
+
+
+@pytest.mark.usefixtures("scripted")
+def test_tabs_show_the_model_s_own_text_two_models_and_pins(open_app: Open) -> None:
+    app = read(
+        open_app("read.py", pins=f"#2\n{EVIL}", opening="2", writer="greedy"), "a b a b"[:3] * 4
+    )
+    app.session_state["other_model"] = "embedded:draft"
+    for title, chart in (
+        ("This token", "candidates"),
+        ("Likeliest tokens", "heatmap"),
+        ("The model's own", "own-text"),
+        ("Two models", "two-models"),
+        ("Pinned tokens", "pins"),
+    ):
+        next(looks(app, "read_look", title))
+        assert charts(settle(app, VIEW))[-1] == chart, title
+    view = view_of(app)
+    opening, words, own = view.result("own")
+    assert (opening, words) == (2, "greedy decoding")
+    assert own.prompt + own.text == "a b b b b b b b"
+    assert view.result("divergence").mean_kl == 0
+    assert [pin.token_id for pin in view.result("pins")] == [2, 3]
+    assert EVIL not in json.dumps(specs(app)) and EVIL not in markup(app)
+    assert app.query_params["read_look"] == "pins" and app.query_params["pins"] == f"#2\n{EVIL}"
+    trace = view.trace
+    assert trace is not None
+    names = [part.name for part in save.parts(view, trace) if not part.needs]
+    assert {"favourites", "own-text", "two-models", "pins", "uncertainty"} <= set(names)
+    assert b"perplexity" in save.web_page(view, trace)
+    # Another text has none of these yet.
+    read(app, "a b b")
+    assert view.result("own") is None and view.result("divergence") is None
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_pin_that_is_no_token_is_refused_beside_the_recorded_ones(open_app: Open) -> None:
+    app = read(open_app("read.py", pins="a b\n#2", read_look="pins"), "a b b")
+    assert "takes single tokens" in texts(app)
+    assert charts(app)[-1] == "pins"
+
+
+def test_pins_in_a_link_open_their_tab_on_decode(open_app: Open, example: Trace) -> None:
+    token = example.token_steps[3].candidates[1]
+    app = open_app("decode.py", pins=f"#{token.token_id}")
+    assert charts(app)[-1] == "pins"
+    values = [
+        next((c.raw_prob for c in step.candidates if c.token_id == token.token_id), None)
+        for step in example.token_steps
+    ]
+    drawn = next(one for one in specs(app)[-1]["data"] if one["mode"] == "lines+markers")
+    for prob, height in zip(values, drawn["y"], strict=True):
+        assert (prob is None) == (height is None)
+        assert prob is None or height == pytest.approx(math.log10(prob), abs=1e-6)
