@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.decoding.many.types import ManyRuns
 from pages.ui.many.state import ManyView, example, whole_runs
 from pages.ui.resources import models
+from pages.ui.run import jobs
 from tests.figures.traces import make_trace
 from tests.models.builders import random_language_model
 from tests.ui.conftest import Open, serve
@@ -22,7 +23,8 @@ PROMPT = "Once upon a time"
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every run is by a small model with random weights."""
+    """Every run is by a small model with random weights, however long nobody polls it."""
+    monkeypatch.setattr(jobs, "GONE_SECONDS", 600.0)
     serve(monkeypatch, random_language_model("llama"))
 
 
