@@ -117,6 +117,8 @@ soak: $(VENV)/.dev
 example: $(VENV)/.app
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
 		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
+	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
+		--temperature 0.3 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/compare.json
 	@$(PY) -m core.traces.lab assets/traces/decode.json assets/traces/lab.json
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method beam \
 		--num-beams 5 --num-return-sequences 3 --max-new-tokens 20 --stop . --json assets/traces/beam.json

@@ -8,8 +8,7 @@ from pages.ui.shell import frame
 with frame.page_columns():
     frame.intro(
         "Decode",
-        "A language model writes one token at a time: at every step it gives each token that it "
-        "knows a probability, and the method picks one. Click a token to see what the model saw "
-        "there.",
+        "A language model writes one token at a time: at every step it assigns a probability to "
+        "each token of its vocabulary, and the method picks one. Click a token to see that step.",
     )
     page.show()

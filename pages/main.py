@@ -45,12 +45,13 @@ glossary.draw()
 for place in shared.slots(row.slots):
     with slot.use(place):
         link.check_address()
-sidebar.refuse_models(row.view)
+        sidebar.refuse_models(row.view)
 with st.sidebar:
-    sidebar.show(
-        prompt=not row.own_prompt and row.slots == ("",),
-        below_model=lambda name: install_model.draw(row.view(), name, key="install"),
-    )
+    if row.slots == ("",):
+        sidebar.show(
+            prompt=not row.own_prompt,
+            below_model=lambda name: install_model.draw(row.view(), name, key="install"),
+        )
     save.open_file(page.url_path)
     figure_choices.show()
 save.turn_to_file(page.url_path)

@@ -11,11 +11,14 @@ import pandas as pd
 import pytest
 
 from core.cli.main import main
+from core.decoding.comparison.measures import recorded_measures
+from core.decoding.comparison.parting import compare
 from core.decoding.errors import TraceError
 from core.decoding.record.trace import Trace
 from core.evaluation.plan.files import EVALUATIONS
 from core.evaluation.row_file import encoded_line
 from core.evaluation.sweep.files import SWEEPS
+from core.export.comparison import comparison_json
 from core.export.drawing import chrome
 from core.export.stored import read_stored
 from core.traces.data_path.export import as_chrome, as_json
@@ -39,9 +42,19 @@ def _sweep() -> bytes:
     return SWEEPS.content(sweep.plan, sweep.rows)
 
 
+def _comparison() -> bytes:
+    left, right = Trace.load(DECODE), Trace.load(ASSETS / "traces/compare.json")
+    return comparison_json(left, right, compare(left, right), recorded_measures(left, right))
+
+
 KINDS: dict[str, tuple[Callable[[], bytes], set[str]]] = {
     "trace": (DECODE.read_bytes, {"heatmap", "prompt", "time"}),
     "runs": (lambda: tree_json(make_tree(Trace.load(DECODE))).encode(), {"tree"}),
+    "many runs": (
+        (ASSETS / "traces/many-grid.jsonl").read_bytes,
+        {"tree", "grid-surprisal", "grid-parts", "forks", "agreement"},
+    ),
+    "comparison": (_comparison, {"entropy", "kl", "variation", "a-heatmap", "b-candidates"}),
     "search": ((ASSETS / "traces/beam.json").read_bytes, {"tree", "step"}),
     "rounds": ((ASSETS / "traces/speculative.json").read_bytes, {"timeline", "feed"}),
     "lab": ((ASSETS / "traces/lab.json").read_bytes, {"stages", "rolls", "tree"}),

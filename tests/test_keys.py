@@ -108,7 +108,10 @@ def test_no_script_of_a_page_decides_by_an_english_text() -> None:
 def test_each_name_on_a_page_of_runs_has_its_slot_s_prefix() -> None:
     """The rule includes tabs and menus, which are drawn only after they are opened."""
     seen, bare = 0, list[str]()
-    rooms = ("widgets", "run", "decode", "beam", "speculative", "inside", "lab", "reasoning")
+    rooms = (
+        *("widgets", "run", "decode", "beam", "speculative", "inside", "lab", "reasoning"),
+        "compare",
+    )
     for path in (path for room in rooms for path in (ROOT / "pages/ui" / room).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and re.match(

@@ -7,16 +7,26 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import core.figures as figures
+from core.decoding.comparison.measures import recorded_measures
+from core.decoding.comparison.types import ComparedRuns
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
 from core.export.part import Part, of_figure
-from core.export.stored_parts import evaluation_parts, lab_parts, reasoning_parts, sweep_parts
+from core.export.stored_parts import (
+    evaluation_parts,
+    lab_parts,
+    many_parts,
+    pair_parts,
+    reasoning_parts,
+    sweep_parts,
+)
 from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
@@ -27,7 +37,15 @@ from core.traces.data_path.steps import prompt_call, step_call, steps_in
 from core.traces.data_path.types import DataPath
 
 StoredContent = (
-    Trace | RunTree | LabExample | BudgetSweep | Evaluation | ReasoningExample | DataPath
+    Trace
+    | RunTree
+    | ManyRuns
+    | ComparedRuns
+    | LabExample
+    | BudgetSweep
+    | Evaluation
+    | ReasoningExample
+    | DataPath
 )
 # Number of beam search steps in a window of the tree, as on the page.
 _SPAN = 20
@@ -69,10 +87,14 @@ def entries_of(content: StoredContent) -> list[Entry]:
         return list(_of_trace(content))
     if isinstance(content, RunTree):
         return [_all("tree", of_figure("tree", figures.run_tree, content))]
+    if isinstance(content, ComparedRuns):
+        return list(_of_pair(content))
     if isinstance(content, DataPath):
         return list(_of_calls(content))
     if isinstance(content, LabExample):
         parts: Sequence[Part] = lab_parts(content)
+    elif isinstance(content, ManyRuns):
+        parts = many_parts(content)
     elif isinstance(content, BudgetSweep):
         parts = sweep_parts(content)
     elif isinstance(content, Evaluation):
@@ -88,6 +110,20 @@ def _of_trace(trace: Trace) -> Iterator[Entry]:
     if trace.rounds:
         return _of_rounds(trace)
     return _of_tokens(trace) if trace.token_steps else iter(())
+
+
+def _of_pair(pair: ComparedRuns) -> Iterator[Entry]:
+    """Yield the measures along both runs, then the figures of each run."""
+    measures = recorded_measures(pair.left, pair.right)
+    yield from (_all(part.name, part) for part in pair_parts(pair.left, pair.right, measures))
+    for name, trace in (("a", pair.left), ("b", pair.right)):
+        for entry in _of_trace(trace):
+            yield replace(entry, name=f"{name}-{entry.name}", make=partial(_named, name, entry))
+
+
+def _named(name: str, entry: Entry, at: int, paper: Paper) -> Part:
+    part = entry.make(at, paper)
+    return replace(part, name=f"{name}-{part.name}")
 
 
 def _all(name: str, part: Part) -> Entry:
@@ -179,7 +215,7 @@ def _of_rounds(trace: Trace) -> Iterator[Entry]:
 
 
 def _of_calls(path: DataPath) -> Iterator[Entry]:
-    """Yield the figures of each step's calls in a recorded run, and of all calls."""
+    """Yield a chart of the function calls of each step of a recorded run, and one of all calls."""
     count = steps_in(path)
     caption = f"{counted(sum(1 for _ in path.walk()), 'recorded call')}"
     if path.left_out:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import core.figures as figures
+from core.decoding.comparison.measures import recorded_measures
+from core.decoding.comparison.types import ComparedRuns
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.files import shown
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.decoding.version import VERSION
@@ -21,7 +24,8 @@ from core.evaluation.example import SCHEMA as REASONING
 from core.evaluation.example import example_from_dict
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
-from core.export.subject import Subject
+from core.export.comparison import comparison_of
+from core.export.subject import Subject, pair_subject
 from core.export.tables import read_before, step_tables, tables_of
 from core.figures.base.labels import config_caption, plain_name
 from core.figures.evaluate.words import caption
@@ -34,8 +38,9 @@ if TYPE_CHECKING:
     from core.export.tables import Table
 
 _DRAWN = (
-    "figures are drawn of traces, trees of runs, lab steps, budget sweeps, evaluations, the "
-    "reasoning example and data paths (the JSON of `core path`)."
+    "figures are drawn of traces, trees of runs, many runs (a trace a line), lab steps, budget "
+    "sweeps, evaluations, the reasoning example, comparisons and data paths (the JSON of "
+    "`core path`)."
 )
 
 
@@ -92,6 +97,7 @@ def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
         LabExample.schema: _lab,
         REASONING: _reasoning,
         DATA_PATH: _data_path,
+        ComparedRuns.schema: _comparison,
     }
     if schema in kinds:
         return kinds[schema]
@@ -103,8 +109,11 @@ def _kind(schema: str) -> Callable[[Any, bytes], StoredFile] | None:
 
 
 def _trace(data: Any, raw: bytes) -> StoredFile:
+    """Read one trace, or many runs in lines."""
     from core.traces.file import trace_of
 
+    if b"\n{" in raw:
+        return _many(raw)
     trace = trace_of(data)
     return StoredFile(trace, partial(Subject.of_trace, trace, raw), partial(tables_of, trace))
 
@@ -120,6 +129,41 @@ def _tree(data: Any, raw: bytes) -> StoredFile:
 
     return StoredFile(
         tree, subject, lambda: [("Every token of every run.", figures.run_tree_data(tree))]
+    )
+
+
+def _many(raw: bytes) -> StoredFile:
+    from core.traces.many_file import read_many
+
+    many = read_many(raw)
+    return StoredFile(many, partial(many_subject, many), partial(many_tables, many))
+
+
+def many_subject(many: ManyRuns) -> Subject:
+    """Return many runs as a subject, with the traces of all of them."""
+    from core.traces.many_file import many_jsonl
+
+    first = Subject.of_trace(many.traces[0], b"")
+    raw = many_jsonl(many).encode()
+    return replace(first, caption=figures.many_caption(many), files={"runs.jsonl": raw})
+
+
+def many_tables(many: ManyRuns) -> list[Table]:
+    """Return the tables of all runs and of the forks."""
+    return [
+        ("Every run.", figures.many_runs_data(many)),
+        ("Every fork.", figures.many_forks_data(many)),
+    ]
+
+
+def _comparison(data: Any, raw: bytes) -> StoredFile:
+    comparison = comparison_of(data)
+    left, right = comparison.left, comparison.right
+    measures = recorded_measures(left, right)
+    return StoredFile(
+        comparison,
+        partial(pair_subject, left, right, raw),
+        lambda: [("Measures of both runs.", figures.pair_lines_data(measures))],
     )
 
 

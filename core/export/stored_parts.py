@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import core.figures as figures
+from core.decoding.comparison.measures import PairMeasures
 from core.decoding.counting import counted, nth
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
+from core.decoding.record.trace import Trace
 from core.evaluation.example import ReasoningExample
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.sweep.types import BudgetSweep
@@ -14,6 +17,8 @@ from core.evaluation.votes.best_of import SampledProblems, of_way
 from core.export.part import Part, of_figure
 from core.figures.base.figure import Figure
 from core.figures.base.labels import config_caption, plain_name, settings_caption
+from core.figures.compare.lines import MEASURES as PAIR_MEASURES
+from core.figures.many.matrix import MEASURES, is_grid
 
 _WAIT = "wait until it is measured, which takes a moment after a knob was moved"
 
@@ -37,6 +42,33 @@ def lab_parts(example: LabExample) -> list[Part]:
     if grown := example.continuations:
         return [*parts, of_figure(f"tree-{at}", figures.lab_tree, grown)]
     return [*parts, Part("tree", needs="write continuations first")]
+
+
+def many_parts(many: ManyRuns) -> list[Part]:
+    """Return the tree of texts, a grid's matrices, the margins at forks, and the agreement."""
+    grids = [
+        of_figure(f"grid-{measure}", figures.many_matrix, many, measure=measure)
+        for measure in MEASURES
+        if is_grid(many)
+    ]
+    return [
+        of_figure("tree", figures.many_tree, many),
+        *grids,
+        of_figure("forks", figures.many_forks, many),
+        of_figure("agreement", figures.many_agreement, many),
+    ]
+
+
+def pair_parts(
+    left: Trace, right: Trace, measures: PairMeasures, selected: int | None = None
+) -> list[Part]:
+    """Return the figures of each measure along two runs."""
+    return [
+        of_figure(
+            measure, figures.pair_lines, left, right, measures, measure=measure, selected=selected
+        )
+        for measure in PAIR_MEASURES
+    ]
 
 
 def sweep_parts(sweep: BudgetSweep) -> list[Part]:

@@ -62,6 +62,19 @@ class Subject:
         )
 
 
+def pair_subject(left: Trace, right: Trace, file: bytes) -> Subject:
+    """Return the subject for two runs and their file."""
+    both = [Subject.of_trace(run, b"") for run in (left, right)]
+    return Subject(
+        "\n".join(f"{name}: {one.caption}" for name, one in zip("AB", both, strict=True)),
+        {"A": both[0].settings, "B": both[1].settings},
+        {"comparison.json": file},
+        created=both[0].created,
+        models="; ".join(dict.fromkeys(one.models for one in both)),
+        prompt=both[0].prompt,
+    )
+
+
 def _versions(trace: Trace) -> Iterator[str]:
     """Yield each model with its revision and dtype, and the libraries' versions."""
     named = [

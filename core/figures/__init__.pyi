@@ -17,6 +17,8 @@ from .beam.step import beam_step as beam_step
 from .beam.step import beam_step_data as beam_step_data
 from .beam.tree import beam_tree as beam_tree
 from .beam.words import beam_tree_data as beam_tree_data
+from .compare.lines import pair_lines as pair_lines
+from .compare.lines import pair_lines_data as pair_lines_data
 from .decode.arithmetic import softmax_row as softmax_row
 from .decode.arithmetic import softmax_row_data as softmax_row_data
 from .decode.branches import run_tree as run_tree
@@ -71,6 +73,17 @@ from .lab.tree import lab_tree as lab_tree
 from .lab.tree import lab_tree_data as lab_tree_data
 from .lab.tree import rows_data as rows_data
 from .lab.words import lab_caption as lab_caption
+from .many.agreement import many_agreement as many_agreement
+from .many.agreement import many_agreement_data as many_agreement_data
+from .many.forks import many_forks as many_forks
+from .many.forks import many_forks_data as many_forks_data
+from .many.matrix import many_matrix as many_matrix
+from .many.matrix import many_matrix_data as many_matrix_data
+from .many.tree import many_tree as many_tree
+from .many.tree import many_tree_data as many_tree_data
+from .many.words import many_caption as many_caption
+from .many.words import many_runs_data as many_runs_data
+from .many.words import many_verdict as many_verdict
 from .reasoning.accuracy import reason_accuracy as reason_accuracy
 from .reasoning.accuracy import reason_accuracy_data as reason_accuracy_data
 from .reasoning.compare import reason_rivals as reason_rivals

@@ -24,8 +24,8 @@ class ScriptedModel:
     """A `LanguageModel` over a small vocabulary that says what its script says.
 
     Args:
-        script: one row of `vocab_size` numbers for the ids so far. Of a mapping, the longest key
-            that the ids end with counts: `(3,)` is "after token 3", `()` is "otherwise".
+        script: one row of `vocab_size` numbers for the ids so far. A mapping gives the row of the
+            longest key that the ids end with: `(3,)` is "after token 3", `()` is "otherwise".
         tokens: the vocabulary, in order of ids; bytes where a token is part of a character.
         given: whether the rows are probabilities (0 to 1, adding up to 1) or logits.
         eos: the token that ends a run and adds no text, ignored if `tokens` doesn't hold it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from functools import cached_property
 from typing import cast
 
@@ -93,6 +94,22 @@ class TransformersModel(Tokenizing):
     def device(self) -> torch.device:
         """Device of the forwards."""
         return cast(torch.device, self.hf_model.device)
+
+    def in_dtype(self, dtype: str) -> TransformersModel:
+        """Return a copy with weights of another number type; the model itself for its own.
+
+        Args:
+            dtype: `float32`, `bfloat16` or `float16`.
+        """
+        if dtype == self.dtype:
+            return self
+        return TransformersModel(
+            deepcopy(self.hf_model).to(getattr(torch, dtype)),
+            self.tokenizer,
+            model_id=self.model_id,
+            revision=self.revision,
+            isolate_templates=self._isolate_templates,
+        )
 
     @property
     def vocabulary(self) -> TokenNames:

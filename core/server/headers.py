@@ -23,7 +23,7 @@ _POLICY = (
 
 
 def inline_scripts(html: str) -> tuple[str, ...]:
-    """Return the hashes by which a policy lets a page's own scripts in place run."""
+    """Return the hashes with which a content security policy allows a page's inline scripts."""
     scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     return tuple(f"'sha256-{b64encode(digest).decode()}'" for digest in digests)

@@ -1,4 +1,4 @@
-"""Middleware around all others: ids and errors of the endpoint, and unread bodies."""
+"""Outermost middleware: adds request ids, writes the endpoint's errors, reads unread bodies."""
 
 from __future__ import annotations
 

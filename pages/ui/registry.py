@@ -43,7 +43,8 @@ class Page:
             (`parts`, for a paper too) and as `tables`.
         run_controls: the controls that make a run; None if the page can't repeat a run.
         own_prompt: the page has its own questions, so the sidebar shows no prompt.
-        slots: prefixes of the names of its runs; a run with a prefix has its own prompt.
+        slots: prefixes of the names of its runs; a run with a prefix has its own model, prompt and
+            seed, and the sidebar shows none.
         stored: returns the web page of the stored example if it is no trace; None for a page
             without such an example.
     """
@@ -77,6 +78,21 @@ INSIDE = Page(
     load_controls=Named("inside.controls:load_controls"),
     run_controls=Named("inside.controls:RUN_CONTROLS"),
 )
+COMPARE = Page(
+    "compare",
+    "Compare",
+    "Compare shows two runs side by side: what differs in their settings, where their texts part, "
+    "and why.",
+    "compare.py",
+    view=Named("compare.state:SideView.current"),
+    load_controls=Named("compare.controls:load_controls"),
+    run_controls=Named("compare.controls:RUN_CONTROLS"),
+    slots=("a_", "b_"),
+    stored=Named("compare.save:stored_page"),
+)
+# Opens two runs of other pages on Compare.
+OPEN_PAIR = Named("compare.state:open_pair")
+SESSION_RUN = Named("compare.state:SessionRun")
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -124,6 +140,7 @@ PAGES = (
         saved=Named("speculative.save"),
         run_controls=Named("speculative.controls:RUN_CONTROLS"),
     ),
+    COMPARE,
     Page(
         "reasoning",
         "Reasoning budget",
@@ -138,6 +155,17 @@ PAGES = (
         own_prompt=True,
     ),
     INSIDE,
+    Page(
+        "many",
+        "Many runs",
+        "Many runs repeats one prompt up to 100 times, or over a grid of two settings, and shows "
+        "where the texts part: by the dice, by a setting, or by rounding.",
+        "many.py",
+        view=Named("many.state:ManyView.current"),
+        load_controls=Named("many.controls:load_controls"),
+        run_controls=None,
+        stored=Named("many.save:stored_page"),
+    ),
     Page(
         "evaluate",
         "Evaluate",

@@ -10,7 +10,7 @@ import torch
 
 from core import Greedy, Sampling, Shaping, Speculative, Trace, collect
 from core.decoding.comparison.deciding import ModelStep
-from core.decoding.comparison.parting import compare, exchanged
+from core.decoding.comparison.parting import compare, draws, exchanged
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
@@ -126,3 +126,19 @@ def test_speculation_parts_from_greedy_at_ties_only(model) -> None:
         greedy.token_steps[-1].candidates[0].logit - greedy.token_steps[-1].candidates[5].logit,
         abs=1e-4,
     )
+
+
+def test_other_dice_of_two_speculative_runs_are_named(model) -> None:
+    config = Speculative(max_new_tokens=12, drafter="prompt_lookup", shaping=WARM.shaping, seed=4)
+    left, right = (collect(model, PROMPT, replace(config, seed=seed)) for seed in (4, 5))
+    parting = compare(left, right)
+    assert parting.cause == "dice" and "seed 4 and seed 5" in parting.reason
+    greedy = replace(config, shaping=Shaping(temperature=0.0))
+    assert draws(config) and not draws(greedy) and not draws(Greedy())
+
+
+def test_a_single_setting_that_acts_needs_no_model(model, left) -> None:
+    shaping = replace(WARM.shaping, temperature=3.0)
+    parting = compare(left, collect(model, PROMPT, replace(WARM, shaping=shaping)))
+    assert parting.cause == "settings"
+    assert parting.reason.startswith("Only temperature can have decided it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -13,6 +14,7 @@ import plotly.graph_objects as go
 from core import figures
 from core.decoding.beam.compare import Rival
 from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
+from core.decoding.comparison.measures import Divergence, recorded_measures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.lab.types import LabExample
 from core.decoding.record.compared import Compared
@@ -23,11 +25,14 @@ from core.evaluation.example import load_example
 from core.evaluation.plan.files import read_evaluation
 from core.evaluation.plan.types import Evaluation
 from core.evaluation.votes.best_of import Sample, Sampled
+from core.figures.compare.lines import MEASURES
 from core.traces.lab import load_lab
+from core.traces.many_file import read_many
 from tests.figures.beams import make_search
-from tests.figures.forks import make_points, make_tree
+from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
 from tests.figures.labs import make_lab
+from tests.figures.manys import make_many
 from tests.figures.specs import COUNTED, SWEEP, make_comparison, make_spec
 from tests.figures.traces import make_trace
 
@@ -44,7 +49,7 @@ RIVALS = (
 @cache
 def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
-    rooms = (_decode, _beam, _lab, _speculative, _reasoning, _evaluate, _inside)
+    rooms = (_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside)
     return tuple(entry for room in rooms for entry in room())
 
 
@@ -87,6 +92,19 @@ def _contrast() -> Trace:
     return replace(made, steps=steps, config=ContrastiveSearch(max_new_tokens=1))
 
 
+def _compare() -> Iterator[Entry]:
+    stored = [Trace.load(TRACES / f"{name}.json") for name in ("decode", "compare")]
+    hostile = make_trace(24, hostile=True)
+    infinite = recorded_measures(*stored, "final")
+    step = infinite.steps[2]._replace(divergence=Divergence(math.inf, 0.2, 0.5))
+    infinite = infinite._replace(steps=(*infinite.steps[:2], step, *infinite.steps[3:]))
+    for measure in MEASURES:
+        for name, pair in (("", stored), ("hostile ", (hostile, make_fork(hostile, 5)))):
+            found = (*pair, recorded_measures(*pair))
+            yield f"{name}{measure} of two runs", "pair_lines", found, {"measure": measure}
+    yield "infinite divergence", "pair_lines", (*stored, infinite), {"measure": "kl"}
+
+
 def _beam() -> Iterator[Entry]:
     trace, wide = Trace.load(TRACES / "beam.json"), make_search(16, 40)
     hostile = make_search(4, 12, hostile=True)
@@ -120,6 +138,21 @@ def _of_lab(name: str, lab: LabExample) -> Iterator[Entry]:
     yield f"{name}lab_sweep", "lab_sweep", (*step, lab.sweep), {}
     yield f"{name}lab_tree", "lab_tree", (lab.continuations,), {}
     yield f"{name}lab_tree whole", "lab_tree", (lab.continuations,), {"fold": False}
+
+
+def _many() -> Iterator[Entry]:
+    for name, runs in (
+        ("again", read_many(TRACES / "many-again.jsonl")),
+        ("grid", read_many(TRACES / "many-grid.jsonl")),
+        ("hostile", make_many(hostile=True)),
+        ("ties", make_many()),
+    ):
+        yield f"many_tree of {name}", "many_tree", (runs,), {"selected": 1}
+        yield f"many_forks of {name}", "many_forks", (runs,), {}
+        yield f"many_agreement of {name}", "many_agreement", (runs,), {}
+        for measure in ("surprisal", "distinct", "parts"):
+            looks = {"measure": measure, "selected": 1}
+            yield f"many_matrix of {name}, {measure}", "many_matrix", (runs,), looks
 
 
 def _speculative() -> Iterator[Entry]:

@@ -51,7 +51,7 @@ def test_greedy_is_told_once_and_its_rows_are_plain():
     greedy = make_trace(3, "greedy")
     figure = candidate_bars(greedy.token_steps[1], greedy)
     (subtitle,) = [a.text for a in figure.layout.annotations if a.name == "subtitle"]
-    assert "Greedy keeps only the top one." in subtitle
+    assert "Greedy keeps the highest." in subtitle
     assert list(trace_named(figure, "final").text[1:]) == [""] * (SHOWN - 1)
     assert set(trace_named(figure, "raw").marker.pattern.shape) == {""}
     assert not any("removed" in text for text in annotations(figure))

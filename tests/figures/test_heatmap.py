@@ -101,6 +101,15 @@ def test_a_long_window_has_level_words_at_its_most_uncertain_steps_alone():
     assert all(drawn.textangle == 0 for drawn in figure.data if drawn.name == "tokens")
 
 
+def test_two_heatmaps_over_each_other_open_the_same_steps():
+    one, other = make_trace(40), make_trace(40, seed=3)
+    alone, *both = (
+        trace_named(probability_heatmap(trace, beside=beside), "probability").x
+        for trace, beside in ((one, None), (one, other), (other, one))
+    )
+    assert list(both[0]) == list(both[1]) != list(alone)
+
+
 def test_the_selected_step_is_open_and_takes_the_place_of_the_surest_one():
     trace = make_trace(40)
     surest = min(trace.token_steps, key=lambda step: step.entropy).index

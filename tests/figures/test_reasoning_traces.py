@@ -37,6 +37,6 @@ def test_a_forced_token_is_said_to_be_forced_and_no_other_is(trace) -> None:
         names = ("candidate_bars", "step_stages")
         bars, stages = (plain(figures[f"{name} {step.index}"]) for name in names)
         forced = step.origin == "forced"
-        assert ("the chosen one was put there" in bars) == forced
+        assert ("The chosen token was forced." in bars) == forced
         assert ("is forced" in stages) == ("Forced: " in stages) == forced
         assert "removed by forced" not in bars

@@ -393,8 +393,8 @@ def test_both_ways_of_scoring_are_told_by_their_medians() -> None:
 
 
 def parted(trace: Trace, factor: float) -> Trace:
-    """The same run, but its first bonus another token, and the target's numbers at that round as
-    many times as large."""
+    """Return the same run with another first bonus token, and with the target's probabilities in
+    that round times the factor."""
     at = next(at for at, step in enumerate(trace.rounds) if step.bonus)
     step = trace.rounds[at]
 

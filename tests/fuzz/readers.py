@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from core import check
+from core.decoding.comparison.measures import recorded_measures
+from core.decoding.comparison.parting import compare
 from core.decoding.errors import (
     ConfigError,
     DecodingError,
@@ -42,6 +44,7 @@ from core.evaluation.scoring.verifier import worked_out
 from core.evaluation.strict_json import to_json
 from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.export.catalog import entries_of
+from core.export.comparison import comparison_json
 from core.export.stored import read_stored
 from core.figures import LIGHT
 from core.figures.base.paper import WIDE
@@ -58,6 +61,7 @@ from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
+from core.traces.many_file import many_jsonl, read_many
 from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
 from pages.ui.decode.controls import stop_strings
@@ -134,6 +138,20 @@ def _draw(data: bytes) -> None:
 
 def _lines(*values: Any) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def _many() -> bytes:
+    """Two of the stored runs, the first steps of each."""
+    rows = (ROOT / "assets/traces/many-grid.jsonl").read_bytes().splitlines()[:2]
+    values = [json.loads(row) for row in rows]
+    for value in values:
+        value["steps"], value["token_ids"] = value["steps"][:4], value["token_ids"][:3]
+    return _lines(*values)
+
+
+def _comparison() -> bytes:
+    run = Trace.from_dict(json.loads(_of("sampling")[0]))
+    return comparison_json(run, run, compare(run, run), recorded_measures(run, run))
 
 
 def _sweep() -> bytes:
@@ -269,13 +287,15 @@ READERS = (
         "core/traces/file.py"),
     Reader("tree of runs", lambda data: tree_json(read_tree(data)), TraceError, (_tree(),),
         "core/traces/tree_file.py"),
+    Reader("many runs", lambda data: many_jsonl(read_many(data)), TraceError, (_many(),),
+        "core/traces/many_file.py", lines=True),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
         "core/decoding/record/trace.py"),
     Reader("own lab file", lambda data: lab_from_dict(_own(data)), TraceError, _of("lab"),
         "core/traces/lab.py"),
     Reader("file with figures", _draw, DecodingError,
-        (*_of("lab", "greedy"), _reasoning(), _path()), "core/export/stored.py"),
-    Reader("file of rows with figures", _draw, DecodingError, (_sweep(), _evaluation()),
+        (*_of("lab", "greedy"), _reasoning(), _path(), _comparison()), "core/export/stored.py"),
+    Reader("file of rows with figures", _draw, DecodingError, (_sweep(), _evaluation(), _many()),
         "core/export/stored.py", lines=True),
     Reader("reasoning example", lambda data: example_from_dict(_own(data)), SweepError,
         (_reasoning(),), "core/evaluation/example.py"),

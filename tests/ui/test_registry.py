@@ -1,4 +1,4 @@
-"""The pages: one row a page, from which the navigation, files and the address are fed."""
+"""The table of pages: each row gives a page's place in the navigation, its files, its address."""
 
 from __future__ import annotations
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from core.cli.loading import load
+from core.decoding.comparison.measures import PairMeasures, recorded_measures
 from core.decoding.comparison.types import CAUSES, PartedToken
+from core.decoding.comparison.words import differences
 from core.decoding.counting import counted, nth
+from core.decoding.errors import ConfigError
+from core.decoding.files import write_file
+from core.decoding.record.trace import Trace
+from core.export.comparison import comparison_json
+from core.figures.base.labels import NBSP, percent
 
 
 def add(parser: ArgumentParser) -> None:
@@ -18,6 +25,15 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--dtype", help="number type of the weights; default: the left file's")
     parser.add_argument("--device", help="device of the model, as in decode")
+    parser.add_argument(
+        "--right-model", help="the right run's model, where it is another one than --model"
+    )
+    parser.add_argument(
+        "--read",
+        choices=("left", "right"),
+        help="read this run's text with both models: divergences over the whole vocabulary",
+    )
+    parser.add_argument("--json", help="write both runs and their measures to this file")
 
 
 def run(args: Namespace) -> int:
@@ -33,8 +49,11 @@ def run(args: Namespace) -> int:
         return ModelStep(load(args.model, args.dtype or left.dtype or None, args.device), left, at)
 
     parting = compare(left, right, None if args.model is None else again)
-    for difference in parting.settings:
-        print(f"{difference.name}: {difference.left} | {difference.right}")
+    if args.json:
+        content = comparison_json(left, right, parting, _measures(args, left, right))
+        write_file(args.json, content)
+    for name, one, other in differences(left, right):
+        print(f"{name}: {one} | {other}")
     shared = len(left.token_ids) if parting.at is None else parting.at
     if parting.cause != "input":
         print(f"equal: {counted(shared, 'token')}")
@@ -44,9 +63,25 @@ def run(args: Namespace) -> int:
     return 0 if parting.at is None else 1
 
 
+def _measures(args: Namespace, left: Trace, right: Trace) -> PairMeasures:
+    """Return the measures of two runs: of one text under both models where it is to be read."""
+    if not args.read:
+        return recorded_measures(left, right)
+    if args.model is None:
+        raise ConfigError("--read takes --model: the models read the text.")
+    from core.decoding.comparison.readings import read_under
+
+    model = load(args.model, args.dtype or left.dtype or None, args.device)
+    other = args.right_model or args.model
+    if other == args.model and left.dtype == right.dtype:
+        return read_under(model, model, left, right, args.read)
+    second = load(other, args.dtype or right.dtype or None, args.device)
+    return read_under(model, second, left, right, args.read)
+
+
 def _shown(rival: PartedToken) -> str:
     probs = [
-        "not recorded" if prob is None else f"{prob:.4%}"
+        "not recorded" if prob is None else percent(prob).replace(NBSP, " ")
         for prob in (rival.left_prob, rival.right_prob)
     ]
     return f"{rival.text!r} ({' | '.join(probs)})"

@@ -96,7 +96,7 @@ def branch_each(
             model,
             context,
             trace.prompt_ids,
-            config,
+            [config] * len(choices),
             emitted=kept,
             given=choices,
             forward=forward,

@@ -90,7 +90,7 @@ def continue_each(
     model: LanguageModel,
     context: Context,
     prompt_ids: Sequence[int],
-    config: MethodConfig,
+    configs: Sequence[MethodConfig],
     *,
     emitted: Sequence[int],
     given: Sequence[Sequence[int]],
@@ -98,13 +98,16 @@ def continue_each(
 ) -> Iterator[tuple[tuple[int, TokenStep], ...]]:
     """Yield the next step of every unfinished row, with the row's index.
 
-    Row i equals `continue_from` with `given[i]`, up to rounding: the forwards have another shape.
-    The seconds of each forward are divided among its rows.
+    Row i equals `continue_from` with `configs[i]` and `given[i]`, up to rounding: the forwards
+    have another shape. The seconds of each forward are divided among its rows.
     """
-    limit = token_limit(model, prompt_ids, config)
-    rows = [_Row(model, prompt_ids, config, limit, emitted, ids) for ids in given]
+    limits = [token_limit(model, prompt_ids, config) for config in configs]
+    rows = [
+        _Row(model, prompt_ids, config, limit, emitted, ids)
+        for config, limit, ids in zip(configs, limits, given, strict=True)
+    ]
     context, going = context.branch([0] * len(rows)), list(range(len(rows)))
-    for index in range(len(emitted), limit):
+    for index in range(len(emitted), max(limits, default=0)):
         logits, share = context.logits, forward / len(going)
         steps = [rows[row].step(index, logits[at], share) for at, row in enumerate(going)]
         yield tuple(zip(going, steps, strict=True))

@@ -29,6 +29,7 @@ from core.decoding.loop.run import doubled_start, read_again, run_notes, token_l
 from core.decoding.loop.text import Ending, TextStream
 from core.decoding.methods import method_of
 from core.decoding.protocol import LanguageModel, offers
+from core.decoding.record.notes import tells_computing
 from core.decoding.record.trace import Check, Trace
 from core.decoding.shaping.draws import draw_noise
 from core.decoding.validation import brief
@@ -160,12 +161,13 @@ def ending_faults(trace: Trace, model: LanguageModel) -> list[str]:
 def note_faults(trace: Trace, model: LanguageModel) -> list[str]:
     """List notes that follow neither from the settings nor from the run, and missing notes.
 
-    Only the reason why a server was lost, which ends a run as cancelled, can't be derived again.
+    The reason why a server was lost, which ends a run as cancelled, and the rows and threads of one
+    of many runs can't be derived again.
     """
     due = run_notes(model, trace.config, trace.prompt_ids, trace.token_ids, trace.steps)
     known = {*due, *doubled_start(model, trace.rendered_prompt, trace.prompt_ids)}
     faults = [f"a note is missing: {brief(note.words)}" for note in due if note not in trace.notes]
-    others = [note for note in trace.notes if note not in known]
+    others = [note for note in trace.notes if note not in known and not tells_computing(note)]
     if len(others) > (trace.finish_reason == "cancelled") or len(set(trace.notes)) < len(
         trace.notes
     ):

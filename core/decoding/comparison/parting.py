@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any, Protocol
 
-from core.decoding.autoregressive.config import drawn_by
 from core.decoding.comparison.types import PartedToken, Parting, SettingDifference
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
@@ -94,6 +93,11 @@ def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[Set
                 yield SettingDifference(name, value, getattr(other, name))
 
 
+def draws(config: MethodConfig) -> bool:
+    """Return whether a run with these settings draws its tokens."""
+    return bool(getattr(config, "draws", config.can_draw)) and config.shaping.temperature > 0
+
+
 def step_at(trace: Trace, at: int) -> TokenStep | None:
     """Return the step that emitted token `at`; None if the run's steps emit several tokens."""
     steps = trace.token_steps
@@ -110,7 +114,7 @@ def _with_cause(parting: Parting, left: Trace, right: Trace, again: StepAgain | 
     bound = max(_bound(left), _bound(right))
     if rounding is not None and rounding > bound:
         return parting._replace(reason=_model_words(left, right, parting, bound))
-    greedy = not any(drawn_by(run.config.chooser) for run in (left, right))
+    greedy = not any(draws(run.config) for run in (left, right))
     acting = [
         d
         for d in parting.settings
@@ -177,6 +181,8 @@ def _setting_words(
 ) -> str:
     shown = [f"{d.name} ({d.left} and {d.right})" for d in acting]
     differ = f"The runs differ in {', '.join(shown)}."
+    if again is None and len(acting) == 1:
+        return f"Only {acting[0].name} can have decided it: no other setting that acts differs."
     if again is None or left.config.method != right.config.method:
         return differ
     rival = right.token_ids[at]

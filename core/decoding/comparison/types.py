@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+
+from core.decoding.record.trace import Trace
 
 PartingCause: TypeAlias = Literal[
     "same", "length", "input", "given", "rounding", "settings", "dice", "model"
@@ -62,3 +65,14 @@ class Parting(NamedTuple):
     rivals: tuple[PartedToken, ...] = ()
     margin: float | None = None
     rounding: float | None = None
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """Two runs in one file."""
+
+    schema: ClassVar[str] = "decoding-explorer/comparison"
+    version: ClassVar[int] = 1
+
+    left: Trace
+    right: Trace

@@ -17,7 +17,7 @@ CHECK_WORDS = {
     "finish_reason": "the finish reason holds",
     "prompt_reading": "prompt processing agrees with the prompt",
     "times": "no part took longer than the whole",
-    "tree_whole": "the tree is whole: every parent is a row of its beam",
+    "tree_whole": "the tree is whole: every parent is a path of the previous step",
     "path_sums": "each sum is its parent's plus the token's",
     "survivors": "the best go on, the ended ones finish",
     "survivors_table": "the table holds each survivor's own log-probability",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from core.decoding.counting import counted
 from core.decoding.record.bounds import MAX_TEXT
 
 TEMPERATURE_0, DOUBLED_START, RECOMPUTED = "temperature_0", "doubled_start", "cache_recomputed"
 RANKED_ANEW, NOT_LOSSLESS, BROKEN_OFF = "ranked_anew", "not_lossless", "broken_off"
+# Of a run among many: how it was computed, in these words.
+ROWS, THREADS = "rows", "threads"
+_COMPUTED = {
+    ROWS: re.compile(r"alone|in a batch of [1-9][0-9]{0,2} rows"),
+    THREADS: re.compile(r"[1-9][0-9]{0,3} threads?"),
+}
 # Beginnings of notes in old files, which hold no keys.
 _OLD_WORDS = {
     "Temperature 0 means": TEMPERATURE_0,
@@ -25,6 +34,18 @@ class Note(NamedTuple):
 
     def __str__(self) -> str:
         return self.words
+
+
+def computed(rows: int, threads: int | None) -> Iterator[Note]:
+    """Yield the notes on a run's batch and on its number of threads, if that was set."""
+    yield Note(ROWS, "alone" if rows == 1 else f"in a batch of {counted(rows, 'row')}")
+    if threads:
+        yield Note(THREADS, counted(threads, "thread"))
+
+
+def tells_computing(note: Note) -> bool:
+    """Return whether a note is one that `computed` gives."""
+    return note.key in _COMPUTED and bool(_COMPUTED[note.key].fullmatch(note.words))
 
 
 def write_note(note: Note) -> dict[str, str]:

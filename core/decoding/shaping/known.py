@@ -1,8 +1,8 @@
 """Shaping for a server that names only the likeliest tokens; the others form a tail of known mass.
 
-In the model's row unnamed tokens are NaN. The named tokens are shaped under the two extreme tails
-that the row allows: as few likely tokens as possible, and as many unlikely tokens as possible. A
-result that differs between the two is unknown and raises an error; nothing is guessed.
+In the model's row unnamed tokens are NaN. The named tokens are shaped twice: once with the mass of
+the tail on the fewest tokens that can hold it, once on the most. If the two results differ, the
+result is unknown and an error is raised; nothing is guessed.
 """
 
 from __future__ import annotations

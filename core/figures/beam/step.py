@@ -44,7 +44,7 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
     beam_caption,
     beam_step_data,
     subtitle=lambda step, shown: (
-        "No path was kept after this step: each log-probability against the best one's."
+        "No path was kept after this step. Bars: log-probability below the best."
         if step.margin(step.candidates[shown[0]]) is None
         else (
             "Log-probability of each path against the last one kept.",

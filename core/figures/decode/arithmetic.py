@@ -51,7 +51,9 @@ class Worked(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """The computed tokens by rank, the temperature, and the sum over all tokens."""
+    """Numbers of a step's softmax: a row for each shown token, by rank; the temperature; the sum of
+    exponentials over all tokens; and the number of tokens.
+    """
 
     rows: tuple[Worked, ...]
     temperature: float

@@ -101,8 +101,8 @@ def run_tree(
         layout,
         theme,
         paper,
-        subtitle="Runs share a cell up to their first different token. Behind a name: the sum of "
-        "ln p of its tokens, nats.",
+        subtitle="Runs share a cell up to their first different token. The number beside a name is "
+        "the sum of its tokens' ln p, nats.",
         frame=("forced", theme.accent),
         edged=True,
         left=round(names) + 18,

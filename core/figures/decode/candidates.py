@@ -62,17 +62,17 @@ def candidate_bars_data(
 def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picked: str = "") -> str:
     """Return the words on the bars of a step."""
     if step.origin == "server":
-        return "Bars: the model's own. The server drew the chosen one."
+        return "Bars: the model's probability. The server drew the chosen one."
     text_of = texts_in(trace)
     if words := forced_words(step, LABEL_LIMIT, lambda token_id: picked or text_of(token_id)):
         return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
-        return "Upper bar: the model's own. Forced: the chosen one was put there."
+        return "Upper bar: the model's probability. The chosen token was forced."
     if step.compared:
-        return "Upper bar: the model's own. Only the one with the highest score is kept."
+        return "Upper bar: the model's probability. The highest score is chosen."
     if any(_quiet(candidate) for candidate in shown):
-        return "Upper bar: the model's own. Greedy keeps only the top one."
-    return "Upper bar: the model's own. Lower: what was drawn from."
+        return "Upper bar: the model's probability. Greedy keeps the highest."
+    return "Upper bar: the model's probability. Lower: after shaping."
 
 
 @figure(
@@ -156,7 +156,7 @@ def candidate_bars(
 def _live_words(step: TokenStep, shown: Sequence[Candidate]) -> Properties:
     """Return the texts that a reader's browser uses for a step shaped by its knobs."""
     return {
-        "shaped": "Upper bar: the model's own. Lower: under the settings above.",
+        "shaped": "Upper bar: the model's probability. Lower: under the settings above.",
         "states": [state_line(step, candidate) for candidate in shown],
         "removed": {name: removed_words(name) for name in ("argmax", "top_k", "top_p")},
         "remaining": shaped_words("{}"),

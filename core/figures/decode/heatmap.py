@@ -88,6 +88,7 @@ def probability_heatmap(
     rows: int = 10,
     value: HeatmapValue = "raw",
     selected: int | None = None,
+    beside: Trace | None = None,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
@@ -101,6 +102,7 @@ def probability_heatmap(
         rows: maximum number of ranks; chosen tokens of lower rank get an extra row.
         value: `raw` before shaping, or `final` after it, with removed candidates faded.
         selected: index of the step to mark.
+        beside: a run whose heatmap is drawn above or below: the same steps have text in both.
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
@@ -113,7 +115,9 @@ def probability_heatmap(
     numbers = [step.index for step in steps]
     part = ShownPart("step", numbers[0], numbers[-1] + 1, len(trace.token_steps))
     opened = [numbers.index(selected)] if selected in numbers else []
-    frame = frame_of([step.entropy for step in steps], paper.width, _FEWEST_COLUMNS, opened)
+    others = {step.index: step.entropy for step in beside.token_steps} if beside else {}
+    entropies = [max(step.entropy, others.get(step.index, 0.0)) for step in steps]
+    frame = frame_of(entropies, paper.width, _FEWEST_COLUMNS, opened)
     cells, header = _cells(steps, ranks, value), ("step", "chosen")
     sheet = Sheet(
         theme,

@@ -90,7 +90,7 @@ def _add_quotients(
     colors: Sequence[str],
     won: Sequence[bool],
 ) -> None:
-    """Add p in grey, and p divided by its exponential number in colour."""
+    """Add p in grey, and in colour p divided by the token's exponential random number."""
     probs = [math.exp(item.log_prob) for item in items]
     quotients = [math.exp(item.score) for item in items]
     hovers = [f"{p:.4f} ÷ {p / q:.4f} = {q:.4f}" for p, q in zip(probs, quotients, strict=True)]

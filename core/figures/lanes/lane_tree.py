@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from core.decoding.counting import nth
@@ -10,7 +10,7 @@ from core.figures.base.axes import named_axis, top_axis
 from core.figures.base.grid import probability_cells
 from core.figures.base.labels import NBSP, escaped, lines, percent, show_token, visible_token
 from core.figures.base.marks import INSIDE, add_frame, add_note, hover_texts, overlaid
-from core.figures.base.measure import fitted
+from core.figures.base.measure import fitted, text_width
 from core.figures.base.paper import SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import Theme
@@ -19,6 +19,8 @@ from core.figures.lanes.token_tree import TreeCell, TreeLayout
 
 _LEFT = 64
 _PADDING = 15
+# Part of the padding that a number alone needs not have, px.
+_SPARE = 7
 # Width of a step's number, px.
 _TICK = 18
 # Minimum width of a step in print, px; further steps go into another row.
@@ -36,6 +38,7 @@ def lane_tree(
     frame: tuple[str, str],
     edged: bool = False,
     left: int = _LEFT,
+    share: Callable[[TreeCell], tuple[str, str]] | None = None,
 ) -> Sheet:
     """Return the sheet of a tree; the colour is the raw probability.
 
@@ -43,6 +46,7 @@ def lane_tree(
         frame: name and colour of the frames around the lanes' framed steps.
         edged: whether to draw only the frames' first edge, and their tokens in bold.
         left: room for the lanes' names, px.
+        share: gives what stands before a cell's text, and a line of its hover text.
 
     A click on a cell hands over `customdata = [place]` of its first lane.
     """
@@ -66,7 +70,7 @@ def lane_tree(
     room = sheet.room / across
     # Outside the visible area; only its colour bar is shown.
     scale = probability_cells(sheet, [-9], [[0]], left=60, y=[-9], hoverinfo="skip")
-    sheet.traces = [scale, _cells(pieces, layout, theme, across, room, bold=edged)]
+    sheet.traces = [scale, _cells(pieces, layout, theme, across, room, bold=edged, share=share)]
     for cell in pieces:
         x, y = _place(cell, across, lanes)
         for first, last in _framed(cell, layout):
@@ -166,6 +170,7 @@ def _cells(
     room: float,
     *,
     bold: bool,
+    share: Callable[[TreeCell], tuple[str, str]] | None,
 ) -> Properties:
     """Return the cells of all rows; `room` is the width of a step in px; framed tokens may be
     bold.
@@ -175,7 +180,8 @@ def _cells(
     texts, hovers = [], []
     for cell in cells:
         count = len(cell.tokens)
-        texts.append(_text(cell, count * room - _PADDING, _is_framed(cell, layout) if bold else []))
+        before, said = share(cell) if share else ("", "")
+        texts.append(_text(cell, count * room, _is_framed(cell, layout) if bold else [], before))
         names = ", ".join(lane.name for lane in layout.lanes[cell.lane : cell.lane + cell.lanes])
         many, last = count > 1, cell.depth + count
         hovers.append(
@@ -183,6 +189,7 @@ def _cells(
                 f"<b>{show_token(cell.text, 48)}</b>",
                 f"steps {nth(cell.depth)} to {last}" if many else f"step {last}",
                 f"{'geometric mean ' if many else ''}{percent(cell.prob)}",
+                escaped(said),
                 escaped(names),
             )
         )
@@ -206,9 +213,20 @@ def _cells(
     }
 
 
-def _text(cell: TreeCell, room: float, strong: Sequence[bool]) -> str:
-    """Return the part of a cell's text that fits into a width in px; strong tokens are bold."""
-    whole = visible_token(cell.text)
+def _text(cell: TreeCell, width: float, strong: Sequence[bool], before: str) -> str:
+    """Return the part of a cell's text that fits into a width in px; strong tokens are bold.
+
+    Args:
+        before: plain text that stands before it, or above it in a cell of several lanes.
+    """
+    whole, room = visible_token(cell.text), width - _PADDING
+    if before:
+        forms = (f"{NBSP}{before}", before, before.partition(NBSP)[0], "")
+        before = next(form for form in forms if text_width(form, 12, "mono") <= room + _SPARE)
+        taken = 0.0 if cell.lanes > 1 else text_width(f"{before}{NBSP}", 12, "mono")
+        text = _text(cell, width - taken, strong, "")
+        between = "<br>" if cell.lanes > 1 else NBSP
+        return f"{escaped(before)}{between if before and text else ''}{text}"
     shown = fitted(whole, room, 12, "mono")
     if shown != whole and len(shown) <= 2:
         return ""

@@ -32,7 +32,9 @@ class VerifiedPosition:
         )
 
     def kind_of(self, candidate: PairCandidate) -> Kind | None:
-        """Return the kind of a token here: the drafted token, the target's token, or None."""
+        """Return the outcome of a token at this position; None for a token that was neither drafted
+        nor emitted.
+        """
         if self.drafted is not None and candidate.token_id == self.drafted.token_id:
             return self.drafted.outcome
         if self.extra is not None and candidate.token_id == self.extra.token_id:

@@ -60,7 +60,9 @@ class CompletionsEngine(Engine):
         return Facts(KINDS["vllm"], version, most, vocab_size, window)
 
     def _most_candidates(self) -> tuple[int | None, int | None]:
-        """Return the largest number of candidates (None: all) and the vocabulary size, if all."""
+        """Return the maximum number of candidates (None: no limit), and without a limit the
+        vocabulary size.
+        """
         try:
             answer = self.next_tokens([[1]], -1)[0]
             if set(answer.ids) == set(range(len(answer.ids))):

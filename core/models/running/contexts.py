@@ -94,11 +94,11 @@ class _Span(NamedTuple):
 
 
 class TransformersContext:
-    """Base of both states; `logits` belongs to the last token, `[rows, vocab]`.
+    """Base of `CachedContext` and `UncachedContext`; `logits` are the last token's `[rows, vocab]`.
 
     Args:
-        angles: what rotary embeddings do in this run, where they depend on its length.
-        ids: the tokens of each row, where they may have to be run again.
+        angles: rotary angles, if they depend on the length of the run.
+        ids: tokens of each row, if they may have to be computed again.
     """
 
     def __init__(

@@ -106,11 +106,11 @@ class LengthDependentRope:
 
 @dataclass(frozen=True, slots=True)
 class AnglesOfRun:
-    """The angles that the tokens of a run have.
+    """Rotary angles of the tokens of a run.
 
     Args:
-        prompt: how many tokens the run read at once.
-        anew: when the angles change, everything is computed with the new ones.
+        prompt: number of tokens that the run read at once.
+        anew: True if all earlier tokens are computed again when the angles change.
     """
 
     rope: LengthDependentRope

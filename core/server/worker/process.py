@@ -154,7 +154,7 @@ class WorkerProcess:
 
 
 def _sendable(error: DecodingError) -> DecodingError:
-    """Return the error, or its sentence alone where its class can't be read back."""
+    """Return the error, or only its message if the receiver can't unpickle its class."""
     try:
         same: DecodingError = pickle.loads(pickle.dumps(error))
     except Exception:

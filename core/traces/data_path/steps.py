@@ -72,7 +72,7 @@ def _parts(path: DataPath) -> Iterator[FunctionCall]:
 
 
 def act_of(call: FunctionCall) -> Act | None:
-    """Return the act of a call in a step; None for a call outside the listed files."""
+    """Return the part of a step that a call belongs to; None if its file is not listed."""
     if call.file in _FORWARDS and call.function.endswith(_FORWARD_NAMES):
         return "forward"
     if (call.file, call.function) in _GREEDY:

@@ -21,6 +21,7 @@ from pages.ui.decode import controls
 from pages.ui.decode.branches import config_of, request_of
 from pages.ui.decode.state import DecodeView
 from pages.ui.decode.trees import SessionTree, room_beside
+from pages.ui.platform import slot
 from pages.ui.run import jobs, shared
 from pages.ui.run.display import bar
 from pages.ui.run.files import save
@@ -229,6 +230,22 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
     view.request = request
     controls.load_controls(replace(trace, config=config))
     save.go_to(registry.PAGES[0].path)
+    st.rerun()
+
+
+def compare(view: DecodeView, trace: Trace) -> None:
+    """In a callback: turn to Compare with a run, and before it the one that it went on from, else
+    the one that was made before it."""
+    runs = [registry.SESSION_RUN("Decode", trace, view.shown_request, view.source)]
+    tree, earlier = view.tree_of(trace), view.earlier(trace)
+    if tree and (parent := tree.tree.branches[tree.place(trace) or 0].parent) is not None:
+        branch = tree.tree.branches[parent]
+        before = ("Decode", branch.trace, tree.requests[parent], tree.sources[parent])
+        runs.insert(0, registry.SESSION_RUN(*before))
+    elif earlier is not None:
+        runs.insert(0, registry.SESSION_RUN("Decode", *earlier, view.source_of(earlier[0])))
+    with slot.use(slot.PAGE):
+        registry.OPEN_PAIR(runs)
     st.rerun()
 
 

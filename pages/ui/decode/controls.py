@@ -105,9 +105,13 @@ def given_ids(read: Read) -> tuple[int, ...]:
 
 def control_values(trace: Trace) -> dict[str, Any]:
     """Return the control values that describe a run, by key; omit those out of range."""
-    values = {**shared.control_values(trace), "method": trace.config.method}
-    rows = (*COMMON, *strategy_of(trace.config).rows, *KNOB_ROWS)
-    return reached(rows, trace.config, values)
+    return values_of_config(trace.config, shared.control_values(trace))
+
+
+def values_of_config(config: MethodConfig, values: dict[str, Any]) -> dict[str, Any]:
+    """Return control values of settings, by key, beside others; omit those out of range."""
+    rows = (*COMMON, *strategy_of(config).rows, *KNOB_ROWS)
+    return reached(rows, config, {**values, "method": config.method})
 
 
 def load_controls(content: Trace | RunTree) -> None:

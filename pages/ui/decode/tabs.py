@@ -167,6 +167,13 @@ def _notice(view: DecodeView, trace: Trace) -> None:
                 on_click=_open_inside,
                 args=(view,),
             )
+            st.button(
+                "Compare this run",
+                key=platform.key("compare_run"),
+                icon=":material/compare:",
+                on_click=partial(another.compare, view, trace),
+                help="Beside the run that it went on from, else the one before it, on Compare.",
+            )
         panel.made_by(settings_caption(trace))
 
 

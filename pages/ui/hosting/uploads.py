@@ -26,7 +26,7 @@ MOST_BYTES = 8 * 2**20
 # Timeout of an upload: a slow one reserves memory no longer than this.
 UPLOAD_SECONDS = 120.0
 LOOK_SECONDS = 5.0
-NO_LENGTH = "An upload says how long it is.\n"
+NO_LENGTH = "An upload must state its length (Content-Length).\n"
 TOO_SLOW = "The upload took too long.\n"
 MultiPartParser.spool_max_size = MOST_BYTES
 

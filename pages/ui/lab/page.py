@@ -150,7 +150,7 @@ def _step_words(shown: LabStep, words: str) -> None:
 
 def _ask_to_load(lab: Lab, ref: StepRef, proof: str) -> None:
     otherwise = (
-        "its file alone can't prove these figures, nor move them."
+        "the file alone proves no figure, and knobs need the model."
         if proof
         else "the figures show another step until it is loaded."
     )

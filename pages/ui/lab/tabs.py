@@ -120,7 +120,7 @@ def _start(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
 
 
 def _restore(lab: Lab, ref: StepRef, settings: LabSettings) -> None:
-    """Continue again as a copied link asks; only built-in models load by a link alone."""
+    """Repeat the continuations that a copied link describes; a link loads built-in models only."""
     if not lab.regrow or closed.state() == "closed":
         return
     lab.regrow = False
@@ -144,8 +144,8 @@ def shown_rows(lab: Lab, ref: StepRef) -> Continuations | None:
 def _dice_words(ref: StepRef) -> str:
     """Describe the rows' random numbers, and explain why the run's own text is no row."""
     rows = (
-        "Each row is a fresh try from here with its own seed, as a run of transformers gives it "
-        "whose prompt ends here."
+        "Each row is a new sample from here with its own seed, as transformers would generate it "
+        "from a prompt that ends here."
     )
     if not ref.index:
         return rows

@@ -7,8 +7,8 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 from core.decoding.errors import DecodingError
 
 NO_ROOM = (
-    "The server doesn't hold this file: it had no room for it, or the page was away for too long. "
-    "Remove another one, or give it again later."
+    "The server no longer has this file: there was no room, or the page was disconnected for too "
+    "long. Remove another file, or upload this one again later."
 )
 
 

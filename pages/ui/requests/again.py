@@ -82,7 +82,7 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
             _open_button(registry.page_of("lab"), open_it, "Open this step in the lab")
         if trace.token_steps:
             open_it = partial(registry.OPEN_INSIDE, trace, view.selected)
-            _open_button(registry.INSIDE, open_it, "Open this step in Inside")
+            _open_button(registry.INSIDE, open_it, "Open this step on the Inside page")
             _another_token(view, trace)
         if record is not None and record.configs:
             st.menu_button(

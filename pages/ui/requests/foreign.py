@@ -21,8 +21,9 @@ from pages.ui.widgets import style, table
 _STRIP, _FIELD = "foreign-strip", "foreign"
 _TOP_SHOWN = 5
 _INTRO = (
-    "Paste an answer with log-probabilities, whole or streamed: of any OpenAI-shaped API (chat, "
-    "completions, responses), of Ollama, of llama.cpp's /completion or of SGLang's /generate."
+    "Paste an answer with log-probabilities, whole or streamed. It may come from any "
+    "OpenAI-compatible API (chat, completions, responses), Ollama, llama.cpp's /completion or "
+    "SGLang's /generate."
 )
 
 

@@ -38,11 +38,11 @@ ROWS = declare(
     SEED,
 ) + figure_choices.ROWS  # fmt: skip
 # Names that the runs of a page have in common.
-_COMMON = frozenset(row.key for row in ROWS) - {"prompt"}
+_COMMON = frozenset(row.key for row in figure_choices.ROWS)
 
 
 def slots(prefixes: Sequence[str]) -> list[Slot]:
-    """Return the slots of a page whose runs each have their own prompt."""
+    """Return the slots of a page whose runs each have their own model, prompt and seed."""
     return [Slot(prefix, _COMMON) for prefix in prefixes]
 
 

@@ -55,6 +55,10 @@ class PageView(BackgroundWork):
         result: T = known[1]
         return result
 
+    def turn_page(self, window: str, first: int) -> None:
+        """Move the window whose first column is in this field; the selection stays."""
+        setattr(self, window, max(0, first))
+
     @classmethod
     def current(cls) -> Self:
         """Return this session's view of the page."""
@@ -149,6 +153,13 @@ class View(PageView):
         """Add a run to the menu of earlier runs."""
         self.runs = [*self.runs, (trace, request)][-MOST_RUNS:]
 
+    def earlier(self, trace: Trace) -> tuple[Trace, Request | None] | None:
+        """Return the run that was made here before this one; None for the first."""
+        before = [(self.example_before, None)] if self.example_before is not None else []
+        runs = [*before, *self.runs]
+        at = next((at for at, run in enumerate(runs) if run[0].steps is trace.steps), 0)
+        return runs[at - 1] if at else None
+
     def source_of(self, trace: Trace) -> Source:
         """Return the source of a run from the menu of earlier runs."""
         return "example" if trace is self.example_before else "run"
@@ -168,10 +179,6 @@ class View(PageView):
         self.selected = max(0, min(int(index), len(self.steps) - 1))
         columns = columns_for(style.figure_width())
         self.first = self.selected // columns * columns
-
-    def turn_page(self, window: str, first: int) -> None:
-        """Move the window whose first column is in this field; the selection stays."""
-        setattr(self, window, max(0, first))
 
     def may_load(self, chosen: str) -> bool:
         """Return whether the trace's model may be loaded: a file must not fetch a model."""

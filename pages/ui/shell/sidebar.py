@@ -13,6 +13,7 @@ from core.decoding.counting import counted
 from core.decoding.errors import ConfigError
 from core.models.gguf.cache import cached_bytes, empty_cache
 from core.models.loading.memory import in_words
+from pages.ui import platform
 from pages.ui.resources import models, prompts
 from pages.ui.run import shared
 from pages.ui.widgets.controls.control import (
@@ -31,7 +32,7 @@ def refuse_models(view: Callable[[], Any]) -> None:
     """
     if refused_models():
         view().failure = models.NOT_OFFERED
-        st.query_params.pop("run", None)
+        st.query_params.pop(platform.key("run"), None)
 
 
 def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:

@@ -130,7 +130,7 @@ def _events(events: Iterator[Any]) -> Text:
 def _written(
     script: Script, body: Any, ids: list[int], limit: int
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """The tokens of a whole run with what they were drawn from; the dice are Python's."""
+    """Yield the tokens of a whole run, each with its distribution; Python's generator draws."""
     dice, ids = random.Random(body["seed"]), list(ids)
     for _ in range(limit):
         row = _logits(tuple(ids)).log_softmax(-1)

@@ -89,7 +89,7 @@ def test_the_rows_say_why_the_run_s_own_text_is_none_of_them() -> None:
         lab_state.pick(lab_of(app), index)
         app = settle(app.run())
         app = settle(app.button(key="start_grow").click().run())
-        assert "fresh try from here with its own seed" in texts(app)
+        assert "new sample from here with its own seed" in texts(app)
         assert ("The run itself draws its number 3 here, not its first" in texts(app)) == (
             index == 2
         )

@@ -98,7 +98,11 @@ def shown(app: AppTest, strip: str) -> int:
 
 @pytest.mark.parametrize(
     "script",
-    [page.script for page in registry.PAGES if page.run_controls and page.path != "requests"],
+    [
+        page.script
+        for page in registry.PAGES
+        if page.run_controls and page.slots == ("",) and page.path != "requests"
+    ],
 )
 def test_two_runs_on_one_page_share_no_name(script: str) -> None:
     path = str(ROOT / "pages" / script)

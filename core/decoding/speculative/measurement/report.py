@@ -141,8 +141,8 @@ class LengthSweep(NamedTuple):
 
     @property
     def break_even(self) -> int | None:
-        """The longest measured length that is predicted to be no slower than target-only
-        decoding.
+        """Of the measured draft lengths, the longest whose predicted time is no longer than that of
+        the target alone.
         """
         if self.alpha is None:
             return None

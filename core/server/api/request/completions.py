@@ -1,4 +1,4 @@
-"""Reader of completions."""
+"""Reader of requests to the completions API."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def start(view: ReasonView) -> None:
 
 
 def tokens(_: ReasonView) -> int:
-    """The most tokens that both runs compute."""
+    """Return the maximum number of tokens that the two runs compute together."""
     return 2 * reason_controls.config().max_new_tokens
 
 

@@ -185,15 +185,17 @@ def restore(view: View, make_request: MakeRequest) -> None:
 
     Only built-in models load by a link alone, and a run above the cost bound waits for Run.
     """
+    if not view.restored:
+        begin_restoring(view, make_request)
+        if "decode" in view.jobs:
+            st.rerun()
+
+
+@platform.critical()
+def begin_restoring(view: View, make_request: MakeRequest) -> None:
+    """Start the run of a copied link as `restore` does, before anything of the page is drawn."""
     if view.restored:
         return
-    with platform.critical():
-        _restore(view, make_request)
-    if "decode" in view.jobs:
-        st.rerun()
-
-
-def _restore(view: View, make_request: MakeRequest) -> None:
     view.restored = True
     if st.query_params.get(platform.key("run")) != "1":
         return

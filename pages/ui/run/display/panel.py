@@ -208,7 +208,7 @@ def tabs(
     name = platform.key(key)
     if linked and name not in st.session_state:
         named = st.query_params.get(name, "")
-        if tab := drawings.get(OLD_LABELS[key].get(named, named)):
+        if tab := drawings.get(OLD_LABELS.get(key, {}).get(named, named)):
             st.session_state[name] = tab.title
     with st.container(key=platform.key("more")):
         containers = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.decoding.counting import span_of
 from pages.ui import platform
-from pages.ui.run.view import View
+from pages.ui.run.view import PageView
 from pages.ui.widgets.chart import Drawing
 
 
@@ -33,7 +33,7 @@ def of_drawn(drawn: Drawing, count: int) -> Window:
     return Window(first, last, count, max(0, first - (last - first)))
 
 
-def draw(view: View, field: str, window: Window, what: str) -> None:
+def draw(view: PageView, field: str, window: Window, what: str) -> None:
     """Draw the window in words between its two buttons; nothing if all columns fit.
 
     `field` is the view's field of the window's first column, `what` names the columns, as "steps".
@@ -58,7 +58,7 @@ def draw(view: View, field: str, window: Window, what: str) -> None:
 
 
 def _turn(
-    view: View, field: str, what: str, way: str, side: str, first: int, *, disabled: bool
+    view: PageView, field: str, what: str, way: str, side: str, first: int, *, disabled: bool
 ) -> None:
     st.button(
         f"{way.capitalize()} {what}",

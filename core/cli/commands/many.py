@@ -1,0 +1,112 @@
+"""`python -m core many`: run one prompt many times, or over a grid of two settings."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import Any
+
+from core.cli.commands.decode import add_request, interrupted_by_user, put, request_of
+from core.cli.loading import load
+from core.cli.output import require_writable, say, say_written, writing, written
+from core.decoding.counting import counted, nth
+from core.decoding.errors import ConfigError
+from core.decoding.files import write_file
+from core.decoding.many.plan import VARY, RunBatch, again, grid, require_single, values_in
+from core.decoding.many.types import ManyRuns
+from core.decoding.record.trace import Trace
+
+
+def add(parser: ArgumentParser) -> None:
+    """Add the command's options."""
+    add_request(parser)
+    group = parser.add_argument_group("many runs")
+    group.add_argument("--times", type=int, metavar="N", help="number of runs, 2 to 100")
+    group.add_argument(
+        "--vary",
+        choices=VARY,
+        help="difference between the runs of --times: nothing (default), the seed, the rows of a "
+        "batch, torch's threads, the number type, or all of the last three",
+    )
+    group.add_argument(
+        "--grid",
+        nargs="+",
+        metavar="SETTING=VALUES",
+        help="one or two settings with values, as temperature=0.2,0.7,1.0 top_p=0.5,1.0; at most "
+        "12 combinations, which run in one batch",
+    )
+    group.add_argument(
+        "--jsonl", metavar="FILE", help="write the trace of every run, one a line; - is stdout"
+    )
+
+
+def run(args: Namespace) -> int:
+    """Print how many runs agree and each different text, and write the traces."""
+    request = request_of(args)
+    require_single(request.config)
+    batches = _batches(args, request.config)
+    if args.jsonl is not None:
+        require_writable(args.jsonl, "--jsonl")
+        with written(args.jsonl) as path:
+            traces, code = _run(args, request.text, batches)
+            with writing(path):
+                write_file(path, "".join(f"{trace.to_json()}\n" for trace in traces))
+        say_written(args.jsonl)
+        return code
+    return _run(args, request.text, batches)[1]
+
+
+def _batches(args: Namespace, config: Any) -> tuple[RunBatch, ...]:
+    if (args.times is None) == (args.grid is None):
+        raise ConfigError("Say how many runs with --times, or which settings with --grid.")
+    if args.times is not None:
+        return again(config, args.times, args.vary or "nothing")
+    if args.vary is not None:
+        raise ConfigError("--vary belongs to --times; a grid varies its own settings.")
+    knobs = {}
+    for text in args.grid:
+        name, _, values = text.partition("=")
+        knobs[name.replace("-", "_")] = values_in(values)
+    return grid(config, knobs)
+
+
+def _run(args: Namespace, text: str, batches: Sequence[RunBatch]) -> tuple[tuple[Trace, ...], int]:
+    from core.decoding.many.run import run_batches
+
+    model = load(args.model, args.dtype, args.device)
+    total = sum(len(batch.configs) for batch in batches)
+    made = list[Trace]()
+
+    def on_trace(trace: Trace) -> None:
+        made.append(trace)
+        say(f"[run {len(made)} of {total}: {counted(len(trace.token_ids), 'token')}]")
+
+    with interrupted_by_user() as interrupted:
+        traces = run_batches(
+            model,
+            put(model, text, args),
+            batches,
+            prompt_text=text,
+            on_trace=on_trace,
+            should_stop=interrupted,
+        )
+    if traces:
+        _print(ManyRuns(traces))
+    return traces, 130 if interrupted() else 0
+
+
+def _print(many: ManyRuns) -> None:
+    """Print the verdict, each text with its runs, and each fork."""
+    from core.figures.many.words import fork_name, many_verdict, runs_words
+
+    print(many_verdict(many))
+    for text in many.texts:
+        words = runs_words(many, text.runs)
+        print(f"\n[{len(text.runs)} of {many.count}{f': {words}' if words else ''}]")
+        print(text.trace.text)
+    for fork in many.forks:
+        shares = ", ".join(f"{100 * branch.share:.0f} %" for branch in fork.branches[:2])
+        margin, rounding = fork.margin, fork.parting.rounding
+        known = "" if margin is None else f", margin {margin:.2g} nats"
+        measured = "" if rounding is None else f", rounding {rounding:.2g}"
+        print(f"\nfork at token {nth(fork.at)}: {fork_name(fork, 24)} ({shares}{known}{measured})")

@@ -1,0 +1,158 @@
+"""Plans of many runs: which settings, batches, threads and number types they have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
+from core.decoding.config import MethodConfig
+from core.decoding.errors import ConfigError
+from core.decoding.many.types import MAX_MANY
+from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
+from core.decoding.validation import brief
+
+Vary: TypeAlias = Literal["nothing", "seed", "batch", "threads", "dtype", "all"]
+VARY: tuple[Vary, ...] = ("nothing", "seed", "batch", "threads", "dtype", "all")
+MOST_CELLS = 12
+# Rows of one batch; more seeds take several batches.
+MOST_ROWS = 20
+ROWS_TRIED = (1, 2, 4, 8, 16)
+DTYPES_TRIED = ("float32", "bfloat16")
+KNOB_NAMES = tuple(spec.field for spec in KNOB_SETTINGS)
+_RANGE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+in\s+(\d{1,2})\s*")
+_LONGEST_VALUES = 200
+
+
+class RunBatch(NamedTuple):
+    """Runs that are computed together.
+
+    Args:
+        configs: one for each run that is kept.
+        rows: rows of the batch; those without a config repeat the last one and are dropped.
+        threads: number of torch's threads; None leaves it as it is.
+        dtype: number type of the weights; empty for the model's own.
+    """
+
+    configs: tuple[MethodConfig, ...]
+    rows: int = 1
+    threads: int | None = None
+    dtype: str = ""
+
+
+def again(
+    config: MethodConfig, times: int, vary: Vary, threads: Sequence[int] = (1, 2)
+) -> tuple[RunBatch, ...]:
+    """Return the batches of one request that runs several times.
+
+    Args:
+        times: number of runs, shared equally among what varies.
+        threads: numbers of threads to try.
+
+    Raises:
+        ConfigError: too many runs, or a seed that nothing draws with.
+    """
+    if not 2 <= times <= MAX_MANY:
+        raise ConfigError(f"A request runs 2 to {MAX_MANY} times here, got {times}.")
+    require_single(config)
+    if vary == "seed":
+        return tuple(_of_seeds(config, times))
+    computing: dict[str, list[tuple[int, int | None, str]]] = {
+        "nothing": [(1, 1, "")],
+        "batch": [(rows, None, "") for rows in ROWS_TRIED],
+        "threads": [(1, count, "") for count in threads],
+        "dtype": [(1, None, dtype) for dtype in DTYPES_TRIED],
+        "all": [
+            (rows, count, dtype)
+            for dtype, count, rows in product(DTYPES_TRIED, threads, ROWS_TRIED[::2])
+        ],
+    }
+    tried = computing[vary][:times]
+    found = []
+    for at, (rows, count, dtype) in enumerate(tried):
+        share = times // len(tried) + (at < times % len(tried))
+        for first in range(0, share, rows):
+            found.append(RunBatch((config,) * min(rows, share - first), rows, count, dtype))
+    return tuple(found)
+
+
+def _of_seeds(config: MethodConfig, times: int) -> Iterator[RunBatch]:
+    if drawn_by(config) is None or not isinstance(config, Sampling):
+        raise ConfigError(
+            "Nothing is drawn at temperature 0, so the seed changes nothing: set a temperature, or "
+            "let something else vary."
+        )
+    configs = [replace(config, seed=(config.seed + at) % 2**31) for at in range(times)]
+    for first in range(0, times, MOST_ROWS):
+        rows = tuple(configs[first : first + MOST_ROWS])
+        yield RunBatch(rows, len(rows))
+
+
+def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[RunBatch, ...]:
+    """Return the one batch of all combinations of one or two settings' values.
+
+    Args:
+        knobs: values by the settings' names in `Shaping`; the last one varies fastest.
+
+    Raises:
+        ConfigError: a setting that can't vary here, a wrong value, or too many combinations.
+    """
+    require_single(config)
+    config = as_single_tokens(config, draws=True)
+    cells = 1
+    for name, values in knobs.items():
+        if name not in KNOB_NAMES:
+            raise ConfigError(f"A grid varies {', '.join(KNOB_NAMES)}; got {brief(name)}.")
+        if len(set(values)) < len(values) or not values:
+            raise ConfigError(f"Give each value of {name} once, and one at least.")
+        cells *= len(values)
+    if not 1 <= len(knobs) <= 2 or not 2 <= cells <= MOST_CELLS:
+        raise ConfigError(
+            f"A grid has 2 to {MOST_CELLS} settings of one or two knobs, got {cells} of "
+            f"{len(knobs)}; leave values out."
+        )
+    configs = tuple(
+        replace(config, shaping=replace(config.shaping, **dict(zip(knobs, chosen, strict=True))))
+        for chosen in product(*(map(_typed(name), values) for name, values in knobs.items()))
+    )
+    return (RunBatch(configs, cells),)
+
+
+def _typed(name: str) -> Any:
+    """Return the type of a setting's number."""
+    return type(getattr(Shaping(), name))
+
+
+def values_in(text: str) -> tuple[float, ...]:
+    """Return the numbers of a text: `0.2, 0.7, 1`, or equal steps such as `0.2 to 1 in 5`.
+
+    Raises:
+        ConfigError: anything else.
+    """
+    span = _RANGE.fullmatch(text[:_LONGEST_VALUES])
+    try:
+        if span and 2 <= (count := int(span[3])) <= MOST_CELLS:
+            low, high = float(span[1]), float(span[2])
+            found = [round(low + (high - low) * at / (count - 1), 6) for at in range(count)]
+        else:
+            found = [float(word) for word in text[:_LONGEST_VALUES].split(",")]
+    except ValueError:
+        found = []
+    if not found or any(abs(number) > 1e9 or number != number for number in found):
+        raise ConfigError(
+            f"Give numbers with commas between, such as 0.2, 0.7, 1, or “0.2 to 1 in 5”; got "
+            f"{brief(text)}."
+        )
+    return tuple(found)
+
+
+def require_single(config: MethodConfig) -> None:
+    """Raise ConfigError unless the method writes one text, a token at a time."""
+    if not isinstance(config, Greedy | Sampling):
+        raise ConfigError(
+            f"Many runs are of {Greedy.words} or {Sampling.words}, got {config.words}; choose one "
+            "of these."
+        )

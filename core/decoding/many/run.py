@@ -1,0 +1,161 @@
+"""Many runs of one prompt by a model: in batches where it can, else one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from core.decoding.autoregressive.engine import continue_each
+from core.decoding.decode import collect
+from core.decoding.errors import ConfigError
+from core.decoding.loop.run import doubled_start, process_prompt, record_run
+from core.decoding.loop.text import join_prompt
+from core.decoding.many.plan import RunBatch
+from core.decoding.protocol import LanguageModel
+from core.decoding.record.notes import computed
+from core.decoding.record.steps import Step
+from core.decoding.record.trace import Trace
+from core.decoding.requirements import encode_prompt, require_models, require_settings
+
+
+def run_batches(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batches: Sequence[RunBatch],
+    *,
+    prompt_text: str | None = None,
+    on_trace: Callable[[Trace], object] | None = None,
+    on_tokens: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[Trace, ...]:
+    """Return the traces of all runs; a row of a batch equals a run of its own but for rounding.
+
+    Args:
+        prompt: text, or token ids (a rendered chat, for example).
+        batches: of `plan.again` or `plan.grid`.
+        prompt_text: as of `collect`.
+        on_trace: called with each run as soon as it is there.
+        on_tokens: called after each step with the number of tokens of the runs under way.
+        should_stop: asked after each step; True ends the runs under way as cancelled, and no
+            further batch begins.
+
+    Raises:
+        ConfigError: another number type for a model on a server.
+        DecodingError: as `collect`.
+    """
+    require_models(model)
+    made: list[Trace] = []
+    dtype, own = "", model
+    for batch in batches:
+        if should_stop is not None and should_stop():
+            break
+        if batch.dtype != dtype:
+            dtype, own = batch.dtype, _in_dtype(model, batch.dtype)
+        with _threads(batch.threads):
+            for trace in _runs(own, prompt, batch, prompt_text, on_tokens, should_stop):
+                notes = () if _is_remote(model) else computed(batch.rows, batch.threads)
+                made.append(replace(trace, notes=(*trace.notes, *notes)))
+                if on_trace is not None:
+                    on_trace(made[-1])
+    return tuple(made)
+
+
+def _runs(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batch: RunBatch,
+    prompt_text: str | None,
+    on_tokens: Callable[[int], object] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Iterator[Trace]:
+    if batch.rows > 1 and not _is_remote(model):
+        yield from _in_batch(model, prompt, batch, prompt_text, on_tokens, should_stop)
+        return
+    for config in batch.configs:
+        count = 0
+
+        def on_step(_: Step) -> None:
+            nonlocal count
+            count += 1
+            if on_tokens is not None:
+                on_tokens(count)
+
+        yield collect(
+            model, prompt, config, prompt_text=prompt_text, on_step=on_step, should_stop=should_stop
+        )
+        if should_stop is not None and should_stop():
+            return
+
+
+def _in_batch(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batch: RunBatch,
+    prompt_text: str | None,
+    on_tokens: Callable[[int], object] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Iterator[Trace]:
+    """Read the prompt once, and go on from it in the batch's rows."""
+    ids = encode_prompt(model, prompt)
+    for config in batch.configs:
+        require_settings(model, config)
+    configs = [*batch.configs, *[batch.configs[-1]] * (batch.rows - len(batch.configs))]
+    prompt_step, context = process_prompt(model, ids, configs[0].use_cache)
+    rows: list[list[Step]] = [[prompt_step] for _ in configs]
+    for count, steps in enumerate(
+        continue_each(
+            model, context, ids, configs, emitted=(), given=[()] * len(configs), forward=0.0
+        ),
+        start=1,
+    ):
+        for row, step in steps:
+            rows[row].append(step)
+        if on_tokens is not None:
+            on_tokens(count)
+        if should_stop is not None and should_stop():
+            break
+    rendered = prompt if isinstance(prompt, str) else join_prompt(model, ids)
+    for config, copied in zip(batch.configs, rows, strict=False):
+        yield record_run(
+            model,
+            config,
+            None,
+            prompt=rendered if prompt_text is None else prompt_text,
+            rendered=rendered,
+            prompt_ids=tuple(ids),
+            steps=iter(()),
+            copied=copied,
+            told=doubled_start(model, prompt, ids) if isinstance(prompt, str) else (),
+        )
+
+
+def _is_remote(model: LanguageModel) -> bool:
+    """Return whether the model is on a server, which runs one request at a time for us."""
+    return hasattr(model, "facts")
+
+
+def _in_dtype(model: LanguageModel, dtype: str) -> LanguageModel:
+    """Return the model with another number type of its weights; empty for its own."""
+    if not dtype:
+        return model
+    converted: Any = getattr(model, "in_dtype", None)
+    if converted is None:
+        raise ConfigError(f"This model has no copy in {dtype}: let something else vary.")
+    copy: LanguageModel = converted(dtype)
+    return copy
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    """Meanwhile torch has so many threads in this process."""
+    before = torch.get_num_threads()
+    try:
+        if count is not None:
+            torch.set_num_threads(count)
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,220 @@
+"""One measure of two runs along their steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from core.decoding.comparison.measures import PairMeasures, StepMeasures
+from core.decoding.counting import counted, nth
+from core.decoding.record.trace import Trace
+from core.figures.base.axes import axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import lines, settings_caption, show_token, table_text
+from core.figures.base.marks import add_frame, add_line, hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import KeyLine, Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+
+Measure: TypeAlias = Literal["entropy", "surprisal", "kl", "variation"]
+MEASURES: dict[Measure, str] = {
+    "entropy": "Entropy",
+    "surprisal": "Surprisal",
+    "kl": "KL divergence",
+    "variation": "Total variation",
+}
+_UNITS: dict[Measure, str] = {
+    "entropy": "entropy, nats",
+    "surprisal": "surprisal, nats",
+    "kl": "KL divergence, nats",
+    "variation": "total variation",
+}
+_TITLES: dict[Measure, str] = {
+    "entropy": "Entropy of both runs",
+    "surprisal": "Surprisal of both runs",
+    "kl": "Divergence of the two runs",
+    "variation": "Total variation of the two runs",
+}
+_OF = {"raw": "the models’ own distributions", "final": "the distributions drawn from"}
+
+
+class Line(NamedTuple):
+    """A line of the figure: its name, its colour, its mark and a value a step; None for none."""
+
+    name: str
+    color: str
+    symbol: str
+    values: Sequence[float | None]
+
+
+@table(
+    "step left_token right_token left_entropy right_entropy left_surprisal right_surprisal "
+    "kl_left_right kl_right_left total_variation"
+)
+def pair_lines_data(measures: PairMeasures) -> TableRows:
+    """All measures of every step, in nats, with the tokens' raw text; an infinite one is `inf`."""
+    for step in measures.steps:
+        tokens = [None if text is None else table_text(text) for text in step.tokens]
+        divergence = step.divergence or (None, None, None)
+        yield (nth(step.at), *tokens, *step.entropy, *step.surprisal, *divergence)
+
+
+def captions(left: Trace, right: Trace, paper: Paper) -> str:
+    """Return the settings of both runs, a line each."""
+    return "\n".join(
+        f"{name}: {settings_caption(trace, paper)}" for name, trace in (("A", left), ("B", right))
+    )
+
+
+def _meaning(measures: PairMeasures, measure: Measure) -> str:
+    if measure in ("entropy", "surprisal"):
+        return (
+            "Each run at its own text."
+            if measures.text == "own"
+            else f"Both models read the text of {_name(measures)}."
+        )
+    of = _OF[measures.distribution]
+    if measures.exact:
+        return f"Over all tokens, of {of} at the text of {_name(measures)}."
+    return f"At least so much: by the recorded candidates, of {of}."
+
+
+def _name(measures: PairMeasures) -> str:
+    return "B" if measures.text == "right" else "A"
+
+
+def _key(
+    drawn: Sequence[Line], parted_at: int | None, infinite: bool, theme: Theme
+) -> list[KeyLine]:
+    return [
+        [
+            *((line.color, line.name, "◆" if line.symbol == "diamond" else "●") for line in drawn),
+            parted_at is not None and (theme.ink, "first different token", "┆"),
+            infinite and (theme.ink, "infinite", "△"),
+        ]
+    ]
+
+
+def _alt(measure: Measure, drawn: Sequence[Line], measures: PairMeasures) -> list[str]:
+    said = [f"{_TITLES[measure]} at {counted(len(measures.steps), 'step')}."]
+    for line in drawn:
+        values = [value for value in line.values if value is not None and math.isfinite(value)]
+        if values:
+            said.append(
+                f"{line.name}: mean {sum(values) / len(values):.3g}, most {max(values):.3g}."
+            )
+    if measures.parted_at is not None:
+        said.append(f"The tokens differ from step {nth(measures.parted_at)} on.")
+    return said
+
+
+@figure(
+    "Measures of the two runs",
+    captions,
+    pair_lines_data,
+    subtitle=_meaning,
+    alt=_alt,
+    key=lambda theme, drawn, measures, infinite: _key(drawn, measures.parted_at, infinite, theme),
+)
+def pair_lines(
+    left: Trace,
+    right: Trace,
+    measures: PairMeasures,
+    *,
+    measure: Measure = "entropy",
+    selected: int | None = None,
+    theme: Theme = LIGHT,
+    paper: Paper = SCREEN,
+) -> Sheet | str:
+    """Entropy, surprisal, KL divergence or total variation of two runs, a step each.
+
+    A click on a point hands over `customdata = [step index]`.
+    """
+    steps = measures.steps
+    if not steps:
+        return "These runs record no single steps: read them with their models first."
+    drawn = _lines(steps, measure, theme)
+    finite = [v for line in drawn for v in line.values if v is not None and math.isfinite(v)]
+    if not finite:
+        return "No step of these runs has this measure in both."
+    top = 1.0 if measure == "variation" else max(1e-9, *finite) * 1.08
+    infinite = any(v == math.inf for line in drawn for v in line.values)
+    first, last = 1, len(steps)
+    sheet = Sheet(
+        theme,
+        paper,
+        title=_TITLES[measure],
+        facts={"drawn": drawn, "infinite": infinite},
+        plot_height=190,
+        left=56,
+        right=18,
+        above=8,
+        below=60,
+        key_offset=42,
+        traces=[_trace(line, steps, measure, top) for line in drawn],
+        layout={
+            "showlegend": False,
+            "xaxis": axis(
+                theme, "step", 6, range=[first - 0.7, max(last, 8) + 0.7], showgrid=False, nticks=12
+            ),
+            "yaxis": axis(theme, _UNITS[measure], 6, range=[0, top], nticks=6),
+        },
+    )
+    if measures.parted_at is not None:
+        at = nth(measures.parted_at)
+        add_line(sheet, "parted", at, (0, top), theme.ink, 1.5, dash="dot", layer="below")
+    if selected is not None and paper.selection:
+        look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
+        ends = (selected + 0.5, selected + 1.5)
+        add_frame(sheet, "selected", ends, (0, 1), theme.ink, 1.5, **look)
+    return sheet
+
+
+def _lines(steps: Sequence[StepMeasures], measure: Measure, theme: Theme) -> list[Line]:
+    if measure in ("entropy", "surprisal"):
+        pairs = [step.entropy if measure == "entropy" else step.surprisal for step in steps]
+        return [
+            Line("A", theme.first, "circle", [pair[0] for pair in pairs]),
+            Line("B", theme.second, "diamond", [pair[1] for pair in pairs]),
+        ]
+    found = [step.divergence for step in steps]
+    if measure == "variation":
+        return [Line("A and B", theme.first, "circle", [d and d.variation for d in found])]
+    return [
+        Line("KL(A ‖ B)", theme.first, "circle", [d and d.left for d in found]),
+        Line("KL(B ‖ A)", theme.second, "diamond", [d and d.right for d in found]),
+    ]
+
+
+def _trace(line: Line, steps: Sequence[StepMeasures], measure: Measure, top: float) -> Properties:
+    """Points joined by a line; an infinite one is an open triangle at the upper edge."""
+    here = [value is not None and math.isinf(value) for value in line.values]
+    hovers = [_hover(line, step, value) for step, value in zip(steps, line.values, strict=True)]
+    size = 7 if len(steps) <= 60 else 4
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": line.name,
+        "x": [nth(step.at) for step in steps],
+        "y": [top if far else value for far, value in zip(here, line.values, strict=True)],
+        "line": {"color": line.color, "width": 1.5},
+        "marker": {
+            "color": line.color,
+            "size": size,
+            "symbol": ["triangle-up-open" if far else line.symbol for far in here],
+        },
+        "cliponaxis": False,
+        "customdata": [[step.at] for step in steps],
+        **hover_texts(hovers),
+    }
+
+
+def _hover(line: Line, step: StepMeasures, value: float | None) -> str:
+    shown = [
+        f"{name}: {show_token(text, 40)}"
+        for name, text in zip("AB", step.tokens, strict=True)
+        if text is not None
+    ]
+    number = "not known" if value is None else "infinite" if math.isinf(value) else f"{value:.4g}"
+    return lines(f"step {nth(step.at)}", *shown, f"{line.name}: {number}")

@@ -1,0 +1,67 @@
+"""Share of the runs that still agree, along the steps."""
+
+from __future__ import annotations
+
+from core.decoding.counting import nth
+from core.decoding.many.types import ManyRuns
+from core.figures.base.axes import PERCENT_TICKS, axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import NBSP, lines
+from core.figures.base.marks import hover_texts
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import EDGE, Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.many.words import many_caption, many_verdict
+
+
+@table("step share")
+def many_agreement_data(many: ManyRuns) -> TableRows:
+    """For each step, the share of runs in the largest group with the same tokens up to it."""
+    return [(nth(at), share) for at, share in enumerate(many.agreement)]
+
+
+@figure(
+    "How long the runs agree",
+    many_caption,
+    many_agreement_data,
+    subtitle="Share of all runs in the largest group whose tokens are the same up to a step.",
+    alt=lambda many: (
+        f"Line of the share of runs that agree over {len(many.agreement)} steps, from "
+        f"{100 * many.agreement[0]:.0f} % to {100 * many.agreement[-1]:.0f} %. {many_verdict(many)}"
+    ),
+)
+def many_agreement(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
+    """A step curve that begins at the first token and never rises."""
+    if not many.agreement:
+        return "No run has a token."
+    steps = [nth(at) for at in range(len(many.agreement))]
+    return Sheet(
+        theme,
+        paper,
+        plot_height=200,
+        left=62,
+        right=EDGE + 4,
+        below=40,
+        rows="share of runs",
+        traces=[
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": "agreement",
+                "x": steps,
+                "y": list(many.agreement),
+                "line": {"color": theme.first, "width": 2.5, "shape": "hv"},
+                "marker": {"size": 5, "color": theme.first},
+                **hover_texts(
+                    [
+                        lines(f"<b>{100 * share:.0f}{NBSP}%</b> agree", f"up to step {step}")
+                        for step, share in zip(steps, many.agreement, strict=True)
+                    ]
+                ),
+            }
+        ],
+        layout={
+            "xaxis": axis(theme, "step", 4, range=[0.5, len(steps) + 0.5], nticks=9),
+            "yaxis": axis(theme, range=[-0.02, 1.04], **PERCENT_TICKS),
+        },
+    )

@@ -1,0 +1,182 @@
+"""Margin between the two most frequent tokens of each fork, beside the measured rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.decoding.comparison.types import CAUSES
+from core.decoding.counting import counted, nth
+from core.decoding.many.types import ManyRuns, RunFork
+from core.figures.base.axes import axis, named_axis
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import NBSP, escaped, lines, table_text
+from core.figures.base.marks import hover_texts, strokes
+from core.figures.base.measure import text_width
+from core.figures.base.paper import SCREEN, Paper
+from core.figures.base.sheet import EDGE, Properties, Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.many.words import fork_name, many_caption
+
+# Forks that are drawn, the first ones.
+MOST_FORKS = 16
+_ROW = 26
+# The axis ends there if all numbers are 0, nats.
+_LEAST = 1e-8
+
+
+@table("step runs token share rival rival_share margin_nats rounding_nats cause", whole="runs")
+def many_forks_data(many: ManyRuns) -> TableRows:
+    """A row for each fork, with its two most frequent tokens; shares are of the fork's runs."""
+    for fork in many.forks:
+        one, other = fork.branches[:2]
+        yield (
+            nth(fork.at),
+            len(fork.runs),
+            table_text(one.text),
+            one.share,
+            table_text(other.text),
+            other.share,
+            fork.margin,
+            fork.parting.rounding,
+            fork.parting.cause,
+        )
+
+
+@figure(
+    "Margin at each fork",
+    many_caption,
+    many_forks_data,
+    subtitle="Margin: distance of the two tokens' log-probabilities. Rounding: largest difference "
+    "between the two runs while their tokens agree. Left of it, rounding decides.",
+    alt=lambda forks: (
+        f"Margins at {counted(len(forks), 'fork')} beside the measured rounding.",
+        "; ".join(
+            f"step {nth(fork.at)}, {fork_name(fork)}: {_nats(fork.margin)}, rounding "
+            f"{_nats(fork.parting.rounding)}"
+            for fork in forks[:8]
+        )
+        + ".",
+    ),
+    key=lambda theme, forks: [
+        [
+            (theme.first, "margin", "●"),
+            any(fork.parting.cause == "rounding" for fork in forks)
+            and (theme.accent, "margin of a tie", "●"),
+            (theme.muted, "measured rounding", "┃"),
+        ]
+    ],
+)
+def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -> Sheet | str:
+    """A row for each fork: the margin and the measured rounding on a logarithmic axis.
+
+    A click on a margin hands over `customdata = [place of a run]` of the less frequent token.
+    """
+    forks = [fork for fork in many.forks if fork.margin is not None][:MOST_FORKS]
+    if not forks:
+        return "The runs have no fork: all emitted the same tokens."
+    names = [f"{nth(fork.at)}{NBSP}{NBSP}{escaped(fork_name(fork, 8))}" for fork in forks]
+    widest = max(text_width(f"{nth(fork.at)}  {fork_name(fork, 8)}", 12, "mono") for fork in forks)
+    margins = [fork.margin or 0.0 for fork in forks]
+    bounds = [fork.parting.rounding or 0.0 for fork in forks]
+    zero = min([number for number in (*margins, *bounds) if number] or [_LEAST]) / 10
+    margins, bounds = ([max(number, zero) for number in row] for row in (margins, bounds))
+    ends = zero / 2, max(*margins, *bounds) * 3
+    ticks = {tick: f"{tick:g}" for tick in _ticks(4 * zero, ends[1])}
+    if zero in (*margins, *bounds):
+        ticks = {zero: "0", **ticks}
+    return Sheet(
+        theme,
+        paper,
+        facts={"forks": forks},
+        plot_height=_ROW * len(forks) + 10,
+        left=round(widest) + 24,
+        right=EDGE + 4,
+        below=66,
+        key_offset=44,
+        traces=[
+            {**strokes(_stems(margins, bounds)), "line": {"color": theme.grid, "width": 2}},
+            _marks("rounding", bounds, forks, theme.muted, "line-ns", theme),
+            _marks(
+                "margin",
+                margins,
+                forks,
+                [
+                    theme.accent if fork.parting.cause == "rounding" else theme.first
+                    for fork in forks
+                ],
+                "circle",
+                theme,
+            ),
+        ],
+        layout={
+            "xaxis": axis(
+                theme,
+                "nats",
+                4,
+                type="log",
+                range=[math.log10(end) for end in ends],
+                tickmode="array",
+                tickvals=list(ticks),
+                ticktext=list(ticks.values()),
+            ),
+            "yaxis": named_axis(theme, names, range=[len(forks) - 0.5, -0.5]),
+        },
+    )
+
+
+def _nats(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2g} nats"
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return powers of ten between two numbers, at most five of them."""
+    powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+    every = max(1, math.ceil(len(powers) / 5))
+    return [10.0**power for power in powers if power % every == 0]
+
+
+def _stems(
+    margins: Sequence[float], bounds: Sequence[float]
+) -> list[list[tuple[float, float | None]]]:
+    return [
+        [(bound, at), (margin, at)]
+        for at, (margin, bound) in enumerate(zip(margins, bounds, strict=True))
+    ]
+
+
+def _marks(
+    name: str,
+    values: Sequence[float],
+    forks: Sequence[RunFork],
+    color: str | Sequence[str],
+    symbol: str,
+    theme: Theme,
+) -> Properties:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": list(values),
+        "y": list(range(len(forks))),
+        "customdata": [[fork.branches[1].runs[0]] for fork in forks],
+        "marker": {
+            "symbol": symbol,
+            "color": color,
+            "size": 11 if symbol == "circle" else 14,
+            "line": {"width": 0 if symbol == "circle" else 3, "color": color},
+        },
+        "cliponaxis": False,
+        **hover_texts([_hover(fork) for fork in forks]),
+    }
+
+
+def _hover(fork: RunFork) -> str:
+    return lines(
+        f"<b>{escaped(fork_name(fork, 24))}</b>",
+        f"step {nth(fork.at)} · {counted(len(fork.runs), 'run')}",
+        " | ".join(f"{100 * branch.share:.0f}{NBSP}%" for branch in fork.branches[:2]),
+        f"margin {_nats(fork.margin)}",
+        f"rounding {_nats(fork.parting.rounding)}",
+        escaped(CAUSES[fork.parting.cause]),
+    )

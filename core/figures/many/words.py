@@ -1,0 +1,129 @@
+"""Many runs in words: the verdict, what varies, captions, and a table of the runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.decoding.counting import counted, nth
+from core.decoding.many.types import ManyRuns, RunFork
+from core.decoding.record.notes import ROWS, THREADS
+from core.decoding.shaping.config import Shaping
+from core.figures.base.figure import TableRows, table
+from core.figures.base.labels import (
+    config_caption,
+    plain_name,
+    stage_name,
+    table_text,
+    visible_token,
+    with_prompt,
+)
+from core.figures.base.paper import SCREEN, Paper
+
+# Values of one setting that a caption names.
+_NAMED = 6
+_NEUTRAL = Shaping()
+_NAMES = {ROWS: "batch", THREADS: "threads", "dtype": "number type", "model": "model"}
+
+
+def many_verdict(many: ManyRuns) -> str:
+    """Return in one or two sentences how many runs agree, and for how long; plain text."""
+    texts, count = many.texts, many.count
+    tokens = counted(len(texts[0].trace.token_ids), "token")
+    if count == 1:
+        return f"1 run gave {tokens}."
+    if len(texts) == 1:
+        return f"{count} of {count} runs gave the same {tokens}. {_rounding(many)}"
+    first = f"{counted(count, 'run')} gave {len(texts)} different texts"
+    if len(texts[0].runs) > 1:
+        first += f"; {len(texts[0].runs)} gave the most frequent one"
+    if not many.agreed:
+        return f"{first}. They part at the first token."
+    shared = "token" if many.agreed == 1 else f"{many.agreed} tokens"
+    return f"{first}. All agree on the first {shared}."
+
+
+def _rounding(many: ManyRuns) -> str:
+    if not many.rounding:
+        return "Their probabilities are equal to the last bit."
+    return f"Their log-probabilities differ by at most {many.rounding:.2g} nats."
+
+
+def varied_words(many: ManyRuns) -> str:
+    """Return what differs among the runs, with the values; plain text."""
+    parts = []
+    for name in many.settings[0]:
+        values = list(dict.fromkeys(row[name] for row in many.settings))
+        shown = ", ".join(plain_name(value, 30) for value in values[:_NAMED])
+        more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
+        parts.append(f"{_prefix(name)}{shown}{more}")
+    return "; ".join(parts) or "nothing"
+
+
+def setting_name(name: str) -> str:
+    """Return the name of something that differs among runs; plain text."""
+    return _NAMES.get(name) or stage_name(name)
+
+
+def _prefix(name: str) -> str:
+    """Return the name before a value; empty if the value explains itself."""
+    return "" if name in _NAMES else f"{stage_name(name)} "
+
+
+def run_words(many: ManyRuns, place: int) -> str:
+    """Return the values of what varies for one run; plain text."""
+    row = many.settings[place]
+    return " / ".join(plain_name(value, 30) for value in row.values()) or f"run {nth(place)}"
+
+
+def runs_words(many: ManyRuns, runs: tuple[int, ...]) -> str:
+    """Return for some runs how many there are of each value of what varies; plain text."""
+    parts = []
+    for name in many.settings[0]:
+        counts: dict[str, int] = {}
+        for place in runs:
+            value = many.settings[place][name]
+            counts[value] = counts.get(value, 0) + 1
+        shown = [
+            plain_name(value, 30) + (f" ×{count}" if count > 1 else "")
+            for value, count in list(counts.items())[:_NAMED]
+        ]
+        more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
+        parts.append(f"{_prefix(name)}{', '.join(shown)}{more}")
+    return "; ".join(parts)
+
+
+def many_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
+    """Return the settings that all runs share, their number, and what varies; plain text."""
+    first = many.traces[0]
+    varied = {name for name in many.settings[0] if name in Shaping.__dataclass_fields__}
+    neutral = {name: getattr(_NEUTRAL, name) for name in varied}
+    config = replace(first.config, shaping=replace(first.config.shaping, **neutral))
+    caption = config_caption(first.model_id, config)
+    if "seed" in many.settings[0]:
+        caption = caption.rpartition(" · ")[0]
+    varies = f" · varied: {varied_words(many)}" if many.settings[0] else ""
+    return with_prompt(f"{caption} · {counted(many.count, 'run')}{varies}", first.prompt, paper)
+
+
+def fork_name(fork: RunFork, limit: int = 12) -> str:
+    """Return the two most frequent tokens of a fork; plain text."""
+    return " | ".join(
+        "end" if branch.token_id is None else visible_token(branch.text, limit)
+        for branch in fork.branches[:2]
+    )
+
+
+@table("run text settings tokens ended mean_surprisal generated")
+def many_runs_data(many: ManyRuns) -> TableRows:
+    """A row for each run: which of the texts it gave, what varied, and the text."""
+    for place, trace in enumerate(many.traces):
+        steps = trace.token_steps
+        yield (
+            nth(place),
+            nth(many.text_of(place)),
+            table_text(run_words(many, place)),
+            len(trace.token_ids),
+            trace.finish_reason,
+            sum(step.surprisal for step in steps) / len(steps) if steps else None,
+            table_text(trace.text),
+        )

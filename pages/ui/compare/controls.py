@@ -1,0 +1,83 @@
+"""The controls of the Compare page: those of a side's own run, and of what the figures show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.record.trace import Trace
+from pages.ui import platform
+from pages.ui.compare.state import SideView
+from pages.ui.decode import controls as decode
+from pages.ui.decode.methods.strategies import STRATEGIES
+from pages.ui.resources import models
+from pages.ui.run import shared
+from pages.ui.run.display import bar
+from pages.ui.run.request import Request, RunControls
+from pages.ui.widgets.controls import control
+from pages.ui.widgets.controls.control import declare, value
+from pages.ui.widgets.controls.options import Segments
+
+declare(
+    Segments("compare_text", "Read", "own",
+        {"own": "Each its own text", "left": "Both A’s text", "right": "Both B’s text"},
+        help="From the files alone each run is measured at its own text, and divergences are the "
+        "least that the recorded candidates allow. Both under one text takes one forward of each "
+        "model, and measures the whole vocabulary."),
+    Segments("compare_of", "Distributions", "raw",
+        {"raw": "The model’s own", "final": "Drawn from"},
+        help="Before all settings, or after them."),
+)  # fmt: skip
+
+
+def control_values(trace: Trace) -> dict[str, Any]:
+    """Return the control values that describe a run, by key; of a method that has no controls here
+    only its model and prompt."""
+    if trace.config.method in STRATEGIES:
+        return decode.control_values(trace)
+    return shared.control_values(trace)
+
+
+def load_controls(trace: Trace) -> None:
+    """Set a side's controls to the settings of a run, as far as they reach."""
+    control.load(control_values(trace))
+
+
+def load_request(request: Request) -> None:
+    """Set a side's controls to what a run is asked for, as far as they reach."""
+    values = {name: getattr(request, name) for name in ("model", "prompt", "chat", "system")}
+    if request.config.method in STRATEGIES:
+        values = decode.values_of_config(request.config, values)
+    control.load(values)
+
+
+RUN_CONTROLS = RunControls(
+    decode.RUN_CONTROLS.rows, decode.config, control_values, decode.request, given=decode.GIVEN.key
+)
+
+
+def draw_choices(then: Callable[[], None]) -> None:
+    """Draw the choice of the text that is read and of the distributions that are compared.
+
+    Args:
+        then: ends the callback of a change.
+    """
+    control.draw("compare_text", "compare_of", on_change=then)
+
+
+def draw_setup(view: SideView) -> None:
+    """Draw the controls of a new run of this side."""
+    control.draw("model", "prompt")
+    has_template = models.has_chat_template(str(value("model"))) is not False
+    control.draw("chat", disabled=not has_template)
+    if shared.chat():
+        control.draw("system")
+    control.draw("seed")
+    with st.container(
+        key=platform.key("method-row"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        decode.method()
+        bar.draw(view, decode.request)
+    decode.knobs(then=control.redraw_around)

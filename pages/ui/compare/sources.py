@@ -1,0 +1,146 @@
+"""The runs that a side can show: of this session's pages, of files and of the endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import streamlit as st
+
+from core.decoding.counting import nth
+from core.decoding.errors import DecodingError, TraceError
+from core.decoding.record.trace import Trace
+from core.decoding.record.tree import RunTree
+from core.figures.base.labels import settings_caption
+from pages.ui import platform, registry
+from pages.ui.compare.state import SLOTS, PairView, SessionRun, SideView, put
+from pages.ui.decode.state import DecodeView
+from pages.ui.hosting import endpoint
+from pages.ui.platform import slot
+from pages.ui.platform.uploaded import content_of
+from pages.ui.run.view import View
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import in_words
+
+_LONGEST = 150
+
+
+def session_runs() -> list[SessionRun]:
+    """Return all runs that a side can show, those made here first and newest first."""
+    made = PairView.current().made
+    found = [SessionRun(f"Compare, run {nth(at)}", *run) for at, run in enumerate(made)][::-1]
+    with slot.use(slot.PAGE):
+        found += _of_decode(DecodeView.elsewhere())
+        for page in registry.PAGES:
+            if page.shows:
+                found += _of_page(page)
+    for place, name in zip(SLOTS, ("first", "second"), strict=True):
+        with slot.use(place):
+            example = SideView.load_example()
+        if example is not None:
+            found.append(SessionRun(f"Stored example, {name}", example, None, "example"))
+    found += _of_requests()
+    return [run for at, run in enumerate(found) if run.trace.token_ids and _is_new(found, at)]
+
+
+def _is_new(found: list[SessionRun], at: int) -> bool:
+    return not any(run.trace is found[at].trace for run in found[:at])
+
+
+def _of_view(view: View, title: str) -> Iterator[SessionRun]:
+    """Yield the shown run of a page and its earlier ones."""
+    if view.trace is not None:
+        yield SessionRun(f"{title}, shown", view.trace, view.shown_request, view.source)
+    for at, (trace, request) in reversed(list(enumerate(view.runs))):
+        yield SessionRun(f"{title}, run {nth(at)}", trace, request, view.source_of(trace))
+    if view.example_before is not None:
+        yield SessionRun(f"{title}, example", view.example_before, None, "example")
+
+
+def _of_decode(view: DecodeView) -> Iterator[SessionRun]:
+    """Yield the runs of Decode and those of its trees, by their names."""
+    yield from _of_view(view, registry.PAGES[0].title)
+    for tree in view.trees:
+        rows = zip(tree.tree.branches, tree.requests, tree.sources, strict=True)
+        for branch, request, source in rows:
+            yield SessionRun(f"Branch {branch.name}", branch.trace, request, source)
+
+
+def _of_page(page: registry.Page) -> Iterator[SessionRun]:
+    """Yield the runs of a page that the session has opened."""
+    kind = page.view.find().__self__
+    view = st.session_state.get(platform.key(kind.key))
+    if isinstance(view, View):
+        yield from _of_view(view, page.title)
+
+
+def _of_requests() -> Iterator[SessionRun]:
+    """Yield the runs of the requests that the session may see, the newest first."""
+    view = st.session_state.get("requests_view")
+    owner = getattr(view, "owner", None)
+    for record in endpoint.service().history.of(owner)[::-1] if owner is not None else ():
+        for at, trace in enumerate(record.traces):
+            choice = f", choice {nth(at)}" if len(record.traces) > 1 else ""
+            yield SessionRun(f"Request {record.number}{choice}", trace, None, "request")
+
+
+def menu(side: SideView) -> None:
+    """Draw the menu of the runs that this side can show."""
+    runs = session_runs()
+    st.menu_button(
+        "Another run",
+        range(len(runs)),
+        format_func=lambda at: _label(runs[at]),
+        key=platform.key("side_run"),
+        icon=":material/history:",
+        type="tertiary",
+        on_click=partial(_choose, side, runs),
+    )
+
+
+def _label(run: SessionRun) -> str:
+    """A run in words; a menu reads markup, and a branch's name or a model's may hold some."""
+    return link.literal(f"{run.origin}: {settings_caption(run.trace)}"[:_LONGEST])
+
+
+def _choose(side: SideView, runs: list[SessionRun]) -> None:
+    at = st.session_state.get(platform.key("side_run"))
+    if at is not None:
+        put(side, runs[at])
+
+
+def upload(side: SideView) -> None:
+    """Draw the upload of a trace file for this side."""
+    st.file_uploader(
+        "Open a trace",
+        type=["json"],
+        key=platform.key("side_file"),
+        on_change=partial(_opened, side),
+    )
+
+
+def _opened(side: SideView) -> None:
+    found = st.session_state.get(platform.key("side_file"))
+    # While the page changes, Streamlit may report one upload twice.
+    if found is None or found.file_id == side.opened:
+        return
+    side.opened, side.failure = found.file_id, ""
+    from core.traces.lab_file import read_any
+
+    try:
+        put(side, SessionRun("File", _run_of(read_any(content_of(found))), None, "file"))
+    except DecodingError as error:
+        side.failure = in_words(error)
+
+
+def _run_of(content: object) -> Trace:
+    """Return the run of a file; of a tree its first one.
+
+    Raises:
+        TraceError: it holds another content.
+    """
+    if isinstance(content, RunTree):
+        return content.branches[0].trace
+    if isinstance(content, Trace):
+        return content
+    raise TraceError("This file holds no run: open a trace file or a tree of runs.")

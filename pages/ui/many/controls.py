@@ -1,0 +1,127 @@
+"""The controls of the page of many runs, and the batches that they describe."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.autoregressive.config import Sampling
+from core.decoding.errors import ConfigError
+from core.decoding.many.plan import MOST_CELLS, RunBatch, again, grid, values_in
+from core.decoding.many.types import MAX_MANY
+from pages.ui import platform
+from pages.ui.run import shared
+from pages.ui.run.request import Request, from_sidebar
+from pages.ui.widgets.controls.config_fields import arguments
+from pages.ui.widgets.controls.control import Number, Read, Text, declare, draw, value
+from pages.ui.widgets.controls.knob import KNOBS
+from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
+from pages.ui.widgets.controls.options import Menu, Segments
+
+AGAIN, GRID = "again", "grid"
+# Of all runs of the page, which a session holds.
+MOST_TOKENS = 5_000
+MAX_TOKENS = 200
+MODES = {AGAIN: "Again", GRID: "Grid"}
+_VARY = {
+    "seed": "The seed",
+    "nothing": "Nothing",
+    "batch": "Rows of a batch",
+    "threads": "Threads",
+    "dtype": "Number type",
+    "all": "Batch, threads, type",
+}
+_KNOBS = [row for row in KNOB_ROWS if row.knob in KNOBS]
+_NAMES = {row.knob.field: row.label for row in _KNOBS}
+_NONE = "none"
+_VALUES_HELP = (
+    "Numbers with commas between, or “0.2 to 1 in 5”. All combinations run in one batch: "
+    f"{MOST_CELLS} at most."
+)
+declare(
+    Segments("many_mode", "Runs", AGAIN, MODES),
+    Number("times", "Runs", 20, 2, MAX_MANY, width=98,
+        help="The same request so many times. All runs together have 5,000 tokens at most, which "
+        "take about 7 KB of memory each."),
+    Menu("vary", "What varies", "seed", _VARY, width="stretch",
+        help="Nothing: alone, with one thread. Rows of a batch: 1, 2, 4, 8 and 16. Threads: 1 and "
+        "all. Number type: float32 and bfloat16, for which a second copy of the weights is in "
+        "memory meanwhile. A server computes as it likes: let nothing vary there, or the seed."),
+    Menu("knob_a", "First setting", "temperature", _NAMES),
+    Text("values_a", "Values of the first", "0.3, 0.8, 1.3", max_chars=200, help=_VALUES_HELP),
+    Menu("knob_b", "Second setting", "top_p",
+        {"top_p": _NAMES["top_p"], _NONE: "None", **_NAMES}),
+    Text("values_b", "Values of the second", "0.5, 0.9, 1", max_chars=200, help=_VALUES_HELP),
+    Segments("measure", "Show", "surprisal",
+        {"surprisal": "Mean surprisal", "distinct": "Distinct pairs", "parts": "Parts at"}),
+)  # fmt: skip
+(_TOKENS,) = declare(
+    Number("many_tokens", "Tokens", 20, 1, MAX_TOKENS, width=98, field="max_new_tokens")
+)
+
+
+def load_controls(_: Any) -> None:
+    """A file of another page sets nothing here."""
+
+
+def mode() -> None:
+    """Draw the mode and its controls, which stand in one row."""
+    draw("many_mode", label_visibility="collapsed")
+    draw("many_tokens")
+    if value("many_mode") == AGAIN:
+        draw("times", "vary")
+        return
+    draw("knob_a", "values_a", "knob_b")
+    if value("knob_b") != _NONE:
+        draw("values_b")
+
+
+def knobs() -> None:
+    """Draw the settings that all runs share; a grid's own are idle."""
+    idle = set()
+    if value("many_mode") == GRID:
+        idle = {row.key for row in _KNOBS if row.knob.field in (value("knob_a"), value("knob_b"))}
+    with st.container(key=platform.key("knobs")):
+        draw_rail("many-knobs", _KNOBS, idle=idle)
+
+
+def config(read: Read = value) -> Sampling:
+    """Return the settings that all runs share."""
+    return Sampling(**arguments((_TOKENS, *_KNOBS, shared.SEED), read))
+
+
+def request(read: Read = value) -> Request:
+    """Return the request that all runs share."""
+    return from_sidebar(config(read), read=read)
+
+
+def batches(read: Read = value) -> tuple[RunBatch, ...]:
+    """Return the batches that the controls describe.
+
+    Raises:
+        ConfigError: a value that can't be read, too many runs, or too many tokens.
+    """
+    if read("many_mode") == AGAIN:
+        threads = (1, max(os.cpu_count() or 1, 2))
+        found = again(config(read), int(read("times")), read("vary"), threads)
+    else:
+        knobs = {read("knob_a"): values_in(str(read("values_a")))}
+        if read("knob_b") != _NONE:
+            if read("knob_b") in knobs:
+                raise ConfigError("Both settings of the grid are the same one: choose another.")
+            knobs[read("knob_b")] = values_in(str(read("values_b")))
+        found = grid(config(read), knobs)
+    runs, tokens = count_of(found), int(read("many_tokens"))
+    if runs * tokens > MOST_TOKENS:
+        raise ConfigError(
+            f"{runs} runs of {tokens} tokens are {runs * tokens:,} tokens, and this page holds "
+            f"{MOST_TOKENS:,}: take fewer runs or fewer tokens."
+        )
+    return found
+
+
+def count_of(found: tuple[RunBatch, ...]) -> int:
+    """Return the number of runs of some batches."""
+    return sum(len(batch.configs) for batch in found)

@@ -1,0 +1,259 @@
+"""The page of many runs as it is drawn: the verdict, the tree, and one run's text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+
+import streamlit as st
+
+from core import figures
+from core.decoding.counting import counted, nth
+from core.decoding.errors import DecodingError
+from core.decoding.many.types import ManyRuns
+from core.export.part import Part, of_figure
+from core.figures.base.labels import plain_name
+from core.figures.many.words import runs_words
+from pages.ui import platform, registry
+from pages.ui.many import controls, save, work
+from pages.ui.many.controls import GRID
+from pages.ui.many.state import PICK, RUNS, ManyView, selected, shown
+from pages.ui.resources import models
+from pages.ui.run import address, cost, jobs, shared
+from pages.ui.run.display import bar, panel
+from pages.ui.run.display.panel import Tab
+from pages.ui.run.figures import figure
+from pages.ui.run.files.save import turn_to
+from pages.ui.widgets import style, table
+from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls.control import Read, in_words, value
+
+LIVE_SECONDS = 1.5
+_NOTICE = """
+**What to notice**
+
+- With temperature 0, one thread and one row at a time, all runs are the same text. Let the seed
+  vary and they spread: early where the model is unsure, late where it is sure.
+- A margin below the measured rounding is a tie: which token wins depends on the rows of a batch,
+  the threads or the number type, and not on the model's opinion.
+- In a grid, a narrow setting (low temperature, low top-p) gives texts that part late or never.
+"""
+
+
+def start_or_stop(view: ManyView) -> None:
+    """Draw Run or Stop, and start the work of an example or of the link that opened the page."""
+    with platform.critical():
+        if st.session_state.pop(platform.key(shared.RUN_EXAMPLE), False):
+            _start(view)
+        elif not view.restored:
+            _restore(view)
+    with st.container(key=platform.key("run-side"), width="content"):
+        bar.button(
+            view,
+            "many",
+            "Run",
+            partial(_start, view),
+            key="start",
+            stop_key="stop_run",
+            type="primary",
+            shortcut="Ctrl+Enter",
+        )
+
+
+def _start(view: ManyView, read: Read = value) -> None:
+    """Start the runs; a wrong setting becomes the page's failure."""
+    if "many" in view.jobs:
+        return
+    view.failure = ""
+    try:
+        request, batches = controls.request(read), controls.batches(read)
+    except DecodingError as error:
+        view.failure = in_words(error)
+        return
+    if not request.prompt.strip():
+        view.failure = bar.EMPTY_PROMPT
+        return
+    mode = str(read("many_mode"))
+    if view.attempt("many", lambda: work.run_many(view, mode, request, batches)):
+        view.asked[mode] = request, batches
+
+
+def _restore(view: ManyView) -> None:
+    """Repeat the runs of a copied link; a larger amount of work waits for Run."""
+    view.restored = True
+    if st.query_params.get(platform.key(RUNS)) != "1":
+        return
+    try:
+        request, batches = controls.request(link.opened_with), controls.batches(link.opened_with)
+    except DecodingError as error:
+        view.failure = in_words(error)
+        return
+    tokens = controls.count_of(batches) * request.config.max_new_tokens
+    if not models.is_embedded(request.model):
+        view.failure = models.unknown(request.model) or bar.LINK_NEEDS_RUN
+    elif waits := cost.awaited(tokens, "Run"):
+        view.failure = waits
+    else:
+        _start(view, link.opened_with)
+
+
+def draw(view: ManyView) -> None:
+    """Draw everything below the controls."""
+    if job := view.active("many"):
+        platform.poll(panel.progress, jobs.poll_seconds)(job)
+        platform.part(_figures, run_every=LIVE_SECONDS)(view)
+    else:
+        panel.failure(view.failures.get("many", "") or view.failure)
+        _figures(view)
+    panel.watch(view)
+
+
+def _figures(view: ManyView) -> None:
+    many = shown(view)
+    if many is None:
+        st.text("The first run appears as soon as it is ready.")
+        return
+    place = selected(view, many)
+    key = (value("many_mode"), view.version, many.count, place)
+    figure.omit_captions(figures.many_caption(many))
+    _verdict(view, many)
+    with st.container(key=platform.key("figures")):
+        _chart(view, of_figure("tree", figures.many_tree, many, selected=place), key, across=True)
+        with st.container(key=platform.key("pair")):
+            left, right = st.columns(2, gap="small")
+            with left:
+                _main(view, many, place, key)
+            with right:
+                _one_run(view, many, place)
+        _looks(view, many, key)
+    address.write(PICK, str(place) if place else None)
+    address.write(RUNS, "1" if _are_of_the_controls(view) else None)
+    address.keep()
+    platform.mark_ready()
+
+
+def _verdict(view: ManyView, many: ManyRuns) -> None:
+    """Draw the verdict, what the runs are, and the Save menu."""
+    own = str(value("many_mode")) in view.made
+    source = "Runs under way" if view.active("many") else "Your runs" if own else "Example"
+    with st.container(key=platform.key("many-verdict"), border=True, gap="small"):
+        with st.container(
+            key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
+        ):
+            st.text(f"{source} · {counted(many.count, 'run')}", width="stretch")
+            save.menu(many)
+        st.text(figures.many_verdict(many))
+        if own and not view.active("many") and not _are_of_the_controls(view):
+            panel.note("Other settings since: press Run to make these runs anew.", "")
+        panel.made_by(figures.many_caption(many))
+
+
+def _are_of_the_controls(view: ManyView) -> bool:
+    """Return whether Run would make the shown runs again."""
+    try:
+        now = controls.request(), controls.batches()
+    except DecodingError:
+        return False
+    return view.asked.get(str(value("many_mode"))) == now
+
+
+def _chart(view: ManyView, part: Part, key: tuple[Hashable, ...], *, across: bool = False) -> None:
+    """Draw a figure in which a click selects a run."""
+    figure.chart(part, key, on_click=partial(_clicked, view), across=across)
+
+
+def _clicked(view: ManyView, custom: list[object]) -> None:
+    many = shown(view)
+    if many and custom and isinstance(custom[0], int | float) and 0 <= custom[0] < many.count:
+        view.select(int(custom[0]))
+        st.rerun()
+
+
+def _main(view: ManyView, many: ManyRuns, place: int, key: tuple[Hashable, ...]) -> None:
+    """Draw the matrix of a grid, or the margins of runs of one request."""
+    if value("many_mode") != GRID:
+        _chart(view, of_figure("forks", figures.many_forks, many), key)
+        return
+    control.draw("measure", label_visibility="collapsed")
+    measure = str(value("measure"))
+    part = of_figure("grid", figures.many_matrix, many, measure=measure, selected=place)
+    _chart(view, part, (*key, measure))
+
+
+def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
+    """Draw the text of the selected run, and what else gave the same text."""
+    trace = many.traces[place]
+    text = many.texts[many.text_of(place)]
+    with st.container(key=platform.key("many-run"), border=True, gap="small"):
+        words = runs_words(many, (place,))
+        st.text(f"Run {nth(place)}{f': {words}' if words else ''}")
+        st.text(trace.text or "∅")
+        others = runs_words(many, text.runs)
+        if len(text.runs) > 1:
+            st.text(
+                f"{len(text.runs)} of {many.count} runs gave these tokens"
+                + (f": {others}." if others else ".")
+            )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            _choice(view, many, place)
+            st.button(
+                "Open on Decode",
+                key=platform.key("open_on_decode"),
+                icon=":material/open_in_new:",
+                on_click=partial(turn_to, registry.PAGES[0], trace, source="request"),
+            )
+    with st.container(key=platform.key("notice")):
+        st.markdown(_NOTICE)
+
+
+def _choice(view: ManyView, many: ManyRuns, place: int) -> None:
+    """Draw the field with the number of the selected run."""
+    key = platform.key("many_pick")
+    st.session_state[key] = nth(place)
+    st.number_input(
+        "Run",
+        1,
+        max(many.count, 2),
+        key=key,
+        width=130,
+        on_change=lambda: view.select(min(int(st.session_state[key]), many.count) - 1),
+    )
+
+
+def _looks(view: ManyView, many: ManyRuns, key: tuple[Hashable, ...]) -> None:
+    drawings = {
+        "runs": Tab("All runs", partial(_runs, view, many)),
+        "agreement": Tab("Agreement", partial(_agreement, many, key)),
+    }
+    if value("many_mode") == GRID:
+        drawings["forks"] = Tab(
+            "Forks", lambda: _chart(view, of_figure("forks", figures.many_forks, many), key)
+        )
+    panel.tabs("many_look", drawings)
+
+
+def _agreement(many: ManyRuns, key: tuple[Hashable, ...]) -> None:
+    figure.chart(of_figure("agreement", figures.many_agreement, many), key)
+
+
+def _runs(view: ManyView, many: ManyRuns) -> None:
+    """Draw the table of all runs, of which one may be picked."""
+    data = figures.many_runs_data(many)
+    frame = {
+        "run": data["run"],
+        "settings": data["settings"],
+        "generated text": [plain_name(text, 300) for text in data["generated"]],
+        "same text": [len(many.texts[place - 1].runs) for place in data["text"]],
+        "tokens": data["tokens"],
+        "mean surprisal": data["mean_surprisal"],
+        "ended": data["ended"],
+    }
+    table.draw(
+        "many-runs",
+        frame,
+        numbers={"same text": "%d", "mean surprisal": "%.3f"},
+        notes={"same text": "Runs with the same tokens.", "mean surprisal": "Nats a token."},
+        widths={"run": 50, "settings": 90 if style.narrow() else 130, "generated text": 330},
+        most_rows=12,
+        on_pick=view.select,
+    )

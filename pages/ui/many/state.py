@@ -1,0 +1,95 @@
+"""Session state of the page of many runs: stored examples, and the session's own runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import streamlit as st
+
+from core.decoding.many.plan import RunBatch
+from core.decoding.many.types import ManyRuns
+from core.decoding.record.trace import Trace
+from core.traces.many_file import read_many
+from pages.ui import platform
+from pages.ui.resources import examples
+from pages.ui.run.request import Request
+from pages.ui.run.view import PageView
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import value
+
+# In the address: the place of the shown run, and whether the runs are made again.
+PICK, RUNS = "pick", "runs"
+
+
+@dataclass(eq=False)
+class ManyView(PageView):
+    """One session's view of many runs; its work is `many`.
+
+    Args:
+        made: runs that were made here, by mode.
+        asked: request and batches of the last press on Run, by mode.
+        live: mode and traces of the runs under way.
+        selected: place of the run whose text is shown, by mode.
+        restored: the link that opened the page was handled.
+        version: number of results, for the figures.
+    """
+
+    key: ClassVar[str] = "many-view"
+
+    made: dict[str, ManyRuns] = field(default_factory=dict)
+    asked: dict[str, tuple[Request, tuple[RunBatch, ...]]] = field(default_factory=dict)
+    live: tuple[str, list[Trace]] | None = None
+    selected: dict[str, int] = field(default_factory=dict)
+    restored: bool = False
+    version: int = 0
+
+    @classmethod
+    def initial(cls) -> Self:
+        """Return the view at the run that the link names."""
+        made = cls()
+        place = link.whole(st.query_params.get(platform.key(PICK), ""))
+        if place is not None:
+            made.selected[str(value("many_mode"))] = place
+        return made
+
+    def collect(self, name: str, result: Any) -> None:
+        """Store the runs; of work that failed those that were ready."""
+        if name != "many" or self.live is None:
+            return
+        (mode, so_far), self.live = self.live, None
+        if traces := whole_runs(tuple(result or so_far)):
+            self.made[mode] = ManyRuns(traces)
+            if self.selected.get(mode, 0) >= len(traces):
+                self.selected[mode] = 0
+            self.version += 1
+
+    def select(self, place: int) -> None:
+        """Show the text of another run."""
+        self.selected[str(value("many_mode"))] = place
+
+
+def whole_runs(traces: tuple[Trace, ...]) -> tuple[Trace, ...]:
+    """Return the runs without those that a stop cut off; all of them if none is whole."""
+    return tuple(trace for trace in traces if trace.finish_reason != "cancelled") or traces
+
+
+def example(mode: str) -> ManyRuns | None:
+    """Return the stored runs of a mode; None if the file is missing or damaged."""
+    return examples.example(f"many-{mode}.jsonl", read_many)
+
+
+def shown(view: ManyView) -> ManyRuns | None:
+    """Return the runs under way of the chosen mode, else its last ones here, else the stored."""
+    mode = str(value("many_mode"))
+    if view.live is not None and view.live[0] == mode:
+        traces = whole_runs(tuple(view.live[1]))
+        if not traces:
+            return None
+        return view.memo("live", (view.version, len(traces)), lambda: ManyRuns(traces))
+    return view.made.get(mode) or example(mode)
+
+
+def selected(view: ManyView, many: ManyRuns) -> int:
+    """Return the place of the run whose text is shown."""
+    return min(view.selected.get(str(value("many_mode")), 0), many.count - 1)

@@ -1,0 +1,115 @@
+"""Divergence and variation of two runs: by arithmetic, from candidates, and over the vocabulary."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core import Greedy, ModelError, Sampling, Shaping, Trace, collect
+from core.decoding.comparison.measures import (
+    divergence,
+    recorded_divergence,
+    recorded_measures,
+)
+from core.decoding.comparison.readings import divergence_of, logits_before, read_under
+from core.decoding.comparison.words import differences_words
+from core.models.scripted import ScriptedModel
+from core.models.transformers_model import TransformersModel
+from tests.models.builders import random_language_model
+
+PROMPT = [5, 6, 7, 8]
+WARM = Sampling(max_new_tokens=8, seed=4, shaping=Shaping(temperature=0.9), top_candidates=6)
+
+
+@pytest.fixture(scope="module")
+def models() -> tuple[TransformersModel, TransformersModel]:
+    return random_language_model("llama"), random_language_model("qwen2")
+
+
+@pytest.fixture(scope="module")
+def runs(models) -> tuple[Trace, Trace]:
+    return collect(models[0], PROMPT, WARM), collect(models[1], PROMPT, WARM)
+
+
+def test_divergence_and_variation_by_arithmetic() -> None:
+    found = divergence([0.5, 0.5, 0.0], [0.25, 0.25, 0.5])
+    assert found.left == pytest.approx(math.log(2))
+    assert found.variation == pytest.approx(0.5)
+    p, q = (torch.tensor(probs).log() for probs in ([0.9, 0.1], [0.6, 0.4]))
+    by_hand = 0.9 * math.log(1.5) + 0.1 * math.log(0.25)
+    assert divergence_of(p, q)[0::2] == pytest.approx((by_hand, 0.3), rel=1e-6)
+
+
+def test_a_token_that_only_one_distribution_has_makes_one_divergence_infinite() -> None:
+    p, q = (torch.tensor(probs).log() for probs in ([0.5, 0.5], [1.0, 0.0]))
+    found = divergence_of(p, q)
+    assert found.left == math.inf
+    assert found.right == pytest.approx(math.log(2)) and found.variation == pytest.approx(0.5)
+
+
+def test_recorded_candidates_give_lower_bounds_of_what_the_models_give(models, runs) -> None:
+    """Before the first difference both runs stand behind the same text."""
+    exact = read_under(*models, *runs, "left")
+    least = recorded_measures(*runs)
+    assert exact.exact and not least.exact and least.parted_at == exact.parted_at is not None
+    compared = 0
+    for known, whole in zip(least.steps[: least.parted_at + 1], exact.steps, strict=False):
+        for bound, full in zip(known.divergence, whole.divergence, strict=True):
+            assert 0 <= bound <= full + 1e-6
+            compared += full > 0
+        assert known.entropy == pytest.approx(whole.entropy, abs=1e-4)
+    assert compared >= 3
+
+
+def test_more_candidates_give_a_higher_bound(models) -> None:
+    found = []
+    for count in (4, 50, 200):
+        config = replace(WARM, top_candidates=count, max_new_tokens=1)
+        left, right = (collect(model, PROMPT, config) for model in models)
+        found.append(recorded_divergence(left.token_steps[0], right.token_steps[0]))
+    exact = read_under(*models, left, right, "left").steps[0].divergence
+    for bounds in zip(*found, exact, strict=True):
+        assert 0 <= bounds[0] < bounds[1] < bounds[2] <= bounds[3]
+
+
+def test_one_model_reads_both_runs_alike_and_its_settings_differ(models, runs) -> None:
+    left, model = runs[0], models[0]
+    right = collect(model, PROMPT, replace(WARM, shaping=Shaping(temperature=0.5)))
+    own = read_under(model, model, left, right, "right")
+    assert [step.divergence for step in own.steps] == [(0.0, 0.0, 0.0)] * len(right.token_ids)
+    final = read_under(model, model, left, right, "right", "final").steps[0].divergence
+    row = logits_before(model, left, right.token_ids)[0].double()
+    warm, cool = (torch.log_softmax(row / heat, -1) for heat in (0.9, 0.5))
+    assert final == pytest.approx(divergence_of(warm, cool), abs=1e-5)
+
+
+def test_the_surprisal_under_the_own_text_is_that_of_the_run(models, runs) -> None:
+    own = read_under(*models, *runs, "right")
+    recorded = [step.surprisal for step in runs[1].token_steps]
+    assert [step.surprisal[1] for step in own.steps] == pytest.approx(recorded, abs=1e-4)
+    greedy = collect(models[0], PROMPT, Greedy(max_new_tokens=3))
+    only = read_under(models[0], models[0], greedy, greedy, "left", "final")
+    assert only.steps[0].divergence == (0.0, 0.0, 0.0)
+
+
+def test_models_of_other_vocabularies_are_refused(models, runs) -> None:
+    small = ScriptedModel({(): [0.5, 0.5]}, model_id="small")
+    with pytest.raises(ModelError, match="no vocabulary in common"):
+        read_under(models[0], small, *runs, "left")
+
+
+def test_steps_behind_the_shorter_run_have_no_divergence(models, runs) -> None:
+    short = collect(models[0], PROMPT, replace(WARM, max_new_tokens=2))
+    last = recorded_measures(short, runs[0]).steps[-1]
+    assert last.divergence is None and last.entropy[0] is None and last.entropy[1] is not None
+
+
+def test_differences_are_told_in_words(runs) -> None:
+    left = runs[0]
+    right = replace(left, config=replace(WARM, seed=5, use_cache=False), model_id="other")
+    said = differences_words(left, right)
+    assert "seed (4 | 5)" in said and "use cache (on | off)" in said and "| other)" in said
+    assert differences_words(left, left) == "Model, prompt and settings are the same."

@@ -1,0 +1,76 @@
+"""`python -m core compare`: where two stored runs part, and the file of both."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core import read_trace
+from core.cli.main import main
+from core.decoding.errors import TraceError
+from core.export.comparison import comparison_of
+
+
+@pytest.fixture(scope="module")
+def runs(folder, tmp_path_factory) -> tuple[str, str]:
+    """The files of two runs on the same dice, which differ in temperature."""
+    out = tmp_path_factory.mktemp("runs")
+    common = ["decode", "--model", folder, "--prompt", "the fox", "--max-new-tokens", "8"]
+    for name, heat in (("left", "0.9"), ("right", "5")):
+        file = str(out / f"{name}.json")
+        assert main([*common, "--temperature", heat, "--seed", "3", "--json", file]) == 0
+    return str(out / "left.json"), str(out / "right.json")
+
+
+def test_the_file_of_two_runs_holds_both_and_their_measures(runs, tmp_path, capsys) -> None:
+    out = tmp_path / "both.json"
+    assert main(["compare", *runs, "--json", str(out)]) == 1
+    assert "temperature: 0.9 | 5" in capsys.readouterr().out
+    data = json.loads(out.read_text())
+    both = comparison_of(data)
+    assert (both.left, both.right) == tuple(map(read_trace, runs))
+    measures = data["measures"]
+    assert (measures["exact"], measures["text"]) == (False, "own")
+    assert len(measures["steps"]) == 8 and measures["steps"][0]["kl_left_right"] == 0
+    assert data["cause"] == "settings" and data["parted_at"] is not None
+    assert data["differences"] == [{"name": "temperature", "left": "0.9", "right": "5"}]
+
+
+def test_the_models_read_one_text_over_the_whole_vocabulary(folder, runs, tmp_path, capsys) -> None:
+    out = tmp_path / "both.json"
+    asked = ["compare", *runs, "--model", folder, "--read", "left", "--json", str(out)]
+    assert main(asked) == 1
+    assert "temperature alone decides it" in capsys.readouterr().out
+    measures = json.loads(out.read_text())["measures"]
+    assert (measures["exact"], measures["text"]) == (True, "left")
+    assert {step["total_variation"] for step in measures["steps"]} == {0.0}
+
+
+def test_a_reading_without_a_model_says_what_it_takes(runs, tmp_path, capsys) -> None:
+    asked = ["compare", *runs, "--read", "left", "--json", str(tmp_path / "both.json")]
+    assert main(asked) == 2
+    assert "--read takes --model" in capsys.readouterr().err
+
+
+def test_a_tiny_probability_is_no_zero(runs, tmp_path, capsys) -> None:
+    files = []
+    for name, file in zip(("left", "right"), runs, strict=True):
+        text = Path(file).read_text()
+        data = json.loads(text)
+        for step in data["steps"]:
+            if "candidates" in step and "raw_prob" in step["candidates"]:
+                step["candidates"]["raw_prob"] = [2e-7] * len(step["candidates"]["raw_prob"])
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(json.dumps(data))
+    assert main(["compare", *map(str, files)]) == 1
+    printed = capsys.readouterr().out
+    assert "0.0000%" not in printed and "< 0.0001 %" in printed
+
+
+def test_a_damaged_comparison_is_refused_in_one_sentence() -> None:
+    header = {"schema": "decoding-explorer/comparison", "version": 1}
+    for damaged in (header, {**header, "left": [], "right": {}}, {**header, "version": 9}):
+        with pytest.raises(TraceError):
+            comparison_of(damaged)

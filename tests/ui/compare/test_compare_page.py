@@ -1,0 +1,233 @@
+"""The Compare page: two runs, where they part, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.record.trace import Trace
+from core.models.scripted import ScriptedModel
+from pages.ui.compare.pairs import PAIRS
+from pages.ui.compare.state import LEFT, RIGHT, PairView, SideView
+from pages.ui.decode.state import DecodeView
+from pages.ui.resources import models
+from tests.figures.traces import make_trace
+from tests.ui import seen
+from tests.ui.conftest import open_page, serve
+from tests.ui.seen import data_of
+
+TRACES = Path(__file__).parents[3] / "assets" / "traces"
+PROBS = {(): [0.1, 0.0, 0.1, 0.1, 0.4, 0.3, 0.0, 0.0], (4,): [0.5, 0, 0, 0, 0, 0, 0.5, 0]}
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """Every model is this one: ` sat` or ` ran`, then the end."""
+    found = ScriptedModel(PROBS, context_window=64, model_id="embedded:target")
+    return cast(ScriptedModel, serve(monkeypatch, found))
+
+
+def opened(state: dict[str, object] | None = None, **parameters: str) -> AppTest:
+    pair = {"pair": PairView(painted=True)}
+    return open_page("compare.py", pair | (state or {}), **parameters)
+
+
+def pair_of(app: AppTest) -> PairView:
+    return cast(PairView, app.session_state["pair"])
+
+
+def side_of(app: AppTest, slot: str) -> SideView:
+    return cast(SideView, app.session_state[f"{slot}side"])
+
+
+def settle(app: AppTest) -> AppTest:
+    for key in (f"{LEFT}side", f"{RIGHT}side", "pair", f"{LEFT}side", f"{RIGHT}side"):
+        seen.settle(app, key)
+    return app.run()
+
+
+def selected(app: AppTest) -> dict[str, int]:
+    """The step that each side's strip shows."""
+    return {data["key"]: data["selected"] for _, data in data_of(app, "token_strip")}
+
+
+def choose(app: AppTest, strip: str, index: int) -> AppTest:
+    """Run the app as the browser has it run when a token was chosen in this strip."""
+    states = app._tree.get_widget_states()
+    name = next(name for name, data in data_of(app, "token_strip") if data["key"] == strip)
+    states.widgets.append(WidgetState(id=name, json_value=json.dumps({"selected": index})))
+    return app._run(states).run()
+
+
+def test_two_stored_runs_are_compared_before_any_model_is_loaded() -> None:
+    app = opened()
+    said = seen.texts(app)
+    assert "They differ in temperature (0.8 | 0.3)." in said
+    assert "Only temperature can have decided it" in said
+    assert "margin 2.6 nats, rounding" in said
+    assert {"candidates", "heatmap", "entropy"} <= set(seen.charts(app))
+    parted = pair_of(app).parting(*pair_of(app).shown)
+    assert selected(app) == {"a_strip": parted.at, "b_strip": parted.at}
+    tokens = {data["key"]: data["tokens"] for _, data in data_of(app, "token_strip")}
+    for strip in tokens.values():
+        assert [at for at, token in enumerate(strip) if "parted" in token[3]] == [parted.at]
+
+
+def test_a_chosen_token_is_shown_on_both_sides_and_in_the_address() -> None:
+    app = choose(opened(), "b_strip", 9)
+    assert not app.exception
+    assert selected(app) == {"a_strip": 9, "b_strip": 9}
+    assert app.query_params["step"] == "9"
+    drawn = [json.dumps(spec) for spec in seen.specs(app)]
+    assert sum("Candidates at step 10" in spec for spec in drawn) == 2
+    app = app.button(key="first_difference").click().run()
+    assert selected(app)["a_strip"] == 4 and "step" not in app.query_params
+    again = open_page("compare.py", {}, step="9")
+    assert selected(again) == {"a_strip": 9, "b_strip": 9}
+
+
+def test_a_step_that_one_run_lacks_is_said() -> None:
+    app = opened()
+    short = Trace.load(TRACES / "decode.json")
+    short = replace(
+        short,
+        steps=short.steps[:6],
+        token_ids=short.token_ids[:5],
+        text="".join(step.text for step in short.token_steps[:5]),
+    )
+    side_of(app, LEFT).show(short, "run")
+    app = choose(app.run(), "b_strip", 20)
+    assert not app.exception and "A has no step 21: 5 steps." in seen.texts(app)
+    assert selected(app) == {"a_strip": -1, "b_strip": 20}
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_ready_made_pair_runs_both_sides_in_one_press(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "has_chat_template", lambda _: False)
+    app = opened(a_prompt="the cat")
+    if app.button(key=f"pair_{name}").disabled:
+        assert name == "template"
+        return
+    app = settle(app.button(key=f"pair_{name}").click().run())
+    left, right = side_of(app, LEFT), side_of(app, RIGHT)
+    assert (left.source, right.source) == ("run", "run"), (left.failure, right.failure)
+    assert left.trace.prompt == right.trace.prompt and left.trace is not right.trace
+    assert len(left.steps) == len(left.trace.token_ids)
+    assert len(right.steps) == len(right.trace.token_ids) > 0
+    assert [trace for trace, _ in pair_of(app).made].count(right.trace) == 1
+    if name in ("cache", "speculation"):
+        assert "The runs emit the same tokens" in seen.markup(app)
+
+
+@pytest.mark.usefixtures("model")
+def test_both_texts_read_by_the_models_are_measured_over_the_whole_vocabulary() -> None:
+    app = opened(a_prompt="the cat")
+    app = settle(app.button(key="pair_temperatures").click().run())
+    app.session_state["compare_text"] = "left"
+    app.session_state["compare_of"] = "final"
+    app.session_state["measure"] = "KL divergence"
+    app = settle(app.run())
+    shown = next(s for s in seen.specs(app) if "Divergence of the two runs" in json.dumps(s))
+    assert "Over all tokens" in json.dumps(shown)
+    assert len(shown["data"][0]["x"]) == len(side_of(app, LEFT).trace.token_ids)
+
+
+@pytest.mark.usefixtures("model")
+def test_a_side_runs_its_own_prompt_model_and_method() -> None:
+    app = opened()
+    app.text_area(key="b_prompt").set_value("the cat")
+    app.number_input(key="b_seed").set_value(5)
+    app = settle(app.run().button(key="b_start").click().run())
+    left, right = side_of(app, LEFT), side_of(app, RIGHT)
+    assert (left.source, right.source) == ("example", "run")
+    assert right.trace.prompt == "the cat" and right.trace.config.seed == 5
+    assert app.query_params["b_run"] == "1" and "a_run" not in app.query_params
+
+
+@pytest.mark.usefixtures("model")
+def test_a_link_makes_the_runs_of_both_sides() -> None:
+    app = opened(a_run="1", b_run="1", a_prompt="the cat", b_prompt="the cat", b_method="greedy")
+    app = settle(app)
+    left, right = side_of(app, LEFT).trace, side_of(app, RIGHT).trace
+    assert (left.prompt, left.config.method, right.config.method) == (
+        "the cat",
+        "sampling",
+        "greedy",
+    )
+
+
+def test_a_model_that_is_not_offered_runs_on_neither_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.ui.platform.reach.shared", lambda: True)
+    app = opened(b_run="1", b_model="someone/else")
+    assert "doesn't offer that model" in side_of(app, RIGHT).failure
+    assert side_of(app, RIGHT).source == "example" and not side_of(app, RIGHT).jobs
+
+
+def test_a_run_of_the_session_can_be_put_on_either_side() -> None:
+    app = opened()
+    menu = app.get("menu_button")
+    assert menu or "Another run" in str(app)
+    hostile = make_trace(6, hostile=True)
+    registry_view = side_of(app, RIGHT)
+    registry_view.show(hostile, "run")
+    app = app.run()
+    assert not app.exception
+    assert "<img" not in seen.markup(app) and "onerror" not in seen.markup(app)
+
+
+def test_the_files_of_both_runs_hold_their_figures_and_a_link() -> None:
+    saved = AppTest.from_function(_saved, default_timeout=seen.SECONDS).run()
+    assert not saved.exception
+    names = saved.session_state["names"]
+    assert {"entropy", "surprisal", "kl", "variation", "b-candidates-step-5"} <= set(names)
+    assert sum("heatmap" in name for name in names) >= 2
+    assert "two runs" in saved.session_state["page"]
+    link = saved.session_state["link"]
+    assert link.parameters["b_run"] is None and link.whole == {} and not link.lost
+    made = saved.session_state["made"]
+    assert made.parameters["b_run"] == made.whole["b_run"] == "1"
+    assert made.parameters["b_temperature"] == "0.3" and made.parameters["a_run"] is None
+
+
+def _saved() -> None:
+    """Save the stored pair, and the same one with a right side that was run here."""
+    import streamlit as st
+
+    from pages.ui.compare import controls, save, state  # noqa: F401
+    from pages.ui.compare.parts import parts
+
+    pair = state.PairView.current()
+    left, right = (side.trace for side in state.sides())
+    assert left is not None and right is not None
+    pair.follow(left, right)
+    measures, parting = pair.recorded(left, right, "raw"), pair.parting(left, right)
+    st.session_state["names"] = [
+        part.name for part in parts(state.sides(), measures, pair.selected)
+    ]
+    page = save.web_page(state.sides(), parting, measures, pair.selected)
+    st.session_state["page"] = page.decode()
+    st.session_state["link"] = save.link_to_both()
+    state.sides()[1].show(right, "run")
+    st.session_state["made"] = save.link_to_both()
+
+
+@pytest.mark.usefixtures("model")
+def test_decode_hands_two_runs_over() -> None:
+    view = DecodeView.initial()
+    view.painted = True
+    other = make_trace(5)
+    view.runs = [(other, None)]
+    view.show(make_trace(7), "run")
+    view.runs.append((view.trace, None))
+    app = open_page("decode.py", {"view": view})
+    app.button(key="compare_run").click().run()
+    assert side_of(app, LEFT).trace is other and side_of(app, RIGHT).trace is view.trace
