@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 import torch
@@ -65,9 +67,7 @@ class TokenReplay:
             drawn = named_uniform(self._seed, stage.name, step.index)
             if stage.noise not in (None, drawn):
                 return f"step {nth(step.index)}: the seed gives {stage.name} another number"
-        noise = None
-        if self._sampling and step.draw.method in DRAW_METHODS:
-            noise = draw_noise(self._sampling.draw, self._dice, self._vocab)
+        noise = self._noise_of(step)
         recorded = {c.token_id: c.logit for c in step.candidates}
         listed = [*recorded][: self._trace.config.top_candidates]
         nearby = NearbyRows(logits, recorded, listed, tolerance)
@@ -85,6 +85,27 @@ class TokenReplay:
             return f"step {nth(step.index)}: {error}"
         field = difference(step, again, slack)
         return field and f"step {nth(step.index)}: the settings give another {field}"
+
+    def emits(self, at: int, logits: Tensor, tolerance: float, token_id: int) -> bool:
+        """Return whether step `at` picks a token for some row within the tolerance of the logits.
+
+        The threshold of a filter may decide between two tokens by rounding alone. The replay must
+        be new: it draws the noise of all steps up to this one.
+        """
+        noises = [self._noise_of(step) for step in self._trace.token_steps[: at + 1]]
+        ids = [*self._trace.prompt_ids, *self._trace.token_ids[:at]]
+        pick = partial(self._picker.pick, self._trace.token_steps[at].index)
+        picked = pick(logits, ids, noises[-1])
+        cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
+        rows = NearbyRows(logits, {}, (), tolerance).edges(cuts)
+        tried = chain((picked,), (pick(row, ids, noises[-1]) for row in rows))
+        return any(picked.pick.token_id == token_id for picked in tried)
+
+    def _noise_of(self, step: TokenStep) -> Tensor | None:
+        """Draw the noise of the next step, if it draws by noise."""
+        if self._sampling and step.draw.method in DRAW_METHODS:
+            return draw_noise(self._sampling.draw, self._dice, self._vocab)
+        return None
 
     def _pick(
         self, step: TokenStep, row: Tensor, ids: Sequence[int], noise: Tensor | None

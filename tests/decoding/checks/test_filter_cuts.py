@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
 from core import Greedy, Sampling, Shaping, Trace, check, collect, load_model, read_trace
+from core.decoding.checks.token_replay import TokenReplay, record_picked
 from core.decoding.record.trace import Check
 from core.decoding.unchecked import unchecked_words
 from tests.decoding.checks.forging import failed as _failed
@@ -175,3 +177,30 @@ def test_probabilities_that_a_low_temperature_makes_zero_are_no_removals(tempera
     step = trace.token_steps[0]
     lie = tuple(c._replace(removed_by="top_k") if c.prob == 0 else c for c in step.candidates)
     assert "candidates_of_stages" in _failed(_forge(trace, 0, candidates=lie))
+
+
+def test_generate_may_pick_another_token_where_rounding_decides_a_filter_s_threshold() -> None:
+    """Two tokens are 9e-7 nats apart in their distance from the entropy, and one of them is kept.
+
+    Their logits are far apart: typical-p removes the likely ones.
+    """
+    shaping = Shaping(
+        typical_p=0.642,
+        epsilon_cutoff=0.061,
+        eta_cutoff=0.082,
+        repetition_penalty=0.825,
+        no_repeat_ngram_size=1,
+    )
+    llama, prompt = random_language_model("llama"), [12, 122, 190, 60, 162]
+    trace = collect(
+        llama,
+        prompt,
+        Sampling(max_new_tokens=3, seed=11, draw="multinomial", shaping=shaping),
+    )
+    assert trace.token_ids[1] in (164, 207)
+    assert _failed(trace, llama) == set()
+    other = 207 if trace.token_ids[1] == 164 else 164
+    replay = partial(TokenReplay, trace, llama, record_picked)
+    logits = llama.start([*prompt, trace.token_ids[0]], use_cache=False).logits[-1]
+    assert replay().emits(1, logits, 1e-5, other)
+    assert not replay().emits(1, logits, 1e-5, 161)
