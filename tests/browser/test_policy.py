@@ -22,6 +22,8 @@ def test_figures_components_export_and_print_work_under_the_policy(
     for row in PAGES:
         with urlopen(f"{server}/{row.path}") as answer:
             assert "content-security-policy" in answer.headers
+        if row.section:
+            page.get_by_role("button", name=row.section).click()
         page.get_by_role("link", name=row.title, exact=True).first.click()
         expect(page).to_have_url(re.compile(f"{server}/{row.path}([?].*)?$"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(row.title)
