@@ -142,3 +142,11 @@ def test_a_single_setting_that_acts_needs_no_model(model, left) -> None:
     parting = compare(left, collect(model, PROMPT, replace(WARM, shaping=shaping)))
     assert parting.cause == "settings"
     assert parting.reason.startswith("Only temperature can have decided it")
+
+
+def test_a_step_without_a_candidate_at_its_rank_is_compared(left) -> None:
+    """A file may hold only the chosen token, of a low rank."""
+    step = left.token_steps[0]
+    only = replace(step, candidates=(step.chosen._replace(rank=9),))
+    forged = replace(left, steps=(left.steps[0], only, *left.steps[2:]))
+    assert compare(left, forged).cause == "same" == compare(forged, left).cause

@@ -255,7 +255,8 @@ def _difference(one: TokenStep, other: TokenStep) -> float:
     """
     probs = {c.token_id: c.raw_prob for c in other.candidates}
     # An unlisted token has at most the probability of the last ranked token.
-    rest = min(c.raw_prob for at, c in enumerate(other.candidates) if c.rank == nth(at))
+    ranked = (c.raw_prob for at, c in enumerate(other.candidates) if c.rank == nth(at))
+    rest = min(ranked, default=1.0)
     largest = 0.0
     for candidate in one.candidates:
         twin = probs.get(candidate.token_id)
