@@ -56,7 +56,7 @@ def test_of_several_settings_the_deciding_one_is_found_by_exchange(model, left) 
     right = collect(model, PROMPT, replace(WARM, shaping=shaping))
     parting = _against(left, model, right)
     assert parting.cause == "settings"
-    assert "top_k alone decides it" in parting.reason
+    assert "top-k alone decides it" in parting.reason
     assert {d.name for d in parting.settings} == {"temperature", "top_k"}
     at = parting.at
     change = next(d for d in parting.settings if d.name == "top_k")

@@ -214,4 +214,8 @@ def test_differences_are_told_in_words(runs) -> None:
     right = replace(left, config=replace(WARM, seed=5, use_cache=False), model_id="other")
     said = differences_words(left, right)
     assert "seed (4 | 5)" in said and "use cache (on | off)" in said and "| other)" in said
+    shaping = Shaping(temperature=0.9, logit_bias=((5, 1.0),))
+    right = replace(left, config=replace(WARM, stop_strings=("x",), shaping=shaping))
+    said = differences_words(left, right)
+    assert "stop strings (none | “x”)" in said and "logit bias (none | #5 +1)" in said
     assert differences_words(left, left) == "Model, prompt and settings are the same."
