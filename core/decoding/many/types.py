@@ -175,6 +175,12 @@ class ManyRuns(ShortRepr):
             found.append(max(counts.values()) / self.count)
         return tuple(found)
 
+    @property
+    def is_same_record(self) -> bool:
+        """Whether all runs recorded the same candidates with equal raw probabilities."""
+        first = _raw_probs(self.traces[0])
+        return all(_raw_probs(trace) == first for trace in self.traces[1:])
+
     @cached_property
     def rounding(self) -> float:
         """Largest difference of the log-probabilities of one token after the same tokens, nats."""
@@ -189,6 +195,10 @@ class ManyRuns(ShortRepr):
         )
 
 
+def _raw_probs(trace: Trace) -> list[list[tuple[int, float]]]:
+    return [[(c.token_id, c.raw_prob) for c in step.candidates] for step in trace.token_steps]
+
+
 def _groups(
     ids: Sequence[Sequence[int]], runs: Sequence[int], at: int
 ) -> dict[int | None, list[int]]:
@@ -201,7 +211,7 @@ def _groups(
 
 def _settings_of(trace: Trace, names: Sequence[str]) -> dict[str, str]:
     notes = {note.key: note.words for note in trace.notes}
-    values = {name: _shown(_setting(trace, name)) for name in names}
+    values = {name: shown(_setting(trace, name)) for name in names}
     computed = {key: notes.get(key, "") for key in (ROWS, THREADS)}
     return {**values, "model": trace.model_id, "dtype": trace.dtype, **computed}
 
@@ -210,5 +220,6 @@ def _setting(trace: Trace, name: str) -> Any:
     return getattr(trace.config, name, getattr(trace.config.shaping, name, ""))
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a setting's value as figures and tables show it; plain text."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

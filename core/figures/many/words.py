@@ -43,8 +43,10 @@ def many_verdict(many: ManyRuns) -> str:
 
 
 def _rounding(many: ManyRuns) -> str:
+    if many.is_same_record:
+        return "Their recorded probabilities are equal to the last bit."
     if not many.rounding:
-        return "Their probabilities are equal to the last bit."
+        return "No recorded probability above 0.0001 differs."
     return f"Their log-probabilities differ by at most {many.rounding:.2g} nats."
 
 
@@ -98,9 +100,7 @@ def many_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
     varied = {name for name in many.settings[0] if name in Shaping.__dataclass_fields__}
     neutral = {name: getattr(_NEUTRAL, name) for name in varied}
     config = replace(first.config, shaping=replace(first.config.shaping, **neutral))
-    caption = config_caption(first.model_id, config)
-    if "seed" in many.settings[0]:
-        caption = caption.rpartition(" · ")[0]
+    caption = config_caption(first.model_id, config, many.settings[0])
     varies = f" · varied: {varied_words(many)}" if many.settings[0] else ""
     return with_prompt(f"{caption} · {counted(many.count, 'run')}{varies}", first.prompt, paper)
 
