@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
-from core.decoding.many.types import MAX_MANY
+from core.decoding.many.types import MAX_MANY, shown
 from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
 from core.decoding.validation import brief
 
@@ -102,13 +103,8 @@ def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[Ru
     """
     require_single(config)
     config = as_single_tokens(config, draws=True)
-    cells = 1
-    for name, values in knobs.items():
-        if name not in KNOB_NAMES:
-            raise ConfigError(f"A grid varies {', '.join(KNOB_NAMES)}; got {brief(name)}.")
-        if len(set(values)) < len(values) or not values:
-            raise ConfigError(f"Give each value of {name} once, and one at least.")
-        cells *= len(values)
+    typed = {name: _typed(name, values) for name, values in knobs.items()}
+    cells = prod(map(len, typed.values()))
     if not 1 <= len(knobs) <= 2 or not 2 <= cells <= MOST_CELLS:
         raise ConfigError(
             f"A grid has 2 to {MOST_CELLS} settings of one or two knobs, got {cells} of "
@@ -116,14 +112,27 @@ def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[Ru
         )
     configs = tuple(
         replace(config, shaping=replace(config.shaping, **dict(zip(knobs, chosen, strict=True))))
-        for chosen in product(*(map(_typed(name), values) for name, values in knobs.items()))
+        for chosen in product(*typed.values())
     )
     return (RunBatch(configs, cells),)
 
 
-def _typed(name: str) -> Any:
-    """Return the type of a setting's number."""
-    return type(getattr(Shaping(), name))
+def _typed(name: str, values: Sequence[float]) -> list[Any]:
+    """Return a setting's values in its own type.
+
+    Raises:
+        ConfigError: no such setting, no value, a value twice, or a fraction of a whole setting.
+    """
+    if name not in KNOB_NAMES:
+        raise ConfigError(f"A grid varies {', '.join(KNOB_NAMES)}; got {brief(name)}.")
+    kind = type(getattr(Shaping(), name))
+    fractions = [value for value in values if kind is int and not float(value).is_integer()]
+    if fractions:
+        raise ConfigError(f"{name} takes whole numbers, got {fractions[0]:g}.")
+    typed = list(map(kind, values))
+    if len(set(map(shown, typed))) < len(typed) or not typed:
+        raise ConfigError(f"Give each value of {name} once, and one at least.")
+    return typed
 
 
 def values_in(text: str) -> tuple[float, ...]:

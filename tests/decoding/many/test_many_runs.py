@@ -195,6 +195,9 @@ def test_other_values_are_refused(text: str) -> None:
         ({"temperature": (1, 1)}, "once"),
         ({"temperature": (1, 2), "top_k": (1, 2), "top_p": (0.5, 1)}, "one or two"),
         ({"top_p": (0.5, 7)}, "top_p"),
+        ({"top_k": (0.2, 0.4, 0.6, 1.0)}, "top_k takes whole numbers, got 0.2"),
+        ({"top_k": (2, 2.5)}, "whole numbers, got 2.5"),
+        ({"top_p": (0.5, 0.50000001)}, "once"),
     ],
 )
 def test_wrong_grids_are_refused(knobs: dict[str, tuple[float, ...]], words: str) -> None:
