@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.decoding.errors import TraceError
+from core.decoding.errors import ConfigError, TraceError
+from core.decoding.many.plan import require_single
 from core.decoding.many.types import MAX_MANY, ManyRuns
 from core.traces.bounded_file import bytes_of
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES, read_trace
@@ -22,10 +23,17 @@ def read_many(source: bytes | str | Path) -> ManyRuns:
         source: the file's bytes, or its path.
 
     Raises:
-        TraceError: a line is no trace, or there are too many lines; the message names the fault.
+        TraceError: a line is no trace of one text that a method writes token by token, or there
+            are too many lines; the message names the fault.
     """
     most = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
     rows = [row for row in bytes_of(source, most, "file of runs", TraceError).splitlines() if row]
     if len(rows) > MAX_MANY:
         raise TraceError(f"The file has {len(rows):,} lines, and holds {MAX_MANY} runs at most.")
-    return ManyRuns(tuple(map(read_trace, rows)))
+    traces = tuple(map(read_trace, rows))
+    try:
+        for trace in traces:
+            require_single(trace.config)
+    except ConfigError as error:
+        raise TraceError(str(error)) from None
+    return ManyRuns(traces)
