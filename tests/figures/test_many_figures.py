@@ -137,8 +137,8 @@ def test_the_verdict_counts_runs_texts_and_shared_tokens() -> None:
     trace = SEEDS.traces[0]
     same = ManyRuns((trace,) * 100)
     assert many_verdict(same) == (
-        "100 of 100 runs gave the same 20 tokens. Their recorded probabilities are equal to the last "
-        "bit."
+        "100 of 100 runs gave the same 20 tokens. Their recorded probabilities are equal "
+        "to the last bit."
     )
     assert many_verdict(SEEDS) == ("20 runs gave 20 different texts. All agree on the first token.")
     assert many_verdict(ManyRuns((trace, _with_faint(trace)))).endswith(
