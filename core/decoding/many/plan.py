@@ -22,6 +22,8 @@ MOST_CELLS = 12
 # Rows of one batch; more seeds take several batches.
 MOST_ROWS = 20
 ROWS_TRIED = (1, 2, 4, 8, 16)
+ALL_THREADS = 0
+THREADS_TRIED = (1, ALL_THREADS)
 DTYPES_TRIED = ("float32", "bfloat16")
 KNOB_NAMES = tuple(spec.field for spec in KNOB_SETTINGS)
 _RANGE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+in\s+(\d{1,2})\s*")
@@ -34,7 +36,8 @@ class RunBatch(NamedTuple):
     Args:
         configs: one for each run that is kept.
         rows: rows of the batch; those without a config repeat the last one and are dropped.
-        threads: number of torch's threads; None leaves it as it is.
+        threads: number of torch's threads; None leaves it as it is, `ALL_THREADS` are as many as
+            the process began with, two at least.
         dtype: number type of the weights; empty for the model's own.
     """
 
@@ -45,7 +48,7 @@ class RunBatch(NamedTuple):
 
 
 def again(
-    config: MethodConfig, times: int, vary: Vary, threads: Sequence[int] = (1, 2)
+    config: MethodConfig, times: int, vary: Vary, threads: Sequence[int] = THREADS_TRIED
 ) -> tuple[RunBatch, ...]:
     """Return the batches of one request that runs several times.
 

@@ -16,7 +16,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reading.read import text_ids
 from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 from core.decoding.record.trace import Trace
-from core.decoding.requirements import require_all_tokens, require_models
+from core.decoding.requirements import in_dtype, require_all_tokens, require_models
 from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
 from core.decoding.speculative.vocabularies import vocabulary_difference
@@ -85,7 +85,7 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
 
 def diverging(
     first: LanguageModel,
-    second: LanguageModel,
+    second: LanguageModel | str,
     text: str | Sequence[int],
     *,
     names: tuple[str, str] | None = None,
@@ -97,6 +97,7 @@ def diverging(
     Vocabularies of different lengths are compared over the shorter one; the rest is padding.
 
     Args:
+        second: another model, or a number type for the first one's weights.
         names: of the models; by default with their number types.
         on_tokens: called with the number of tokens compared so far.
         should_stop: True ends the reading early.
@@ -105,8 +106,11 @@ def diverging(
         PromptError: as `text_ids`.
         ConfigError: the models have different tokens.
     """
+    require_models(first)
+    if isinstance(second, str):
+        second = in_dtype(first, second)
+    require_models(second)
     for model in (first, second):
-        require_models(model)
         require_all_tokens(model, "comparing two models", "take another model")
     if difference := vocabulary_difference(first, second):
         raise ConfigError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import streamlit as st
@@ -104,8 +103,7 @@ def batches(read: Read = value) -> tuple[RunBatch, ...]:
         ConfigError: a value that can't be read, too many runs, or too many tokens.
     """
     if read("many_mode") == AGAIN:
-        threads = (1, max(os.cpu_count() or 1, 2))
-        found = again(config(read), int(read("times")), read("vary"), threads)
+        found = again(config(read), int(read("times")), read("vary"))
     else:
         knobs = {read("knob_a"): values_in(str(read("values_a")))}
         if read("knob_b") != _NONE:
