@@ -6,7 +6,8 @@ from pathlib import Path
 
 from core.decoding.errors import ConfigError, TraceError
 from core.decoding.many.plan import require_single
-from core.decoding.many.types import MAX_MANY, ManyRuns
+from core.decoding.many.types import MAX_MANY, ManyRuns, sharing_prompt
+from core.decoding.record.trace import Trace
 from core.traces.bounded_file import bytes_of
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES, read_trace
 
@@ -30,10 +31,11 @@ def read_many(source: bytes | str | Path) -> ManyRuns:
     rows = [row for row in bytes_of(source, most, "file of runs", TraceError).splitlines() if row]
     if len(rows) > MAX_MANY:
         raise TraceError(f"The file has {len(rows):,} lines, and holds {MAX_MANY} runs at most.")
-    traces = tuple(map(read_trace, rows))
-    try:
-        for trace in traces:
-            require_single(trace.config)
-    except ConfigError as error:
-        raise TraceError(str(error)) from None
-    return ManyRuns(traces)
+    traces = list[Trace]()
+    for row in rows:
+        traces.append(sharing_prompt(read_trace(row), traces))
+        try:
+            require_single(traces[-1].config)
+        except ConfigError as error:
+            raise TraceError(str(error)) from None
+    return ManyRuns(tuple(traces))

@@ -14,6 +14,7 @@ from core.decoding.decode import collect
 from core.decoding.loop.run import doubled_start, process_prompt, record_run
 from core.decoding.loop.text import join_prompt
 from core.decoding.many.plan import ALL_THREADS, RunBatch
+from core.decoding.many.types import sharing_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.notes import computed
 from core.decoding.record.steps import Step
@@ -51,8 +52,38 @@ def run_batches(
         ConfigError: another number type for a model on a server.
         DecodingError: as `collect`.
     """
-    require_models(model)
     made: list[Trace] = []
+    for trace in _each(model, prompt, batches, prompt_text, on_tokens, should_stop):
+        made.append(sharing_prompt(trace, made))
+        if on_trace is not None:
+            on_trace(made[-1])
+    return tuple(made)
+
+
+def send_batches(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batches: Sequence[RunBatch],
+    *,
+    on_trace: Callable[[Trace], object],
+    prompt_text: str | None = None,
+    on_tokens: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> None:
+    """Run as `run_batches`, and hold no trace: `on_trace` receives each once."""
+    for trace in _each(model, prompt, batches, prompt_text, on_tokens, should_stop):
+        on_trace(trace)
+
+
+def _each(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batches: Sequence[RunBatch],
+    prompt_text: str | None,
+    on_tokens: Callable[[int], object] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Iterator[Trace]:
+    require_models(model)
     dtype, typed = "", model
     for batch in batches:
         if should_stop is not None and should_stop():
@@ -64,10 +95,7 @@ def run_batches(
         with _threads(threads, should_stop) as asked:
             for trace in _runs(typed, prompt, batch, prompt_text, on_tokens, asked):
                 notes = () if _is_remote(model) else computed(batch.rows, threads)
-                made.append(replace(trace, notes=(*trace.notes, *notes)))
-                if on_trace is not None:
-                    on_trace(made[-1])
-    return tuple(made)
+                yield replace(trace, notes=(*trace.notes, *notes))
 
 
 def _runs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from core.decoding.comparison.parting import compare, setting_differences
 from core.decoding.comparison.types import Parting
 from core.decoding.errors import TraceError
 from core.decoding.record.notes import ROWS, THREADS
+from core.decoding.record.steps import PromptStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.validation import ShortRepr
@@ -193,6 +194,25 @@ class ManyRuns(ShortRepr):
             [*filter(None, same), *(fork.parting.rounding or 0.0 for fork in self.forks)],
             default=0.0,
         )
+
+
+def sharing_prompt(trace: Trace, others: Sequence[Trace]) -> Trace:
+    """Return the trace with the prompt's ids and record of an equal one among other runs.
+
+    The record of a long prompt takes more memory than the run's own tokens.
+    """
+    step, *steps = trace.steps or (None,)
+    for other in others:
+        first = other.steps[0] if other.steps else None
+        if (
+            isinstance(step, PromptStep)
+            and isinstance(first, PromptStep)
+            and step.positions == first.positions
+            and trace.prompt_ids == other.prompt_ids
+        ):
+            shared = replace(step, positions=first.positions)
+            return replace(trace, prompt_ids=other.prompt_ids, steps=(shared, *steps))
+    return trace
 
 
 def _raw_probs(trace: Trace) -> list[list[tuple[int, float]]]:

@@ -42,8 +42,8 @@ _VALUES_HELP = (
 declare(
     Segments("many_mode", "Runs", AGAIN, MODES),
     Number("times", "Runs", 20, 2, MAX_MANY, width=98,
-        help="The same request so many times. All runs together have 5,000 tokens at most, which "
-        "take about 7 KB of memory each."),
+        help="The same request so many times. All runs together generate 5,000 tokens at most, "
+        "which take about 7 KB of memory each."),
     Menu("vary", "What varies", "seed", _VARY, width="stretch",
         help="Nothing: alone, with one thread. Rows of a batch: 1, 2, 4, 8 and 16. Threads: 1 and "
         "all. Number type: float32 and bfloat16, for which a second copy of the weights is in "

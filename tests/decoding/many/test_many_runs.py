@@ -19,7 +19,7 @@ from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
 from core.decoding.many.plan import ALL_THREADS, MOST_ROWS, RunBatch, again, grid, values_in
-from core.decoding.many.run import run_batches, threads_at_start
+from core.decoding.many.run import run_batches, send_batches, threads_at_start
 from core.decoding.many.types import MAX_MANY, ManyRuns
 from core.decoding.record.notes import ROWS, THREADS
 from core.decoding.record.steps import StepSeconds
@@ -89,6 +89,16 @@ def test_the_same_request_alone_gives_the_same_trace_bit_by_bit() -> None:
         many = ManyRuns(traces)
         assert len(many.texts) == 1 and many.forks == () and many.rounding == 0
         assert many.agreed == 9 and many.settings[0] == {}
+
+
+def test_runs_alone_hold_the_prompt_s_record_once_and_senders_return_none() -> None:
+    batches = again(Greedy(max_new_tokens=3), 4, "nothing")
+    traces = run_batches(_model("llama"), PROMPT, batches)
+    assert len({id(trace.steps[0].positions) for trace in traces}) == 1
+    assert len({id(trace.prompt_ids) for trace in traces}) == 1
+    sent = list[Trace]()
+    assert send_batches(_model("llama"), PROMPT, batches, on_trace=sent.append) is None
+    assert [*map(_timeless, sent)] == [*map(_timeless, traces)]
 
 
 def test_seeds_are_counted_on_and_each_row_has_its_own() -> None:
