@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from core.decoding.errors import ConfigError, TraceError
@@ -12,9 +13,9 @@ from core.traces.bounded_file import bytes_of
 from core.traces.file import MAX_BYTES, MAX_FILE_BYTES, read_trace
 
 
-def many_jsonl(many: ManyRuns) -> str:
+def many_jsonl(traces: Iterable[Trace]) -> str:
     """Return the text of the file."""
-    return "".join(f"{trace.to_json()}\n" for trace in many.traces)
+    return "".join(f"{trace.to_json()}\n" for trace in traces)
 
 
 def read_many(source: bytes | str | Path) -> ManyRuns:

@@ -75,12 +75,12 @@ def again(
         ],
     }
     tried = computing[vary][:times]
-    found = []
+    batches = []
     for at, (rows, count, dtype) in enumerate(tried):
         share = times // len(tried) + (at < times % len(tried))
         for first in range(0, share, rows):
-            found.append(RunBatch((config,) * min(rows, share - first), rows, count, dtype))
-    return tuple(found)
+            batches.append(RunBatch((config,) * min(rows, share - first), rows, count, dtype))
+    return tuple(batches)
 
 
 def _of_seeds(config: MethodConfig, times: int) -> Iterator[RunBatch]:
@@ -148,17 +148,17 @@ def values_in(text: str) -> tuple[float, ...]:
     try:
         if span and 2 <= (count := int(span[3])) <= MOST_CELLS:
             low, high = float(span[1]), float(span[2])
-            found = [round(low + (high - low) * at / (count - 1), 6) for at in range(count)]
+            numbers = [round(low + (high - low) * at / (count - 1), 6) for at in range(count)]
         else:
-            found = [float(word) for word in text[:_LONGEST_VALUES].split(",")]
+            numbers = [float(word) for word in text[:_LONGEST_VALUES].split(",")]
     except ValueError:
-        found = []
-    if not found or any(abs(number) > 1e9 or number != number for number in found):
+        numbers = []
+    if not numbers or any(abs(number) > 1e9 or number != number for number in numbers):
         raise ConfigError(
             f"Give numbers with commas between, such as 0.2, 0.7, 1, or “0.2 to 1 in 5”; got "
             f"{brief(text)}."
         )
-    return tuple(found)
+    return tuple(numbers)
 
 
 def require_single(config: MethodConfig) -> None:

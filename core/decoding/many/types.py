@@ -100,8 +100,8 @@ class ManyRuns(ShortRepr):
         groups: dict[tuple[int, ...], list[int]] = {}
         for place, trace in enumerate(self.traces):
             groups.setdefault(trace.token_ids, []).append(place)
-        found = [SameText(self.traces[runs[0]], tuple(runs)) for runs in groups.values()]
-        return tuple(sorted(found, key=lambda text: -len(text.runs)))
+        texts = [SameText(self.traces[runs[0]], tuple(runs)) for runs in groups.values()]
+        return tuple(sorted(texts, key=lambda text: -len(text.runs)))
 
     def text_of(self, place: int) -> int:
         """Return the place among `texts` of a run's text."""
@@ -163,7 +163,7 @@ class ManyRuns(ShortRepr):
     @cached_property
     def agreement(self) -> tuple[float, ...]:
         """For each step, the share of runs in the largest group with the same tokens up to it."""
-        groups, found = [0] * self.count, []
+        groups, shares = [0] * self.count, []
         for at in range(max(len(trace.token_ids) for trace in self.traces)):
             # The group of a run: the group before with the token, numbered.
             numbers: dict[tuple[int, int], int] = {}
@@ -173,8 +173,8 @@ class ManyRuns(ShortRepr):
                     key = groups[place], trace.token_ids[at]
                     groups[place] = numbers.setdefault(key, len(numbers))
                     counts[groups[place]] = counts.get(groups[place], 0) + 1
-            found.append(max(counts.values()) / self.count)
-        return tuple(found)
+            shares.append(max(counts.values()) / self.count)
+        return tuple(shares)
 
     @property
     def is_same_record(self) -> bool:

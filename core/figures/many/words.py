@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import fmean
 
 from core.decoding.counting import counted, nth
 from core.decoding.many.types import ManyRuns, RunFork
 from core.decoding.record.notes import ROWS, THREADS
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import (
@@ -105,6 +107,12 @@ def many_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
     return with_prompt(f"{caption} · {counted(many.count, 'run')}{varies}", first.prompt, paper)
 
 
+def mean_surprisal(trace: Trace) -> float | None:
+    """Return the mean surprisal of a run's tokens, in nats; None without a token."""
+    surprisals = [step.surprisal for step in trace.token_steps]
+    return fmean(surprisals) if surprisals else None
+
+
 def fork_name(fork: RunFork, limit: int = 12) -> str:
     """Return the two most frequent tokens of a fork; plain text."""
     return " | ".join(
@@ -117,13 +125,12 @@ def fork_name(fork: RunFork, limit: int = 12) -> str:
 def many_runs_data(many: ManyRuns) -> TableRows:
     """A row for each run: which of the texts it gave, what varied, and the text."""
     for place, trace in enumerate(many.traces):
-        steps = trace.token_steps
         yield (
             nth(place),
             nth(many.text_of(place)),
             table_text(run_words(many, place)),
             len(trace.token_ids),
             trace.finish_reason,
-            sum(step.surprisal for step in steps) / len(steps) if steps else None,
+            mean_surprisal(trace),
             table_text(trace.text),
         )

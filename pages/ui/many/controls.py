@@ -103,23 +103,23 @@ def batches(read: Read = value) -> tuple[RunBatch, ...]:
         ConfigError: a value that can't be read, too many runs, or too many tokens.
     """
     if read("many_mode") == AGAIN:
-        found = again(config(read), int(read("times")), read("vary"))
+        made = again(config(read), int(read("times")), read("vary"))
     else:
         knobs = {read("knob_a"): values_in(str(read("values_a")))}
         if read("knob_b") != _NONE:
             if read("knob_b") in knobs:
                 raise ConfigError("Both settings of the grid are the same one: choose another.")
             knobs[read("knob_b")] = values_in(str(read("values_b")))
-        found = grid(config(read), knobs)
-    runs, tokens = count_of(found), int(read("many_tokens"))
+        made = grid(config(read), knobs)
+    runs, tokens = count_of(made), int(read("many_tokens"))
     if runs * tokens > MOST_TOKENS:
         raise ConfigError(
             f"{runs} runs of {tokens} tokens are {runs * tokens:,} tokens, and this page holds "
             f"{MOST_TOKENS:,}: take fewer runs or fewer tokens."
         )
-    return found
+    return made
 
 
-def count_of(found: tuple[RunBatch, ...]) -> int:
+def count_of(made: tuple[RunBatch, ...]) -> int:
     """Return the number of runs of some batches."""
-    return sum(len(batch.configs) for batch in found)
+    return sum(len(batch.configs) for batch in made)
