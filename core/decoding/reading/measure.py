@@ -16,7 +16,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reading.read import text_ids
 from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 from core.decoding.record.trace import Trace
-from core.decoding.requirements import require_all_tokens, require_models
+from core.decoding.requirements import in_dtype, require_all_tokens, require_models
 from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
 
@@ -81,7 +81,7 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
 
 def diverging(
     first: LanguageModel,
-    second: LanguageModel,
+    second: LanguageModel | str,
     text: str | Sequence[int],
     *,
     names: tuple[str, str] | None = None,
@@ -93,6 +93,7 @@ def diverging(
     Vocabularies of different lengths are compared over the shorter one; the rest is padding.
 
     Args:
+        second: another model, or a number type for the first one's weights.
         names: of the models; by default with their number types.
         on_tokens: called with the number of tokens compared so far.
         should_stop: True ends the reading early.
@@ -101,6 +102,8 @@ def diverging(
         PromptError: as `text_ids`.
         ConfigError: the models have different tokens.
     """
+    if isinstance(second, str):
+        second = in_dtype(first, second)
     require_same_tokens(first, second)
     ids = text_ids(first, text)
     text_ids(second, ids)

@@ -144,7 +144,7 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             save.menu(many)
         st.text(figures.many_verdict(many))
         if own and not view.active("many") and not _are_of_the_controls(view):
-            panel.note("Other settings since: press Run to make these runs anew.", "")
+            panel.note("The settings have changed: press Run to repeat the runs.", "")
         panel.made_by(figures.many_caption(many))
 
 

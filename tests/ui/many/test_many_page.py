@@ -52,7 +52,9 @@ def test_greedy_runs_of_the_same_request_give_one_verdict(open_app: Open) -> Non
     app = open_app("many.py", many_tokens="6", times="4", vary="nothing", temperature="0")
     many = _run(app)
     assert many.count == 4 and len(many.texts) == 1
-    assert "4 of 4 runs gave the same 6 tokens. Their probabilities are equal" in texts(app)
+    assert "4 of 4 runs gave the same 6 tokens. Their recorded probabilities are equal" in texts(
+        app
+    )
     assert app.query_params["made"] == "1" and "press Run" not in texts(app)
     move(app, "times", 5).run()
     assert "made" not in app.query_params and "press Run" in texts(app)
