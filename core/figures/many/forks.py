@@ -19,7 +19,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.many.words import fork_name, many_caption
 
 # Forks that are drawn, the first ones.
-MOST_FORKS = 16
+MOST_SHOWN = 16
 _ROW = 26
 # The axis ends there if all numbers are 0, nats.
 _LEAST = 1e-8
@@ -72,7 +72,7 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
 
     A click on a margin hands over `customdata = [place of a run]` of the less frequent token.
     """
-    forks = [fork for fork in many.forks if fork.margin is not None][:MOST_FORKS]
+    forks = [fork for fork in many.forks if fork.margin is not None][:MOST_SHOWN]
     if not forks:
         return "The runs have no fork: all emitted the same tokens."
     names = [f"{nth(fork.at)}{NBSP}{NBSP}{escaped(fork_name(fork, 8))}" for fork in forks]

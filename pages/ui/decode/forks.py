@@ -10,7 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
-from core.decoding.record.forks import MOST_FORKS, ForkPoint, by_effect, uncertain_steps
+from core.decoding.record.forks import MOST_FORKS, ForkPoint, by_effect, steps_to_fork
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import percent, visible_token
 from pages.ui import platform
@@ -61,7 +61,7 @@ FORKS = PagePart("forks", figures.fork_points, _of)
 
 def draw(view: DecodeView, trace: Trace) -> None:
     """The button that forks a run, the figure of its fork points, and their list."""
-    steps = uncertain_steps(trace, int(value(_COUNT.key)))
+    steps = steps_to_fork(trace, int(value(_COUNT.key)))
     most = sum(trace.config.max_new_tokens - at for at in steps)
     bar.measure(
         view,
@@ -90,7 +90,7 @@ def draw(view: DecodeView, trace: Trace) -> None:
 
 
 def _start(view: DecodeView, trace: Trace) -> None:
-    steps = uncertain_steps(trace, int(value(_COUNT.key)))
+    steps = steps_to_fork(trace, int(value(_COUNT.key)))
     view.attempt(_WORK, partial(find, trace, steps))
 
 

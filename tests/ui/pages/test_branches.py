@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.record.forks import candidates_above, uncertain_steps
+from core.decoding.record.forks import candidates_above, steps_to_fork
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.base.records import forced_words
@@ -348,7 +348,7 @@ def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:
     assert "The 3 steps with the most entropy of 12" in texts(app) and "forks" not in charts(app)
     app = settle(app.button(key="find_forks").click().run())
     points = view_of(app).fork_points_of(before)
-    assert [point.at_step for point in points] == uncertain_steps(before, 3)
+    assert [point.at_step for point in points] == steps_to_fork(before, 3)
     assert "forks" in charts(app)
     saved = {part.name for part in decode_save.parts(view_of(app), before) if part.draw}
     assert "forks" in saved
