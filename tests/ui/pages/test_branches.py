@@ -395,7 +395,7 @@ def test_the_first_run_of_a_file_s_tree_stays_a_file_s(open_app: Open) -> None:
     app = first_run(open_app)
     view, root = view_of(app), shown(app)
     for at in range(state.MOST_TREES + 1):
-        other = replace(root, steps=tuple([*root.steps]), text=f"{at}")
+        other = replace(root, steps=(*root.steps,), text=f"{at}")
         view._keep_tree(SessionTree.of_file(RunTree.of(other)))
     first = view.runs[-state.MOST_TREES - 1][0]
     assert view.tree_of(first) is None and view.source_of(first) == "file"
