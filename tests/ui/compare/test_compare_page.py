@@ -17,7 +17,8 @@ from core.decoding.record.trace import Trace
 from core.models.scripted import ScriptedModel
 from pages.ui.compare import work
 from pages.ui.compare.pairs import PAIRS
-from pages.ui.compare.state import LEFT, RIGHT, PairView, SideView
+from pages.ui.compare.sources import labels
+from pages.ui.compare.state import LEFT, RIGHT, PairView, SessionRun, SideView
 from pages.ui.decode.state import DecodeView
 from pages.ui.resources import models
 from pages.ui.run import jobs
@@ -195,6 +196,12 @@ def test_a_run_of_the_menu_is_put_on_its_side_with_its_controls() -> None:
     assert app.session_state[f"{RIGHT}prompt"] == hostile.prompt
     assert not app.exception
     assert "<img" not in seen.markup(app) and "onerror" not in seen.markup(app)
+
+
+def test_two_branches_of_one_name_have_two_labels() -> None:
+    """Two trees may have a branch of the same name, with the same settings."""
+    words = labels([SessionRun("Branch Run 2", make_trace(count)) for count in (5, 5, 5)])
+    assert len(set(words)) == 3 and "3" in words[2][-4:]
 
 
 def test_an_uploaded_trace_becomes_its_side_s_run() -> None:
