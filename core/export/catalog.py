@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import core.figures as figures
-from core.decoding.comparison.measures import recorded_measures
-from core.decoding.comparison.types import ComparedRuns
+from core.decoding.comparison.measures import ComparedRuns
 from core.decoding.counting import counted, nth
 from core.decoding.errors import FigureError
 from core.decoding.lab.types import LabExample
@@ -114,8 +113,8 @@ def _of_trace(trace: Trace) -> Iterator[Entry]:
 
 def _of_pair(pair: ComparedRuns) -> Iterator[Entry]:
     """Yield the measures along both runs, then the figures of each run."""
-    measures = recorded_measures(pair.left, pair.right)
-    yield from (_all(part.name, part) for part in pair_parts(pair.left, pair.right, measures))
+    parts = pair_parts(pair.left, pair.right, pair.measures)
+    yield from (_all(part.name, part) for part in parts)
     for name, trace in (("a", pair.left), ("b", pair.right)):
         for entry in _of_trace(trace):
             yield replace(entry, name=f"{name}-{entry.name}", make=partial(_named, name, entry))

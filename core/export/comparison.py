@@ -1,17 +1,21 @@
 """File of a comparison: both runs, the first difference with its cause, and the measures.
 
-A reader takes the two runs from it, and compares them again.
+A reader takes the two runs and the measures from it, and compares the runs again.
 """
 
 from __future__ import annotations
 
 import json
+import math
+from functools import cache
 from typing import Any
 
-from core.decoding.comparison.measures import PairMeasures
-from core.decoding.comparison.types import ComparedRuns, Parting
+from core.decoding.comparison.measures import ComparedRuns, Divergence, PairMeasures
+from core.decoding.comparison.types import Parting
 from core.decoding.comparison.words import differences
+from core.decoding.errors import TraceError
 from core.decoding.files import finite_values
+from core.decoding.record.layout import Codec, RecordLayout
 from core.decoding.record.trace import Trace
 from core.decoding.serial import require_header
 from core.traces.file import trace_of
@@ -31,25 +35,7 @@ def comparison_dict(
         "rounding": parting.rounding,
         "differences": [row._asdict() for row in differences(left, right)],
         "rivals": [rival._asdict() for rival in parting.rivals],
-        "measures": finite_values(
-            {
-                "text": measures.text,
-                "distribution": measures.distribution,
-                "exact": measures.exact,
-                "steps": [
-                    {
-                        "index": step.at,
-                        "tokens": step.tokens,
-                        "entropy": step.entropy,
-                        "surprisal": step.surprisal,
-                        "kl_left_right": step.divergence and step.divergence.left,
-                        "kl_right_left": step.divergence and step.divergence.right,
-                        "total_variation": step.divergence and step.divergence.variation,
-                    }
-                    for step in measures.steps
-                ],
-            }
-        ),
+        "measures": _layout().plain(measures),
         "left": left.to_dict(),
         "right": right.to_dict(),
     }
@@ -62,10 +48,34 @@ def comparison_json(left: Trace, right: Trace, parting: Parting, measures: PairM
 
 
 def comparison_of(data: Any) -> ComparedRuns:
-    """Return the two runs of a parsed file.
+    """Return the two runs of a parsed file with their measures.
 
     Raises:
         TraceError: the file is invalid; the message names the fault.
     """
     require_header(data, ComparedRuns)
-    return ComparedRuns(trace_of(data.get("left")), trace_of(data.get("right")))
+    left, right = trace_of(data.get("left")), trace_of(data.get("right"))
+    measures: PairMeasures = _layout().read(data.get("measures"))
+    most = max(len(left.token_ids), len(right.token_ids))
+    if len(measures.steps) > most or any(step.at != at for at, step in enumerate(measures.steps)):
+        raise TraceError("The comparison's measures are of other steps than its runs.")
+    return ComparedRuns(left, right, measures)
+
+
+@cache
+def _layout() -> RecordLayout[PairMeasures]:
+    return RecordLayout(PairMeasures, {Divergence: Codec(_plain_divergence, _divergence)})
+
+
+def _plain_divergence(divergence: Divergence) -> Any:
+    return finite_values(divergence._asdict())
+
+
+def _divergence(data: Any) -> Divergence:
+    """Read a divergence, whose infinite numbers are the word `inf`."""
+    if not isinstance(data, dict) or list(data) != list(Divergence._fields):
+        raise ValueError("it is no divergence")
+    numbers = [math.inf if value == "inf" else value for value in data.values()]
+    if not all(type(number) in (int, float) and number >= 0 for number in numbers):
+        raise ValueError("a divergence is a number from 0 on, or the word inf")
+    return Divergence(*map(float, numbers))

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import core.figures as figures
-from core.decoding.comparison.measures import recorded_measures
-from core.decoding.comparison.types import ComparedRuns
+from core.decoding.comparison.measures import ComparedRuns
 from core.decoding.counting import counted
 from core.decoding.errors import FigureError
 from core.decoding.files import shown
@@ -159,11 +158,10 @@ def many_tables(many: ManyRuns) -> list[Table]:
 def _comparison(data: Any, raw: bytes) -> StoredFile:
     comparison = comparison_of(data)
     left, right = comparison.left, comparison.right
-    measures = recorded_measures(left, right)
     return StoredFile(
         comparison,
         partial(pair_subject, left, right, raw),
-        lambda: [("Measures of both runs.", figures.pair_lines_data(measures))],
+        lambda: [("Measures of both runs.", figures.pair_lines_data(comparison.measures))],
     )
 
 

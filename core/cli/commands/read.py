@@ -11,8 +11,8 @@ from typing import Any
 from core.cli.commands import decode
 from core.cli.loading import load
 from core.cli.output import require_writable, say, say_written, writing, written
-from core.decoding.counting import nth
-from core.decoding.errors import ConfigError, PromptError
+from core.decoding.counting import counted, nth
+from core.decoding.errors import ConfigError, ModelError, PromptError
 from core.decoding.files import finite_values, shown, write_file
 from core.decoding.reading.types import (
     ModelDivergence,
@@ -64,6 +64,11 @@ def run(args: Namespace) -> int:
     model = load(args.model, args.dtype, args.device)
     pins = pins_in(model, args.pin)
     trace = read_text(model, text)
+    if trace.finish_reason == "cancelled":
+        raise ModelError(
+            f"The reading broke off after {counted(len(trace.token_ids), 'token')}: "
+            f"{' '.join(note.words for note in trace.notes)}"
+        )
     followed = pinned(model, trace, pins)
     divergence = None
     if args.against is not None:

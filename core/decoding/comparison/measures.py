@@ -9,8 +9,8 @@ divergence is infinite. `readings` has both over the whole vocabulary.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
 from core.decoding.comparison.parting import draws, first_difference, step_at
@@ -70,6 +70,7 @@ class PairMeasures(NamedTuple):
         exact: True over the whole vocabulary, False for lower bounds.
         other_tokens: the first token id that has two texts, in words, as two tokenizers give it;
             then no divergence is measured. Empty if there is none.
+        readers: the model that read for each run, with its number type; empty for stored numbers.
     """
 
     steps: tuple[StepMeasures, ...]
@@ -78,6 +79,19 @@ class PairMeasures(NamedTuple):
     distribution: ComparedDistribution = "raw"
     exact: bool = False
     other_tokens: str = ""
+    readers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ComparedRuns:
+    """Two runs in one file."""
+
+    schema: ClassVar[str] = "decoding-explorer/comparison"
+    version: ClassVar[int] = 1
+
+    left: Trace
+    right: Trace
+    measures: PairMeasures
 
 
 def drawing_config(config: MethodConfig) -> Greedy | Sampling | None:

@@ -128,7 +128,9 @@ def read_under(
                 divergence_of(compared[0], compared[1]),
             )
         )
-    return PairMeasures(tuple(steps), parted_at(left, right), text, distribution, exact=True)
+    readers = tuple(f"{model.model_id} ({model.dtype})" for model in models)
+    parted = parted_at(left, right)
+    return PairMeasures(tuple(steps), parted, text, distribution, exact=True, readers=readers)
 
 
 def read_run(

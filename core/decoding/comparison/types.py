@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.decoding.validation import shortened
 
@@ -90,14 +88,3 @@ class Parting(NamedTuple):
     rivals: tuple[PartedToken, ...] = ()
     margin: float | None = None
     rounding: float | None = None
-
-
-@dataclass(frozen=True)
-class ComparedRuns:
-    """Two runs in one file."""
-
-    schema: ClassVar[str] = "decoding-explorer/comparison"
-    version: ClassVar[int] = 1
-
-    left: Trace
-    right: Trace

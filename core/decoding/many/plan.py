@@ -14,7 +14,7 @@ from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
 from core.decoding.many.types import MAX_MANY, shown
 from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
-from core.decoding.validation import brief
+from core.decoding.validation import MAX_SEED, brief
 
 Vary: TypeAlias = Literal["nothing", "seed", "batch", "threads", "dtype", "all"]
 VARY: tuple[Vary, ...] = ("nothing", "seed", "batch", "threads", "dtype", "all")
@@ -89,7 +89,7 @@ def _of_seeds(config: MethodConfig, times: int) -> Iterator[RunBatch]:
             "Nothing is drawn at temperature 0, so the seed changes nothing: set a temperature, or "
             "let something else vary."
         )
-    configs = [replace(config, seed=(config.seed + at) % 2**31) for at in range(times)]
+    configs = [replace(config, seed=(config.seed + at) % (MAX_SEED + 1)) for at in range(times)]
     for first in range(0, times, MOST_ROWS):
         rows = tuple(configs[first : first + MOST_ROWS])
         yield RunBatch(rows, len(rows))

@@ -11,7 +11,7 @@ from core.decoding.counting import counted, nth
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import lines, settings_caption, show_token, table_text
+from core.figures.base.labels import lines, plain_name, settings_caption, show_token, table_text
 from core.figures.base.marks import add_frame, add_line, hover_texts
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import KeyLine, Properties, Sheet
@@ -76,7 +76,8 @@ def _meaning(measures: PairMeasures, measure: PairMeasure) -> str:
         )
     of = _OF[measures.distribution]
     if measures.exact:
-        return f"Over all tokens, of {of} at the text of {_name(measures)}."
+        by = " and ".join(dict.fromkeys(plain_name(name, 40) for name in measures.readers))
+        return f"Over all tokens, of {of} at the text of {_name(measures)}, read by {by}."
     return f"At least so much: by the recorded candidates, of {of}."
 
 

@@ -26,7 +26,8 @@ COUNT = r"(\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?)"
 # vLLM's number of queued requests, for each of its engines.
 _WAITING = re.compile(rf"^vllm:num_requests_waiting(?:\{{[^}}]{{0,500}}\}})? {COUNT}$", re.M)
 # Largest number of prompts in one request, and of entries in its answer (about 40 bytes each).
-_MOST_ROWS = 32
+# The endpoint of this project takes no more prompts in a request.
+_MOST_ROWS = 16
 _MOST_ENTRIES = 2**21
 _CPU = torch.device("cpu")
 
