@@ -292,7 +292,7 @@ READERS = (
         "core/traces/file.py"),
     Reader("tree of runs", lambda data: tree_json(read_tree(data)), TraceError, (_tree(),),
         "core/traces/tree_file.py"),
-    Reader("many runs", lambda data: many_jsonl(read_many(data)), TraceError, (_many(),),
+    Reader("many runs", lambda data: many_jsonl(read_many(data).traces), TraceError, (_many(),),
         "core/traces/many_file.py", lines=True),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
         "core/decoding/record/trace.py"),

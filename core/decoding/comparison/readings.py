@@ -10,6 +10,7 @@ from torch import Tensor
 
 from core.decoding.autoregressive.config import as_single_tokens
 from core.decoding.autoregressive.engine import shaper_of
+from core.decoding.checks.model_checks import is_of_dtype
 from core.decoding.comparison.measures import (
     ComparedDistribution,
     Divergence,
@@ -25,7 +26,7 @@ from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.decoding.requirements import require_all_tokens, require_models
+from core.decoding.requirements import in_dtype, require_all_tokens, require_models
 from core.decoding.speculative.vocabularies import vocabulary_difference
 
 # Logits of one piece of a text, for each of two models.
@@ -47,6 +48,15 @@ def require_same_tokens(first: LanguageModel, second: LanguageModel) -> None:
             f"{second.model_id} can't be compared with {first.model_id} token by token: "
             f"{difference}. Take a model with the same tokenizer."
         )
+
+
+def of_run(model: LanguageModel, run: Trace) -> LanguageModel:
+    """Return the model in the number type of the run's weights.
+
+    Raises:
+        ConfigError: a model on a server, which has one type.
+    """
+    return model if is_of_dtype(run.dtype, model) else in_dtype(model, run.dtype)
 
 
 def logits_before(
@@ -93,7 +103,7 @@ def read_under(
     Raises:
         ConfigError: the models have different tokens, or a run's method draws no single tokens.
     """
-    models, runs = (left_model, right_model), (left, right)
+    models, runs = (of_run(left_model, left), of_run(right_model, right)), (left, right)
     require_same_tokens(*models)
     ids, name_of = runs[text == "right"].token_ids, models[text == "right"].token_text
     steps: list[StepMeasures] = []
@@ -128,6 +138,7 @@ def read_run(
 
     Each step has the distribution that the run draws from, if `drawing_config` gives one.
     """
+    model = of_run(model, run)
     drawing, count = drawing_config(run.config), max(len(run.token_ids), 1)
     config = replace(
         drawing or as_single_tokens(run.config, draws=False),

@@ -16,7 +16,7 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reading.read import text_ids
 from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 from core.decoding.record.trace import Trace
-from core.decoding.requirements import require_all_tokens, require_models
+from core.decoding.requirements import in_dtype, require_all_tokens, require_models
 from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
 
@@ -40,11 +40,23 @@ def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:
     return ids
 
 
-def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tuple[PinnedToken, ...]:
+class _StoppedError(Exception):
+    """Ends a forward between two pieces of its text."""
+
+
+def pinned(
+    model: LanguageModel,
+    trace: Trace,
+    token_ids: Sequence[int],
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[PinnedToken, ...]:
     """Return the probability and rank of tokens at each step of a run, by one forward over it.
 
     Args:
         token_ids: of `pins_in`.
+        should_stop: asked for each piece of the text; True ends the forward, and the result is
+            empty.
 
     Raises:
         ConfigError: the model's server names only the likeliest tokens.
@@ -55,6 +67,8 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
     first, places = len(trace.prompt_ids) - 1, torch.tensor(list(token_ids), dtype=torch.long)
 
     def read(at: int, logits: Tensor) -> None:
+        if should_stop is not None and should_stop():
+            raise _StoppedError
         for row in logits[max(0, first - at) :]:
             pinned_logits = row[places]
             logprobs = pinned_logits.double() - torch.logsumexp(row.double(), dim=-1)
@@ -64,7 +78,10 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
             rows.append((logprobs, torch.tensor(ranks)))
 
     if token_ids and trace.token_ids:
-        read_again(model, trace, trace.token_ids[:-1], read)
+        try:
+            read_again(model, trace, trace.token_ids[:-1], read)
+        except _StoppedError:
+            return ()
     return tuple(
         PinnedToken(
             token_id,
@@ -81,7 +98,7 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
 
 def diverging(
     first: LanguageModel,
-    second: LanguageModel,
+    second: LanguageModel | str,
     text: str | Sequence[int],
     *,
     names: tuple[str, str] | None = None,
@@ -93,6 +110,7 @@ def diverging(
     Vocabularies of different lengths are compared over the shorter one; the rest is padding.
 
     Args:
+        second: another model, or a number type for the first one's weights.
         names: of the models; by default with their number types.
         on_tokens: called with the number of tokens compared so far.
         should_stop: True ends the reading early.
@@ -101,34 +119,36 @@ def diverging(
         PromptError: as `text_ids`.
         ConfigError: the models have different tokens.
     """
+    if isinstance(second, str):
+        second = in_dtype(first, second)
     require_same_tokens(first, second)
     ids = text_ids(first, text)
     text_ids(second, ids)
-    found = list[TokenDivergence]()
+    tokens = list[TokenDivergence]()
     rows = logits_before((first, second), (ids[:1], ids[:1]), ids[1:])
     for at, pair in enumerate(rows, start=1):
         one, other = (torch.log_softmax(row.double(), dim=-1) for row in pair)
-        found.append(_compared(first, at, ids[at], one, other))
+        tokens.append(_compared(first, at, ids[at], one, other))
         if on_tokens is not None:
-            on_tokens(len(found))
+            on_tokens(len(tokens))
         if should_stop is not None and should_stop():
             break
     shown = names or (f"{first.model_id} ({first.dtype})", f"{second.model_id} ({second.dtype})")
-    return ModelDivergence(shown, tuple(found))
+    return ModelDivergence(shown, tuple(tokens))
 
 
 def _compared(
     model: LanguageModel, at: int, token_id: int, one: Tensor, other: Tensor
 ) -> TokenDivergence:
     """Compare `[vocab]` log-probabilities."""
-    found = divergence_of(one, other)
+    divergence = divergence_of(one, other)
     favourites = int(one.argmax()), int(other.argmax())
     return TokenDivergence(
         at,
         token_id,
         model.token_text(token_id),
-        found.left,
-        found.variation,
+        divergence.left,
+        divergence.variation,
         favourites,
         (model.token_text(favourites[0]), model.token_text(favourites[1])),
         (-float(one[token_id]), -float(other[token_id])),

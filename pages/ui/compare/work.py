@@ -6,9 +6,7 @@ from typing import Any
 
 from core.decoding.comparison.measures import PairMeasures
 from core.decoding.comparison.types import Parting
-from core.decoding.errors import ModelError
 from core.decoding.record.trace import Trace
-from pages.ui.resources import models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -51,22 +49,10 @@ def read_run(job: Job, run: Trace) -> Trace | None:
 
 
 def _model_of(job: Job, run: Trace) -> Any:
-    """Load the model that made a run, in the run's number type.
+    """Load the model that made a run; the reading takes it in the run's number type.
 
     Raises:
-        ModelError: it can't be found, is another version now, or has another number type.
+        ModelError: it can't be found, or is another version now.
         LoadingStoppedError: the job was stopped meanwhile.
     """
-    from core.decoding.checks.model_checks import is_of_dtype
-
-    model = jobs.load_for(job, run)
-    if is_of_dtype(run.dtype, model):
-        return model
-    job.stage = jobs.LOADING
-    model = models.load_as(run.model_id, run.dtype, job.should_stop, job.set_stage)
-    if not is_of_dtype(run.dtype, model):
-        raise ModelError(
-            f"This run was made in {run.dtype}, and here its model has {model.dtype}: "
-            "make the run again."
-        )
-    return model
+    return jobs.load(job, run.model_id, run.model_revision)

@@ -248,13 +248,13 @@ def test_each_model_reads_in_the_number_type_of_its_run(monkeypatch: pytest.Monk
     coarse = ScriptedModel({(): [0.3, 0, 0, 0, 0.3, 0.4, 0, 0]}, model_id="embedded:target")
     coarse.dtype = "bfloat16"
     monkeypatch.setattr(models, "load", lambda *_: fine)
-    monkeypatch.setattr(models, "load_as", lambda *_: coarse)
+    fine.in_dtype = {"bfloat16": coarse}.__getitem__  # type: ignore[attr-defined]
     left, right = (collect(model, [2], Greedy(max_new_tokens=1)) for model in (fine, coarse))
     job = finished(lambda job: work.read_under(job, left, right, "left", "raw"))
     assert job.result.steps[0].divergence.variation == pytest.approx(0.3)
-    monkeypatch.setattr(models, "load_as", lambda *_: fine)
+    del fine.in_dtype  # type: ignore[attr-defined]
     job = finished(lambda job: work.read_under(job, left, right, "left", "raw"))
-    assert "made in bfloat16" in job.error and job.result is None
+    assert "no copy in bfloat16" in job.error and job.result is None
 
 
 @pytest.mark.usefixtures("model")
