@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 import torch
 
-from core import Greedy, Sampling, Shaping, Speculative, Trace, collect
+from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, Trace, collect
 from core.decoding.comparison.deciding import ModelStep
 from core.decoding.comparison.parting import compare, draws, exchanged
+from core.decoding.comparison.readings import read_run
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
@@ -150,3 +151,18 @@ def test_a_step_without_a_candidate_at_its_rank_is_compared(left) -> None:
     only = replace(step, candidates=(step.chosen._replace(rank=9),))
     forged = replace(left, steps=(left.steps[0], only, *left.steps[2:]))
     assert compare(left, forged).cause == "same" == compare(forged, left).cause
+
+
+def test_a_beam_that_was_read_token_by_token_gives_both_probabilities(model) -> None:
+    """A search without single steps records none; no token of the reading counts as forced."""
+    greedy = collect(model, PROMPT, Greedy(max_new_tokens=8))
+    search = collect(model, PROMPT, BeamSearch(max_new_tokens=8, num_beams=4, length_penalty=0.0))
+    read = read_run(model, search)
+    assert [step.origin for step in read.token_steps] == ["argmax"] * len(read.token_ids)
+    assert not any(step.forced_as for step in read.token_steps)
+    assert all(c.right_prob is None for c in compare(greedy, search).rivals)
+    parting = compare(greedy, search, read=(greedy, read))
+    at = parting.at
+    assert parting.cause == "settings" and parting.rounding < 1e-4
+    assert parting.rivals[1].right_prob == read.token_steps[at].chosen.raw_prob
+    assert parting.rivals[0].right_prob == pytest.approx(greedy.token_steps[at].chosen.raw_prob)

@@ -34,7 +34,7 @@ def test_the_file_of_two_runs_holds_both_and_their_measures(runs, tmp_path, caps
     assert (both.left, both.right) == tuple(map(read_trace, runs))
     measures = data["measures"]
     assert (measures["exact"], measures["text"]) == (False, "own")
-    assert len(measures["steps"]) == 8 and measures["steps"][0]["kl_left_right"] == 0
+    assert len(measures["steps"]) == 8 and measures["steps"][0]["divergence"]["left"] == 0
     assert data["cause"] == "settings" and data["parted_at"] is not None
     assert data["differences"] == [{"name": "temperature", "left": "0.9", "right": "5"}]
 
@@ -46,7 +46,7 @@ def test_the_models_read_one_text_over_the_whole_vocabulary(folder, runs, tmp_pa
     assert "temperature alone decides it" in capsys.readouterr().out
     measures = json.loads(out.read_text())["measures"]
     assert (measures["exact"], measures["text"]) == (True, "left")
-    assert {step["total_variation"] for step in measures["steps"]} == {0.0}
+    assert {step["divergence"]["variation"] for step in measures["steps"]} == {0.0}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_each_run_is_read_by_its_own_model(of_other, tmp_path) -> None:
         [step.surprisal for step in right.token_steps], abs=1e-4
     )
     assert steps[0]["entropy"][0] == pytest.approx(left.token_steps[0].entropy, abs=1e-4)
-    assert all(step["total_variation"] > 0 for step in steps)
+    assert all(step["divergence"]["variation"] > 0 for step in steps)
 
 
 def test_the_left_model_does_not_read_another_one_s_run(of_other, tmp_path, capsys) -> None:

@@ -129,8 +129,8 @@ def _print(left: Trace, right: Trace, parting: Parting) -> None:
     shared = len(left.token_ids) if parting.at is None else parting.at
     if parting.cause != "input":
         print(f"equal: {counted(shared, 'token')}")
-    for rival, trace in zip(parting.rivals, (left, right), strict=False):
-        print(f"token {nth(shared)} of {trace.config.method}: {_shown(rival)}")
+    for name, rival, trace in zip("AB", parting.rivals, (left, right), strict=False):
+        print(f"token {nth(shared)} of {name} ({trace.config.method}): {_shown(rival)}")
     print(f"{CAUSES[parting.cause]}. {parting.reason}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.decoding.autoregressive.reshape import logits_at, reshape_step
 from core.decoding.comparison.parting import compare
 from core.decoding.comparison.readings import of_run
@@ -12,9 +14,15 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.record.trace import Trace
 
 
-def explained(model: LanguageModel, left: Trace, right: Trace) -> Parting:
-    """Compare two runs, with the left run's model to exchange one setting at a time."""
-    return compare(left, right, lambda at: ModelStep(of_run(model, left), left, at))
+def explained(
+    model: LanguageModel, left: Trace, right: Trace, read: Sequence[Trace] = ()
+) -> Parting:
+    """Compare two runs, with the left run's model to exchange one setting at a time.
+
+    Args:
+        read: both runs as single steps.
+    """
+    return compare(left, right, lambda at: ModelStep(of_run(model, left), left, at), read=read)
 
 
 class ModelStep:

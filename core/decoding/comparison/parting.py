@@ -36,18 +36,27 @@ class StepAgain(Protocol):
         """Return the distance of two tokens' raw log-probabilities, in nats."""
 
 
-def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None = None) -> Parting:
+def compare(
+    left: Trace,
+    right: Trace,
+    again: Callable[[int], StepAgain] | None = None,
+    *,
+    read: Sequence[Trace] = (),
+) -> Parting:
     """Find the first token that differs between two runs, and its cause.
 
     Args:
         again: returns a step of the left run by its index; without it, no setting is exchanged, and
             the margin is unknown for runs without single-token steps.
+        read: both runs as single steps, for runs whose own steps emit several tokens: their
+            probabilities are compared.
     """
+    numbers = tuple(read) or (left, right)
     settings = tuple(setting_differences(left.config, right.config))
     if left.prompt_ids != right.prompt_ids:
         return Parting(0, "input", _input_words(left, right), settings)
     at = first_difference(left.token_ids, right.token_ids)
-    rounding = _largest_difference(left, right, at)
+    rounding = _largest_difference(*numbers, at)
     if at is None:
         words = f"All {len(left.token_ids)} tokens are equal."
         return Parting(None, "same", words, settings, rounding=rounding)
@@ -58,7 +67,7 @@ def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None 
             f"other one goes on to {len(longer.token_ids)} tokens."
         )
         return Parting(at, "length", words, settings, rounding=rounding)
-    pair = step_at(left, at), step_at(right, at)
+    pair = tuple(step_at(run, at) for run in numbers)
     rivals = _rival(left, pair, at), _rival(right, pair, at)
     step = None if again is None else again(at)
     one, other = rivals
@@ -68,7 +77,7 @@ def compare(left: Trace, right: Trace, again: Callable[[int], StepAgain] | None 
     if margin is None and step is not None:
         margin = step.gap(left.token_ids[at], right.token_ids[at])
     parting = Parting(at, "model", "", settings, rivals, margin, rounding)
-    return _with_cause(parting, left, right, step)
+    return _with_cause(parting, left, right, step, max(map(_bound, numbers)))
 
 
 def first_difference(left: Sequence[int], right: Sequence[int]) -> int | None:
@@ -104,14 +113,15 @@ def step_at(trace: Trace, at: int) -> TokenStep | None:
     return steps[at] if at < len(steps) else None
 
 
-def _with_cause(parting: Parting, left: Trace, right: Trace, again: StepAgain | None) -> Parting:
+def _with_cause(
+    parting: Parting, left: Trace, right: Trace, again: StepAgain | None, bound: float
+) -> Parting:
     at, rounding = parting.at or 0, parting.rounding
     step = f"token {nth(at)}"
     steps = [s for s in (step_at(left, at), step_at(right, at)) if s is not None]
     if any(s.origin == "forced" for s in steps):
         words = f"At {step} a run did not choose: its token was put in the place of its own pick."
         return parting._replace(cause="given", reason=words)
-    bound = max(_bound(left), _bound(right))
     if rounding is not None and rounding > bound:
         return parting._replace(reason=_model_words(left, right, parting, bound))
     greedy = not any(draws(run.config) for run in (left, right))
@@ -179,7 +189,7 @@ def _setting_words(
     acting: Sequence[SettingDifference],
     again: StepAgain | None,
 ) -> str:
-    shown = [f"{d.words} ({' and '.join(d.shown)})" for d in acting]
+    shown = [f"{d.words} ({' | '.join(d.shown)})" for d in acting]
     differ = f"The runs differ in {', '.join(shown)}."
     if again is None and len(acting) == 1:
         return f"Only {acting[0].words} can have decided it: no other setting that acts differs."
@@ -189,8 +199,8 @@ def _setting_words(
     alone = [d.words for d in acting if again.token_under(exchanged(left.config, d)) == rival]
     if alone:
         return (
-            f"{differ} {' or '.join(alone)} alone decides it: with the other run's value the "
-            "left run emits the right run's token."
+            f"{differ} At this token {' or '.join(alone)} alone decides it: with B's value A "
+            "emits B's token."
         )
     return f"{differ} No single one decides it: only several together."
 

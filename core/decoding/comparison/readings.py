@@ -138,7 +138,8 @@ def read_run(
 ) -> Trace:
     """Return a run's tokens as single steps that the model reads, whatever method emitted them.
 
-    Each step has the distribution that the run draws from, if `drawing_config` gives one.
+    No token counts as forced: the run chose it. A step has the distribution that the run draws
+    from, if `drawing_config` gives one, else the model's after its penalties.
     """
     model = of_run(model, run)
     drawing, count = drawing_config(run.config), max(len(run.token_ids), 1)
@@ -156,8 +157,6 @@ def read_run(
         given=run.token_ids,
         should_stop=should_stop,
     )
-    if drawing is None:
-        return read
     steps = (unforced(step) if isinstance(step, TokenStep) else step for step in read.steps)
     return replace(read, steps=tuple(steps))
 

@@ -19,9 +19,9 @@ CAUSES: dict[PartingCause, str] = {
     "input": "The models read different tokens",
     "given": "A token was given",
     "rounding": "A tie that rounding decided",
-    "settings": "Other settings",
-    "dice": "Other dice",
-    "model": "Other probabilities",
+    "settings": "Different settings",
+    "dice": "Different dice",
+    "model": "Different probabilities",
 }
 
 

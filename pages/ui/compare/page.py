@@ -106,18 +106,25 @@ def _rival(name: str, parting: Parting, at: int) -> str:
 
 
 def _margin(parting: Parting) -> list[str]:
-    """Return the distance of the two tokens beside the measured rounding, where it is known."""
+    """Return the distance of the two tokens beside the largest difference of the runs'
+    log-probabilities, where both are known; under one model that is rounding.
+    """
     if parting.margin is None or parting.rounding is None:
         return []
-    return [f"margin {parting.margin:.2g} nats, rounding {parting.rounding:.2g} nats"]
+    by_rounding = parting.cause not in ("model", "given")
+    differ = "rounding" if by_rounding else "difference of the runs’ log-probabilities up to"
+    return [f"margin {parting.margin:.2g} nats, {differ} {parting.rounding:.2g} nats"]
 
 
 def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:
     """Return the first difference with its cause: of the model, where it was asked."""
-    if not _is_explained(pair, left, right):
-        return pair.parting(left, right)
-    explained, ready = pair.soon("why", (left, right), lambda job: work.explain(job, left, right))
-    return explained if ready and explained is not None else pair.parting(left, right)
+    read = tuple(filter(None, (side.stepwise for side in state.sides())))
+    if _is_explained(pair, left, right):
+        runs = (left, right, *read)
+        explained, ready = pair.soon("why", runs, lambda job: work.explain(job, *runs))
+        if ready and explained is not None:
+            return explained
+    return pair.parting(left, right, read)
 
 
 def _is_explained(pair: PairView, left: Trace, right: Trace) -> bool:

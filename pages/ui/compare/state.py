@@ -140,9 +140,14 @@ class PairView(PageView):
         at = self.parting(left, right).at
         self.select(step if step is not None else at or 0)
 
-    def parting(self, left: Trace, right: Trace) -> Parting:
-        """Return the first difference, by what the traces hold."""
-        return self.memo("parting", (left, right), lambda: compare(left, right))
+    def parting(self, left: Trace, right: Trace, read: tuple[Trace, ...] = ()) -> Parting:
+        """Return the first difference, by what the traces hold.
+
+        Args:
+            read: both runs as single steps; by default as they were recorded.
+        """
+        runs = (left, right, *read)
+        return self.memo(f"parting-{len(read)}", runs, lambda: compare(left, right, read=read))
 
     def recorded(
         self, left: Trace, right: Trace, distribution: ComparedDistribution

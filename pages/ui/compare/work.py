@@ -11,13 +11,17 @@ from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
 
-def explain(job: Job, left: Trace, right: Trace) -> Parting | None:
-    """Compare two runs, and exchange one setting at a time in the left run's model."""
+def explain(job: Job, left: Trace, right: Trace, *read: Trace) -> Parting | None:
+    """Compare two runs, and exchange one setting at a time in the left run's model.
+
+    Args:
+        read: both runs as single steps.
+    """
     from core.decoding.comparison.deciding import explained
 
     model = _model_of(job, left)
     return job.unless_stopped(
-        job.compute("Exchanging one setting at a time", explained, model, left, right)
+        job.compute("Exchanging one setting at a time", explained, model, left, right, read)
     )
 
 

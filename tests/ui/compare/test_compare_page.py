@@ -13,9 +13,10 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from core import Greedy, Shaping, collect
+from core.decoding.comparison.types import PartedToken, Parting
 from core.decoding.record.trace import Trace
 from core.models.scripted import ScriptedModel
-from pages.ui.compare import work
+from pages.ui.compare import page, work
 from pages.ui.compare.pairs import PAIRS
 from pages.ui.compare.sources import labels
 from pages.ui.compare.state import LEFT, RIGHT, PairView, SessionRun, SideView
@@ -317,3 +318,22 @@ def test_decode_hands_two_runs_over() -> None:
     app = open_page("decode.py", {"view": view})
     app.button(key="compare_run").click().run()
     assert side_of(app, LEFT).trace is other and side_of(app, RIGHT).trace is view.trace
+
+
+def test_the_difference_of_two_models_is_not_called_rounding() -> None:
+    rivals = (PartedToken(4, " sat", 0.4, 0.1), PartedToken(5, " ran", 0.3, 0.6))
+    parting = Parting(0, "model", "", (), rivals, 0.065, 1.3)
+    (words,) = page._margin(parting)
+    assert "rounding" not in words and "margin 0.065 nats" in words and "1.3 nats" in words
+    assert "rounding 1.3 nats" in page._margin(parting._replace(cause="settings"))[0]
+
+
+@pytest.mark.usefixtures("model")
+def test_a_beam_read_token_by_token_shows_probabilities_and_no_forced_token() -> None:
+    app = opened(a_prompt="the cat")
+    app = settle(app.button(key="pair_beam").click().run())
+    assert not app.exception and side_of(app, RIGHT).read is not None
+    assert "not recorded" not in seen.texts(app)
+    shown = json.dumps([[data["tokens"] for _, data in data_of(app, "token_strip")],
+                        seen.specs(app)])  # fmt: skip
+    assert "orced" not in shown
