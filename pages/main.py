@@ -59,9 +59,9 @@ if st.session_state.pop("go_to_lab", False):
     # Without `query_params` it would refuse to change an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
 boundary.run(row, page.run)
+changed.write_addresses(row)
 for place in shared.slots(row.slots):
     with slot.use(place):
-        changed.write_address(row.view(), row)
         st.session_state.pop(platform.key(shared.RUN_EXAMPLE), None)
 address.keep()
 link.show_reports()

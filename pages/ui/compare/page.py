@@ -24,6 +24,7 @@ def show() -> None:
     """Draw both sides, the verdict and the figures."""
     pair = PairView.current()
     pair.collect_results()
+    pairs.begin_restoring()
     for place, view in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
             view.collect_results()
@@ -48,6 +49,7 @@ def show() -> None:
         if not pair.painted:
             later.ask(partial(_painted, pair))
     platform.part(_watch, key=WATCH)(pair)
+    pairs.write_address()
     if all("decode" not in view.jobs for view in state.sides()):
         platform.mark_ready()
     pair.painted = True

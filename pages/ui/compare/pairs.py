@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import streamlit as st
 
-from core.decoding.autoregressive.config import Greedy, Sampling
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
-from core.decoding.errors import DecodingError
+from core.decoding.errors import DecodingError, PromptError
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import Speculative
 from pages.ui import platform
 from pages.ui.compare import controls, state
-from pages.ui.compare.state import SLOTS
+from pages.ui.compare.state import SLOTS, PairView, SessionRun
+from pages.ui.decode.methods.strategies import STRATEGIES
 from pages.ui.platform import slot
 from pages.ui.resources import models
-from pages.ui.run import jobs
+from pages.ui.run import address, cost, jobs
+from pages.ui.run.display import bar
 from pages.ui.run.request import Request
-from pages.ui.widgets.controls.control import in_words, value
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.controls.control import Read, in_words, value
 
+# In the address: the ready-made pair of a link.
+PAIR = "pair"
 _TARGET, _DRAFT = models.DEFAULT_MODEL, "embedded:draft"
 Requests: TypeAlias = tuple[Request, Request]
 
@@ -32,6 +38,7 @@ class ReadyPair(NamedTuple):
     """A ready-made pair: its label, its help, and its two requests for the controls of side A.
 
     Args:
+        method: method of side A's controls, for a pair that needs this one; empty for any.
         needs: returns why it can't be made with a model; empty if it can.
     """
 
@@ -39,6 +46,20 @@ class ReadyPair(NamedTuple):
     help: str
     make: Callable[[Request], Requests]
     needs: Callable[[str], str] = lambda _: ""
+    method: str = ""
+
+    def requests(self, read: Read) -> Requests:
+        """Return both requests for the controls of the current slot.
+
+        Raises:
+            DecodingError: the controls describe no run, or the prompt is empty.
+        """
+        base = controls.RUN_CONTROLS.request(
+            lambda key: self.method if self.method and key == "method" else read(key)
+        )
+        if not base.prompt.strip():
+            raise PromptError(bar.empty_prompt())
+        return self.make(replace(base, given=()))
 
 
 def _with(base: Request, config: MethodConfig, **changes: object) -> Request:
@@ -51,10 +72,11 @@ def _greedy(base: Request) -> Greedy:
 
 
 def _temperatures(base: Request) -> Requests:
-    config = base.config if isinstance(base.config, Sampling) else Sampling()
-    hot = replace(config.shaping, temperature=1.0)
-    cold = replace(config.shaping, temperature=0.5)
-    return _with(base, replace(config, shaping=hot)), _with(base, replace(config, shaping=cold))
+    hot, cold = (
+        replace(base.config, shaping=replace(base.config.shaping, temperature=temperature))
+        for temperature in (1.0, 0.5)
+    )
+    return _with(base, hot), _with(base, cold)
 
 
 def _models(base: Request) -> Requests:
@@ -93,6 +115,7 @@ PAIRS = {
         "Two temperatures",
         "Temperature 1 and 0.5 on the same dice.",
         _temperatures,
+        method="sampling",
     ),
     "models": ReadyPair(
         "Target and draft", "The same settings and dice on both embedded models.", _models
@@ -136,24 +159,96 @@ def draw() -> None:
                 key=platform.key(f"pair_{name}"),
                 help=needs or ready.help,
                 disabled=bool(needs),
-                on_click=partial(_start, ready),
+                on_click=partial(_press, ready),
             )
+        st.button(
+            "Example",
+            key=platform.key("pair_example"),
+            help="The two stored runs that the page opens with.",
+            on_click=_show_example,
+        )
 
 
-def _start(ready: ReadyPair) -> None:
+def _press(ready: ReadyPair) -> None:
+    _start(ready, value)
+    st.rerun()
+
+
+def _start(ready: ReadyPair, read: Read) -> None:
     """Start both runs, and set the controls of both sides to them."""
-    left = state.sides()[0]
     try:
-        with slot.use(SLOTS[0]):
-            base = replace(controls.RUN_CONTROLS.request(value), given=())
+        requests = _requests(ready, read)
     except DecodingError as error:
-        left.failure = in_words(error)
+        state.sides()[0].failure = in_words(error)
         return
-    for place, side, request in zip(SLOTS, state.sides(), ready.make(base), strict=True):
+    for place, side, request in zip(SLOTS, state.sides(), requests, strict=True):
         with slot.use(place):
             side.drop("decode")
             side.failure = ""
             controls.load_request(request)
             side.begin("decode", jobs.decode(request))
             side.request = request
-    st.rerun()
+
+
+def _requests(ready: ReadyPair, read: Read) -> Requests:
+    with slot.use(SLOTS[0]):
+        return ready.requests(read)
+
+
+def _show_example() -> None:
+    """Show the two stored runs at their first difference."""
+    PairView.current().shown = ()
+    address.write(PAIR, None)
+    for place, side in zip(SLOTS, state.sides(), strict=True):
+        with slot.use(place):
+            example = side.load_example()
+            if example is not None:
+                state.put(side, SessionRun("Example", example, None, "example"))
+
+
+def linked() -> str:
+    """Return the name of the pair that both sides show or make and that only its name can link, as
+    a side's controls don't reach its settings; empty for any other two runs.
+    """
+    asked = tuple(side.request for side in state.sides())
+    methods = {request.config.method for request in asked if request is not None}
+    if methods <= STRATEGIES.keys():
+        return ""
+    for name, ready in PAIRS.items():
+        with suppress(DecodingError):
+            if asked == _requests(ready, value):
+                return name
+    return ""
+
+
+@platform.critical()
+def begin_restoring() -> None:
+    """Start the pair that a link names, before anything of the page is drawn.
+
+    As for the run of a link, its models must be built in, and much work waits for a press.
+    """
+    ready = PAIRS.get(st.query_params.get(PAIR, ""))
+    both = state.sides()
+    if ready is None or all(side.restored for side in both):
+        return
+    for side in both:
+        side.restored = True
+    try:
+        requests = _requests(ready, link.opened_with)
+    except DecodingError as error:
+        both[0].failure = in_words(error)
+        return
+    tokens = sum(cost.tokens_of(request.config) for request in requests)
+    if not all(models.is_embedded(name) for request in requests for name in request.models):
+        unknown = (models.unknown(name) for request in requests for name in request.models)
+        both[0].failure = next(filter(None, unknown), bar.LINK_NEEDS_RUN)
+    elif awaits_press := cost.awaited(tokens, ready.label):
+        both[0].failure = awaits_press
+    else:
+        _start(ready, link.opened_with)
+
+
+def write_address() -> None:
+    """Let the address name the pair where only its name can link it."""
+    if any(side.request is not None for side in state.sides()):
+        address.write(PAIR, linked() or None)

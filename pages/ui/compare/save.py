@@ -18,8 +18,10 @@ from core.export.web.run_page import PAPER
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.compare.lines import captions
 from pages.ui import platform, registry
+from pages.ui.compare import pairs
 from pages.ui.compare.parts import parts
 from pages.ui.compare.state import SLOTS, PairView, SideView, sides
+from pages.ui.decode.methods.strategies import STRATEGIES
 from pages.ui.platform import slot
 from pages.ui.run.files import link_run, save
 from pages.ui.run.files.archive import ArchiveSource, Tables
@@ -97,11 +99,26 @@ def web_page(
 
 
 def link_to_both() -> RunLink:
-    """Return the link that repeats both runs; a side that shows its stored run needs none."""
+    """Return the link that repeats both runs; a side that shows its stored run needs none.
+
+    Runs of other methods than a side's controls have are linked by their ready-made pair, or not.
+    """
+    name = pairs.linked()
+    methods = {side.trace.config.method for side in sides() if side.trace}
+    if not name and not methods <= STRATEGIES.keys():
+        runs = dict.fromkeys(f"{place.prefix}run" for place in SLOTS)
+        return RunLink(
+            runs, "", "This pair has no link: its trace file holds both runs.", False, {}
+        )
     links = []
     for place, side in zip(SLOTS, sides(), strict=True):
         with slot.use(place):
             run, trace = platform.key("run"), side.trace
+            if name and place is not SLOTS[0]:
+                links.append(
+                    RunLink({run: None, pairs.PAIR: name}, "", "", False, {pairs.PAIR: name})
+                )
+                continue
             made = trace and link_run.link_to(side, trace, registry.COMPARE)
             if made and side.source != "example":
                 parameters = {**made.parameters, run: "1"}

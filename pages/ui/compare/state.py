@@ -202,6 +202,8 @@ def put(side: SideView, run: SessionRun) -> None:
         side.open(run.trace, run.source)
     else:
         side.show(run.trace, run.source)
+    if run.source == "example":
+        address.write("run", None)
     side.request = side.shown_request = run.request
     registry.COMPARE.load_controls(run.trace)
     if run.request is not None:

@@ -14,6 +14,7 @@ from core.decoding.errors import DecodingError
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import SETTINGS
 from core.figures.base.labels import visible_token
+from pages.ui.platform import slot
 from pages.ui.registry import Page
 from pages.ui.run import address, shared
 from pages.ui.run.request import Request, RunControls
@@ -139,17 +140,33 @@ def _in_words(field: str, held: Any) -> str:
     return f"{words} {visible_token(str(held), _SHOWN)}"
 
 
-def write_address(view: object, page: Page) -> None:
-    """Keep `run` in the address while the controls make the run that is shown or under way."""
+def write_addresses(page: Page) -> None:
+    """Keep `run` in the address for all runs of a page, or for none of several: a link that
+    repeats some of them would show those beside another run.
+    """
+    places, linked = shared.slots(page.slots), []
+    for place in places:
+        with slot.use(place):
+            linked.append(write_address(page.view(), page))
+    for place in places if not all(linked) else ():
+        with slot.use(place):
+            address.write("run", None)
+
+
+def write_address(view: object, page: Page) -> bool:
+    """Keep `run` in the address while the controls make the run that is shown or under way.
+
+    Return False if the view shows a run that the address can't name.
+    """
     if not isinstance(view, View) or page.run_controls is None:
         address.write("run", None)  # No link runs anything on this page.
-        return
-    job = view.jobs.get("decode")
+        return True
+    job, stored = view.jobs.get("decode"), view.source in ("example", "none")
     if job is None and view.failures.get("decode"):
         address.write("run", None)
-        return
-    if job is None and view.source in ("example", "none"):
-        return  # A link's run waits for a press, or there is none.
+        return stored
+    if job is None and stored:
+        return True  # A link's run waits for a press, or there is none.
     trace = view.trace if job is None else view.partial_trace(job)
     made_here = job is not None or view.source == "run"
     try:
@@ -157,6 +174,7 @@ def write_address(view: object, page: Page) -> None:
     except DecodingError:
         same = False
     address.write("run", "1" if same else None)
+    return same
 
 
 def _is_of_the_controls(view: View, trace: Trace, page: Page) -> bool:

@@ -337,3 +337,52 @@ def test_a_beam_read_token_by_token_shows_probabilities_and_no_forced_token() ->
     shown = json.dumps([[data["tokens"] for _, data in data_of(app, "token_strip")],
                         seen.specs(app)])  # fmt: skip
     assert "orced" not in shown
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("name", ["beam", "speculation"])
+def test_the_address_of_a_pair_beyond_the_controls_of_a_side_makes_it_again(name: str) -> None:
+    app = opened(a_prompt="the cat")
+    app = settle(app.button(key=f"pair_{name}").click().run())
+    address = {key: app.query_params[key] for key in app.query_params}
+    assert address["pair"] == name
+    assert not {"a_run", "b_run"} & address.keys()
+    again = settle(opened(**address))
+    for slot in (LEFT, RIGHT):
+        made, before = side_of(again, slot), side_of(app, slot)
+        assert made.source == "run" and made.request == before.request, made.failure
+        assert made.trace.token_ids == before.trace.token_ids
+    again = again.button(key="pair_example").click().run()
+    assert [side_of(again, slot).source for slot in (LEFT, RIGHT)] == ["example", "example"]
+    assert not {"pair", "a_run", "b_run"} & set(again.query_params)
+    assert "temperature (0.8 | 0.3)" in seen.texts(again)
+
+
+@pytest.mark.usefixtures("model")
+def test_a_run_that_no_link_carries_leaves_none_of_both_in_the_address() -> None:
+    app = opened(a_prompt="the cat")
+    app = settle(app.button(key="pair_temperatures").click().run())
+    assert app.query_params["a_run"] == app.query_params["b_run"] == "1"
+    side_of(app, RIGHT).open(make_trace(5))
+    app = settle(app)
+    assert not {"a_run", "b_run"} & set(app.query_params)
+
+
+@pytest.mark.usefixtures("model")
+def test_two_temperatures_keep_the_seed_of_the_controls_after_greedy_decoding() -> None:
+    app = opened(a_prompt="the cat", a_method="greedy", a_tokens="7")
+    app = settle(app.button(key="pair_temperatures").click().run())
+    for slot in (LEFT, RIGHT):
+        config = side_of(app, slot).trace.config
+        assert (config.method, config.seed, config.max_new_tokens) == ("sampling", 16, 7)
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize("button", ["pair_beam", "a_start"])
+def test_an_empty_prompt_is_refused_without_a_word_on_the_sidebar(button: str) -> None:
+    app = opened(a_prompt="")
+    app.text_area(key="a_prompt").set_value("")
+    app = app.run().button(key=button).click().run()
+    failure = side_of(app, LEFT).failure
+    assert "The prompt is empty" in failure and "sidebar" not in failure
+    assert not side_of(app, LEFT).jobs

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.decoding.errors import DecodingError
 from pages.ui import platform
+from pages.ui.platform import slot
 from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.jobs import Job
@@ -20,10 +21,16 @@ from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
 
 EMPTY_PROMPT = "The prompt is empty. Write a few words in the sidebar, or pick an example."
+_EMPTY_PROMPT_HERE = "The prompt is empty. Write a few words."
 LINK_NEEDS_RUN = "This link uses a model that is not built in. Press Run to load it."
 # Long enough that drawing takes no time from the measurement.
 POLL_SECONDS = 0.4
 _SHORTCUT = "Ctrl+Enter"
+
+
+def empty_prompt() -> str:
+    """Return what to do about an empty prompt; a side of two runs has a field of its own."""
+    return _EMPTY_PROMPT_HERE if slot.current().prefix else EMPTY_PROMPT
 
 
 def poll_seconds() -> float:
@@ -172,7 +179,7 @@ def start(view: View, make_request: MakeRequest, read: Read = value) -> None:
         address.write("run", None)
         return
     if not request.prompt.strip():
-        view.failure = EMPTY_PROMPT
+        view.failure = empty_prompt()
         address.write("run", None)
         return
     view.begin("decode", jobs.decode(request))
