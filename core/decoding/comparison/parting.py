@@ -51,12 +51,12 @@ def compare(
         read: both runs as single steps, for runs whose own steps emit several tokens: their
             probabilities are compared.
     """
-    numbers = tuple(read) or (left, right)
+    left_read, right_read = read or (left, right)
     settings = tuple(setting_differences(left.config, right.config))
     if left.prompt_ids != right.prompt_ids:
         return Parting(0, "input", _input_words(left, right), settings)
     at = first_difference(left.token_ids, right.token_ids)
-    rounding = _largest_difference(*numbers, at)
+    rounding = _largest_difference(left_read, right_read, at)
     if at is None:
         words = f"All {len(left.token_ids)} tokens are equal."
         return Parting(None, "same", words, settings, rounding=rounding)
@@ -67,7 +67,7 @@ def compare(
             f"other one goes on to {len(longer.token_ids)} tokens."
         )
         return Parting(at, "length", words, settings, rounding=rounding)
-    pair = tuple(step_at(run, at) for run in numbers)
+    pair = step_at(left_read, at), step_at(right_read, at)
     rivals = _rival(left, pair, at), _rival(right, pair, at)
     step = None if again is None else again(at)
     one, other = rivals
@@ -77,7 +77,8 @@ def compare(
     if margin is None and step is not None:
         margin = step.gap(left.token_ids[at], right.token_ids[at])
     parting = Parting(at, "model", "", settings, rivals, margin, rounding)
-    return _with_cause(parting, left, right, step, max(map(_bound, numbers)))
+    bound = max(_bound(left_read), _bound(right_read))
+    return _with_cause(parting, left, right, step, bound)
 
 
 def first_difference(left: Sequence[int], right: Sequence[int]) -> int | None:

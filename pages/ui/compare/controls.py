@@ -61,13 +61,21 @@ RUN_CONTROLS = RunControls(
 )
 
 
-def draw_choices(then: Callable[[], None]) -> None:
-    """Draw the choice of the text that is read and of the distributions that are compared.
+def draw_text_choice(then: Callable[[], None]) -> None:
+    """Draw the choice of the text that is read.
 
     Args:
         then: ends the callback of a change.
     """
     control.draw("compare_text", on_change=then)
+
+
+def draw_distribution_choice(then: Callable[[], None]) -> None:
+    """Draw the choice of the distributions that are compared.
+
+    Args:
+        then: ends the callback of a change.
+    """
     control.draw("compare_of", on_change=then, disabled=not _have_final())
 
 

@@ -60,6 +60,7 @@ def texts(pair: PairView) -> None:
     for column, place, side in zip(st.columns(2), SLOTS, state.sides(), strict=True):
         with column, slot.use(place):
             keys = place is SLOTS[counts.index(max(counts))]
+            st.markdown(f"**{NAMES[place.prefix]}**")
             panel.draw(
                 side,
                 "it becomes this side's.",

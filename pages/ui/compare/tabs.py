@@ -96,10 +96,8 @@ def draw_rest(pair: PairView) -> None:
         return
     width, count = style.figure_width(), max(len(side.steps) for side in state.sides())
     columns = columns_for(width)
-    with st.container(
-        key=platform.key("pair-choices"), horizontal=True, vertical_alignment="center", gap="medium"
-    ):
-        controls.draw_choices(then=partial(platform.rerun, REST, panel.SAVE, WATCH))
+    then = partial(platform.rerun, REST, panel.SAVE, WATCH)
+    controls.draw_distribution_choice(then)
     pager.draw(pair, "first", pager.of_span(pair.first, columns, count), "steps")
     for place, side in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
@@ -107,6 +105,7 @@ def draw_rest(pair: PairView) -> None:
     left, right = (side.stepwise for side in state.sides())
     if left is None or right is None:
         return
+    controls.draw_text_choice(then)
     measures = measured(pair)
     if error := pair.error("under"):
         st.text(error)
