@@ -9,8 +9,9 @@ import pytest
 
 from core import read_trace
 from core.cli.main import main
+from core.decoding.record.tree import RunTree
 from core.figures.base.labels import visible_token
-from core.traces.tree_file import read_tree
+from core.traces.tree_file import read_tree, tree_json
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +144,40 @@ def test_the_fork_points_are_listed_the_largest_change_first(
 def test_what_cannot_be_done_is_said(folder, run_file, capsys, arguments, words) -> None:
     assert main(["branch", str(run_file), "--model", folder, *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def _full(run_file: Path, runs: int) -> RunTree:
+    trace = read_trace(run_file)
+    tree = RunTree.of(trace)
+    for _ in range(runs - 1):
+        tree = tree.grown(0, 2, trace)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("arguments", "runs"),
+    [
+        (["--forks", "3"], 30),
+        (["--at", "4", "--top", "5"], 30),
+        (["--at", "4", "--above", "0.01"], 32),
+        (["--at", "4", "--text", " dog"], 32),
+    ],
+)
+def test_a_tree_without_room_is_refused_before_the_runs_are_made(
+    folder, run_file, tmp_path, capsys, monkeypatch, arguments, runs
+) -> None:
+    file = tmp_path / "tree.json"
+    file.write_text(tree_json(_full(run_file, runs)), encoding="utf-8")
+    monkeypatch.setattr("core.cli.commands.branch.load_as", None)
+    asked = ["branch", str(file), "--model", folder, *arguments, "--tree", str(tmp_path / "new")]
+    assert main(asked) == 2
+    assert f"has room for {32 - runs} run" in capsys.readouterr().err
+
+
+def test_a_search_without_steps_of_single_tokens_has_no_fork_points(capsys) -> None:
+    stored = Path(__file__).parents[1] / "assets/traces/beam.json"
+    assert main(["branch", str(stored), "--forks"]) == 2
+    assert "This run of beam search has no fork points" in capsys.readouterr().err
 
 
 def test_a_file_does_not_choose_a_model(run_file, capsys) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import stat
@@ -109,6 +110,19 @@ def _replace(target: Path, data: bytes) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def finite_values(value: Any) -> Any:
+    """Replace the floats in nested JSON values that JSON lacks: infinity by the word `inf` or
+    `-inf`, and NaN by None.
+    """
+    if isinstance(value, dict):
+        return {key: finite_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_values(item) for item in value]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else str(value)
 
 
 def rounded_values(value: Any, digits: int, exact: Collection[str] = ()) -> Any:

@@ -6,12 +6,12 @@ A reader takes the two runs from it, and compares them again.
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from core.decoding.comparison.measures import PairMeasures
 from core.decoding.comparison.types import ComparedRuns, Parting
 from core.decoding.comparison.words import differences
+from core.decoding.files import finite_values
 from core.decoding.record.trace import Trace
 from core.decoding.serial import require_header
 from core.traces.file import trace_of
@@ -31,23 +31,25 @@ def comparison_dict(
         "rounding": parting.rounding,
         "differences": [row._asdict() for row in differences(left, right)],
         "rivals": [rival._asdict() for rival in parting.rivals],
-        "measures": {
-            "text": measures.text,
-            "distribution": measures.distribution,
-            "exact": measures.exact,
-            "steps": [
-                {
-                    "index": step.at,
-                    "tokens": step.tokens,
-                    "entropy": step.entropy,
-                    "surprisal": step.surprisal,
-                    "kl_left_right": step.divergence and _finite(step.divergence.left),
-                    "kl_right_left": step.divergence and _finite(step.divergence.right),
-                    "total_variation": step.divergence and step.divergence.variation,
-                }
-                for step in measures.steps
-            ],
-        },
+        "measures": finite_values(
+            {
+                "text": measures.text,
+                "distribution": measures.distribution,
+                "exact": measures.exact,
+                "steps": [
+                    {
+                        "index": step.at,
+                        "tokens": step.tokens,
+                        "entropy": step.entropy,
+                        "surprisal": step.surprisal,
+                        "kl_left_right": step.divergence and step.divergence.left,
+                        "kl_right_left": step.divergence and step.divergence.right,
+                        "total_variation": step.divergence and step.divergence.variation,
+                    }
+                    for step in measures.steps
+                ],
+            }
+        ),
         "left": left.to_dict(),
         "right": right.to_dict(),
     }
@@ -67,8 +69,3 @@ def comparison_of(data: Any) -> ComparedRuns:
     """
     require_header(data, ComparedRuns)
     return ComparedRuns(trace_of(data.get("left")), trace_of(data.get("right")))
-
-
-def _finite(value: float) -> float | str:
-    """Return a number as JSON has it; an infinite one as the word `inf`."""
-    return value if math.isfinite(value) else "inf"

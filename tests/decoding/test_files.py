@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import stat
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from core import DecodingError, Trace, save_figure
-from core.decoding.files import write_file
+from core.decoding.files import finite_values, write_file
 from core.figures import uncertainty
 
 ROOT = Path(__file__).parents[2]
@@ -98,3 +99,8 @@ def test_every_writer_of_the_core_writes_beside() -> None:
         for path in (root / "core").rglob("*.py")
         if any(word in path.read_text("utf-8") for word in (".write_text(", ".write_bytes("))
     } == IN_PLACE
+
+
+def test_infinite_numbers_are_words_and_nan_is_null() -> None:
+    values = {"kl": math.inf, "rows": [(-math.inf, 1.5), math.nan, None, 2, "inf"]}
+    assert finite_values(values) == {"kl": "inf", "rows": [["-inf", 1.5], None, None, 2, "inf"]}

@@ -17,8 +17,8 @@ from core.decoding.record.forks import (
     by_effect,
     common_tokens,
     other_candidate,
+    steps_to_fork,
     together_after,
-    uncertain_steps,
 )
 from core.models.scripted import ScriptedModel
 from tests.decoding.beam.beams import ARCHITECTURES
@@ -67,9 +67,9 @@ def test_an_ending_that_slips_by_a_token_comes_together_again() -> None:
 
 def test_the_steps_with_the_most_entropy_are_forked_and_the_largest_effect_stands_first() -> None:
     model, trace = scripted()
-    assert uncertain_steps(trace, 1) == [0]
-    assert uncertain_steps(trace, 3) == [0, 2, 4]
-    assert 1 not in uncertain_steps(trace, 20)
+    assert steps_to_fork(trace, 1) == [0]
+    assert steps_to_fork(trace, 3) == [0, 2, 4]
+    assert 1 not in steps_to_fork(trace, 20)
     assert other_candidate(trace.token_steps[1]) is None
     points = fork_points(model, trace, [0, 3])
     assert [point.share for point in points] == pytest.approx([2 / 7, 1 / 4])
@@ -111,7 +111,7 @@ def test_runs_of_fork_points_and_of_growths_are_branches(kind: str) -> None:
     for seed in range(3):
         config = Sampling(max_new_tokens=8, seed=seed, shaping=Shaping(temperature=0.8))
         trace = collect(model, [5, 6, 7], config)
-        steps = uncertain_steps(trace, 3)
+        steps = steps_to_fork(trace, 3)
         for point, at in zip(fork_points_checked(model, trace, steps), steps, strict=True):
             made = branch(model, trace, at, [point.other.token_id])
             assert point.trace.token_ids == made.token_ids

@@ -88,7 +88,7 @@ def test_margins_and_rounding_stand_on_the_axis_by_their_numbers() -> None:
 
 
 def test_forks_that_are_not_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forks, "MOST_FORKS", 4)
+    monkeypatch.setattr(forks, "MOST_SHOWN", 4)
     trace = SEEDS.traces[0]
     short = replace(trace, steps=trace.steps[:-3], token_ids=trace.token_ids[:-3])
     assert many_forks(ManyRuns((trace, short))).layout.meta["alt"] == NO_MARGIN

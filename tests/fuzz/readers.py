@@ -110,6 +110,11 @@ def _check(content: Trace | LabExample) -> None:
     if isinstance(content, Trace):
         check(content)
         content.to_json()
+        other = Trace.from_dict(json.loads(_of("sampling")[0]))
+        for left, right in ((content, other), (other, content)):
+            compare(left, right)
+            recorded_measures(left, right)
+            recorded_measures(left, right, "final")
     else:
         lab_bytes(content)
 

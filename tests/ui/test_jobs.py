@@ -23,14 +23,27 @@ def finished(work: object) -> jobs.Job:
 
 
 @pytest.mark.parametrize("load", [jobs.load_for, jobs.load_draft_for])
-def test_a_model_of_another_version_than_the_run_s_proves_nothing(
-    load: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("revision", "dtype", "words"),
+    [
+        ("one", "float32", "another version"),
+        ("two", "bfloat16", "made in bfloat16, and its model is loaded here in float32"),
+    ],
+)
+def test_a_model_of_another_version_or_number_type_than_the_run_s_is_refused(
+    load: Any, revision: str, dtype: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Mock(revision="two")
+    model = Mock(revision="two", dtype="float32")
     monkeypatch.setattr(jobs.models, "load", lambda *_: model)
-    assert load(jobs.Job(), Mock(model_revision="two", draft_revision="two")) is model
-    with pytest.raises(ModelError, match="another version"):
-        load(jobs.Job(), Mock(model_revision="one", draft_revision="one"))
+
+    def made(revision: str, dtype: str) -> Mock:
+        names = {"model_revision": revision, "draft_revision": revision}
+        return Mock(dtype=dtype, draft_dtype=dtype, **names)
+
+    assert load(jobs.Job(), made("two", "float32")) is model
+    assert load(jobs.Job(), made("", "")) is model
+    with pytest.raises(ModelError, match=words):
+        load(jobs.Job(), made(revision, dtype))
 
 
 @pytest.mark.parametrize(

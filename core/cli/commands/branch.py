@@ -15,12 +15,12 @@ from core.decoding.config import MethodConfig
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
 from core.decoding.files import write_file
+from core.decoding.record.forks import MOST_GROWN
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import MAX_RUNS, RunTree
 from core.decoding.validation import brief
 
-_MOST_GROWN = 8
 _FORKS = 8
 
 
@@ -92,6 +92,7 @@ def run(args: Namespace) -> int:
         return _list_forks(args, tree, place)
     if args.top is not None or args.above is not None:
         return _grow(args, tree, place)
+    _require_room(args, tree, 1)
     if args.json is None:
         trace = _go_on(args, parent)
     else:
@@ -123,14 +124,16 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
     from core.figures.base.labels import visible_token
 
     option = "--above" if args.top is None else "--top"
-    if args.top is not None and not 2 <= args.top <= _MOST_GROWN:
-        raise ConfigError(f"--top takes 2 to {_MOST_GROWN} tokens, got {args.top}.")
+    if args.top is not None and not 2 <= args.top <= MOST_GROWN:
+        raise ConfigError(f"--top takes 2 to {MOST_GROWN} tokens, got {args.top}.")
     if args.tree is None:
         raise ConfigError(f"{option} writes its runs to a tree: name its file with --tree.")
     _require_own_dice(args, option)
     parent, at = tree.branches[place].trace, args.at - 1
-    model = load_as(parent.dtype, _model_of(args, parent), args)
     candidates = sorted(_candidates(args, parent), key=lambda candidate: candidate.rank)
+    ids = [c.token_id for c in candidates[: args.top] if c.token_id != parent.token_ids[at]]
+    _require_room(args, tree, 1 if args.top is None else len(ids))
+    model = _load(args, parent)
     with interrupted_by_user() as interrupted:
         if args.top is None:
             room = MAX_RUNS - len(tree.branches)
@@ -146,7 +149,6 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
                 should_stop=interrupted,
             )
         else:
-            ids = [c.token_id for c in candidates[: args.top] if c.token_id != parent.token_ids[at]]
             choices = [[token_id] for token_id in ids]
             made = branch_each_checked(model, parent, at, choices, should_stop=interrupted)
             rows = zip(ids, made, strict=True)
@@ -169,17 +171,44 @@ def _require_own_dice(args: Namespace, option: str) -> None:
         )
 
 
+def _require_room(args: Namespace, tree: RunTree, runs: int) -> None:
+    """Raise ConfigError unless the tree of --tree holds so many runs more."""
+    room = MAX_RUNS - len(tree.branches)
+    if args.tree is not None and runs > room:
+        raise ConfigError(
+            f"A tree holds {MAX_RUNS} runs, and this one has room for {counted(room, 'run')} more, "
+            f"not for {runs}: leave out --tree, or make fewer."
+        )
+
+
+def _load(args: Namespace, parent: Trace) -> Any:
+    """Load the model of the new runs; with --tree only the model of its runs."""
+    model = load_as(parent.dtype, _model_of(args, parent), args)
+    if args.tree is not None and model.model_id != parent.model_id:
+        raise ConfigError(
+            f"--tree keeps runs of one model, {brief(parent.model_id)}; leave it out, or name that "
+            "model."
+        )
+    return model
+
+
 def _list_forks(args: Namespace, tree: RunTree, place: int) -> int:
     """Print the fork points of a run, and write their runs to a tree where one is named."""
     from core.decoding.check import fork_points_checked
-    from core.decoding.record.forks import by_effect, uncertain_steps
+    from core.decoding.record.forks import by_effect, steps_to_fork
     from core.figures.base.labels import visible_token
     from core.figures.base.records import fork_words
 
     _require_own_dice(args, "--forks")
     parent = tree.branches[place].trace
-    steps = uncertain_steps(parent, max(args.forks, 0))
-    model = load_as(parent.dtype, _model_of(args, parent), args)
+    steps = steps_to_fork(parent, max(args.forks, 0))
+    if args.forks > 0 and not steps:
+        raise ConfigError(
+            f"This run of {parent.config.words} has no fork points: none of its steps holds a "
+            "second candidate for one token."
+        )
+    _require_room(args, tree, len(steps))
+    model = _load(args, parent)
     total = counted(len(parent.token_steps), "step")
     say(f"[the second candidate at {len(steps)} of {total}, those with the most entropy]")
     with interrupted_by_user() as interrupted:
@@ -221,12 +250,7 @@ def _go_on(args: Namespace, parent: Trace) -> Trace:
     config = single_token_config(parent.config)
     if args.seed is not None:
         config = _with_seed(config, args.seed)
-    model = load_as(parent.dtype, _model_of(args, parent), args)
-    if args.tree is not None and model.model_id != parent.model_id:
-        raise ConfigError(
-            f"--tree keeps runs of one model, {brief(parent.model_id)}; leave it out, or name that "
-            "model."
-        )
+    model = _load(args, parent)
     given = _given(args, parent, model)
     with interrupted_by_user() as interrupted:
         trace = branch(

@@ -13,7 +13,7 @@ from core.cli.loading import load
 from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.counting import nth
 from core.decoding.errors import ConfigError, PromptError
-from core.decoding.files import shown, write_file
+from core.decoding.files import finite_values, shown, write_file
 from core.decoding.reading.types import (
     ModelDivergence,
     PinnedToken,
@@ -73,7 +73,8 @@ def run(args: Namespace) -> int:
     with written(args.json or "") as numbers, written(args.trace or "") as file:
         _print(trace, tokens, followed, divergence)
         if args.json is not None:
-            content = json.dumps(_plain(trace, tokens, followed, divergence), ensure_ascii=False)
+            values = finite_values(_plain(trace, tokens, followed, divergence))
+            content = json.dumps(values, ensure_ascii=False)
             with writing(numbers):
                 write_file(numbers, content)
         if args.trace is not None:
@@ -159,7 +160,7 @@ def _plain(
     pins: Sequence[PinnedToken],
     divergence: ModelDivergence | None,
 ) -> dict[str, Any]:
-    """Return the printed numbers as JSON values; what is not finite is null."""
+    """Return the printed numbers by the keys of the file."""
     totals = totals_of(tokens)
     first = len(trace.prompt_ids)
     rows = [
@@ -167,7 +168,7 @@ def _plain(
             "at": nth(token.place),
             "id": token.token_id,
             "text": token.text,
-            "surprisal": _finite(token.surprisal),
+            "surprisal": token.surprisal,
             "rank": token.rank,
             "entropy": token.entropy,
             "favourite": token.expected[0]._asdict() if token.expected else None,
@@ -181,25 +182,17 @@ def _plain(
         "model": trace.model_id,
         "revision": trace.model_revision,
         "dtype": trace.dtype,
-        "perplexity": _finite(totals.perplexity),
-        "bits_per_byte": _finite(totals.bits_per_byte),
+        "perplexity": totals.perplexity,
+        "bits_per_byte": totals.bits_per_byte,
         **totals._asdict(),
-        "nats": _finite(totals.nats),
         "pins": [{"id": pin.token_id, "text": pin.text} for pin in pins],
         "tokens": rows,
         "against": None
         if divergence is None
         else {
             "names": divergence.names,
-            "mean_kl": _finite(divergence.mean_kl),
+            "mean_kl": divergence.mean_kl,
             "flipped": divergence.flipped,
-            "tokens": [
-                row._asdict() | {"at": nth(row.place), "kl": _finite(row.kl)}
-                for row in divergence.tokens
-            ],
+            "tokens": [row._asdict() | {"at": nth(row.place)} for row in divergence.tokens],
         },
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from core.decoding.comparison.readings import divergence_of
+from core.decoding.comparison.readings import divergence_of, logits_before, require_same_tokens
 from core.decoding.errors import ConfigError
 from core.decoding.loop.run import read_again
 from core.decoding.loop.text import single_token
@@ -19,10 +19,6 @@ from core.decoding.record.trace import Trace
 from core.decoding.requirements import in_dtype, require_all_tokens, require_models
 from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
-from core.decoding.speculative.vocabularies import vocabulary_difference
-
-# Logits of one piece of a text, for each of two models.
-_AT_ONCE = 2**23
 
 
 def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:
@@ -44,11 +40,23 @@ def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:
     return ids
 
 
-def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tuple[PinnedToken, ...]:
+class _StoppedError(Exception):
+    """Ends a forward between two pieces of its text."""
+
+
+def pinned(
+    model: LanguageModel,
+    trace: Trace,
+    token_ids: Sequence[int],
+    *,
+    should_stop: Callable[[], bool] | None = None,
+) -> tuple[PinnedToken, ...]:
     """Return the probability and rank of tokens at each step of a run, by one forward over it.
 
     Args:
         token_ids: of `pins_in`.
+        should_stop: asked for each piece of the text; True ends the forward, and the result is
+            empty.
 
     Raises:
         ConfigError: the model's server names only the likeliest tokens.
@@ -59,6 +67,8 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
     first, places = len(trace.prompt_ids) - 1, torch.tensor(list(token_ids), dtype=torch.long)
 
     def read(at: int, logits: Tensor) -> None:
+        if should_stop is not None and should_stop():
+            raise _StoppedError
         for row in logits[max(0, first - at) :]:
             pinned_logits = row[places]
             logprobs = pinned_logits.double() - torch.logsumexp(row.double(), dim=-1)
@@ -68,7 +78,10 @@ def pinned(model: LanguageModel, trace: Trace, token_ids: Sequence[int]) -> tupl
             rows.append((logprobs, torch.tensor(ranks)))
 
     if token_ids and trace.token_ids:
-        read_again(model, trace, trace.token_ids[:-1], read)
+        try:
+            read_again(model, trace, trace.token_ids[:-1], read)
+        except _StoppedError:
+            return ()
     return tuple(
         PinnedToken(
             token_id,
@@ -106,66 +119,36 @@ def diverging(
         PromptError: as `text_ids`.
         ConfigError: the models have different tokens.
     """
-    require_models(first)
     if isinstance(second, str):
         second = in_dtype(first, second)
-    require_models(second)
-    for model in (first, second):
-        require_all_tokens(model, "comparing two models", "take another model")
-    if difference := vocabulary_difference(first, second):
-        raise ConfigError(
-            f"{second.model_id} can't be compared with {first.model_id} token by token: "
-            f"{difference}. Take a model with the same tokenizer."
-        )
+    require_same_tokens(first, second)
     ids = text_ids(first, text)
     text_ids(second, ids)
-    found = list[TokenDivergence]()
-    for row in _rows(first, second, ids):
-        found.append(row)
+    tokens = list[TokenDivergence]()
+    rows = logits_before((first, second), (ids[:1], ids[:1]), ids[1:])
+    for at, pair in enumerate(rows, start=1):
+        one, other = (torch.log_softmax(row.double(), dim=-1) for row in pair)
+        tokens.append(_compared(first, at, ids[at], one, other))
         if on_tokens is not None:
-            on_tokens(len(found))
+            on_tokens(len(tokens))
         if should_stop is not None and should_stop():
             break
     shown = names or (f"{first.model_id} ({first.dtype})", f"{second.model_id} ({second.dtype})")
-    return ModelDivergence(shown, tuple(found))
-
-
-def _rows(
-    first: LanguageModel, second: LanguageModel, ids: Sequence[int]
-) -> Iterator[TokenDivergence]:
-    """Yield the comparison before each token but the first."""
-    vocab = min(first.vocab_size, second.vocab_size)
-    piece, contexts = max(1, _AT_ONCE // vocab), list[object]()
-    for begin in range(0, len(ids) - 1, piece):
-        part = ids[begin : min(begin + piece, len(ids) - 1)]
-        pair = [_read(model, contexts, at, part) for at, model in enumerate((first, second))]
-        left, right = (torch.log_softmax(rows[:, :vocab].double(), dim=-1) for rows in pair)
-        for at, (one, other) in enumerate(zip(left, right, strict=True), start=begin + 1):
-            yield _compared(first, at, ids[at], one, other)
-
-
-def _read(model: LanguageModel, contexts: list[object], at: int, part: Sequence[int]) -> Tensor:
-    """Return the logits of the next tokens, `[n, vocab]`."""
-    if at < len(contexts):
-        context = contexts[at]
-        return context.extend(part)[0]  # type: ignore[attr-defined,no-any-return]
-    pieces = list[Tensor]()
-    contexts.append(model.start(part, on_logits=lambda _, logits: pieces.append(logits)))
-    return torch.cat(pieces)
+    return ModelDivergence(shown, tuple(tokens))
 
 
 def _compared(
     model: LanguageModel, at: int, token_id: int, one: Tensor, other: Tensor
 ) -> TokenDivergence:
     """Compare `[vocab]` log-probabilities."""
-    found = divergence_of(one, other)
+    divergence = divergence_of(one, other)
     favourites = int(one.argmax()), int(other.argmax())
     return TokenDivergence(
         at,
         token_id,
         model.token_text(token_id),
-        found.left,
-        found.variation,
+        divergence.left,
+        divergence.variation,
         favourites,
         (model.token_text(favourites[0]), model.token_text(favourites[1])),
         (-float(one[token_id]), -float(other[token_id])),

@@ -190,22 +190,22 @@ def recorded_pins(trace: Trace, token_ids: Sequence[int]) -> tuple[PinnedToken, 
 def recorded_ids(trace: Trace, texts: Sequence[str]) -> tuple[int, ...]:
     """Return the ids of pinned tokens, `#id` or text, as far as the trace's candidates tell."""
     known = {c.text: c.token_id for step in trace.token_steps for c in step.candidates}
-    found = (token_in(text, lambda word: known.get(word, -1)) for text in texts)
-    return tuple(token_id for token_id in dict.fromkeys(found) if token_id >= 0)[:MOST_PINS]
+    ids = (token_in(text, lambda word: known.get(word, -1)) for text in texts)
+    return tuple(token_id for token_id in dict.fromkeys(ids) if token_id >= 0)[:MOST_PINS]
 
 
 def _recorded_pin(trace: Trace, token_id: int) -> PinnedToken:
     steps, text = trace.token_steps, f"#{token_id}"
     logprobs, ranks, bounds = list[float | None](), list[int | None](), list[float | None]()
     for step in steps:
-        found = next((c for c in step.candidates if c.token_id == token_id), None)
-        if found is not None:
-            text = found.text
-        known = found is not None and found.raw_prob > 0
+        candidate = next((c for c in step.candidates if c.token_id == token_id), None)
+        if candidate is not None:
+            text = candidate.text
+        known = candidate is not None and candidate.raw_prob > 0
         # A token that is not listed has at most the last ranked one's probability.
         ranked = (c.raw_prob for at, c in enumerate(step.candidates) if c.rank == nth(at))
         least = min((prob for prob in ranked if prob > 0), default=1.0)
-        logprobs.append(math.log(found.raw_prob) if found is not None and known else None)
-        ranks.append(found.rank if found is not None and known else None)
+        logprobs.append(math.log(candidate.raw_prob) if candidate is not None and known else None)
+        ranks.append(candidate.rank if candidate is not None and known else None)
         bounds.append(None if known else math.log(least))
     return PinnedToken(token_id, text, tuple(logprobs), tuple(ranks), tuple(bounds))

@@ -14,6 +14,8 @@ from core.decoding.validation import ShortRepr
 LEAST_COMMON = 4
 # Of fork points of a run, and of steps in a row that a growth forks.
 MOST_FORKS, MOST_DEPTH = 32, 8
+# Of the likeliest tokens of a step, whose runs go on in one batch.
+MOST_GROWN = 8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,7 +56,7 @@ def other_candidate(step: TokenStep) -> Candidate | None:
     return min(others, key=lambda candidate: candidate.rank, default=None)
 
 
-def uncertain_steps(trace: Trace, count: int) -> list[int]:
+def steps_to_fork(trace: Trace, count: int) -> list[int]:
     """Return the places of the steps with the most entropy that have another candidate, in order.
 
     Args:

@@ -19,7 +19,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.many.words import fork_name, many_caption
 
 # Forks that are drawn, the first ones.
-MOST_FORKS = 16
+MOST_SHOWN = 16
 NO_MARGIN = (
     "The runs part, but no fork has a known margin: a run ends there, or no probability of its "
     "tokens was recorded."
@@ -84,7 +84,7 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
     known = [fork for fork in many.forks if fork.margin is not None]
     if not known:
         return NO_MARGIN
-    forks = known[:MOST_FORKS]
+    forks = known[:MOST_SHOWN]
     names = [f"{nth(fork.at)}{NBSP}{NBSP}{escaped(fork_name(fork, 8))}" for fork in forks]
     widest = max(text_width(f"{nth(fork.at)}  {fork_name(fork, 8)}", 12, "mono") for fork in forks)
     margins = [fork.margin or 0.0 for fork in forks]
@@ -139,8 +139,8 @@ def _left_out(many: ManyRuns, known: int) -> Iterator[str]:
     """Yield a sentence on the forks without a margin, and one on the forks after the last row."""
     if unknown := len(many.forks) - known:
         yield f"{counted(unknown, 'fork')} without a known margin (a run may end there) left out."
-    if known > MOST_FORKS:
-        yield f"{counted(known - MOST_FORKS, 'later fork')} left out."
+    if known > MOST_SHOWN:
+        yield f"{counted(known - MOST_SHOWN, 'later fork')} left out."
 
 
 def _nats(value: float | None) -> str:

@@ -13,9 +13,13 @@ from core.models.remote.address import KINDS
 from core.models.remote.rows import Said, require_numbers
 
 # The app's settings with their names on each kind of server; the server has no others.
-_OPENAI = {name: name for name in ("temperature", "top_p", "frequency_penalty", "presence_penalty")}
+_COUNTED = ("frequency_penalty", "presence_penalty")
+_OPENAI = {name: name for name in ("temperature", "top_p", *_COUNTED)}
 _VLLM = {name: name for name in ("top_k", "min_p", "repetition_penalty")} | _OPENAI
-_LLAMACPP = {name: name for name in ("top_k", "min_p", "typical_p", "top_n_sigma")} | _OPENAI
+# llama.cpp's frequency and presence penalties count the prompt too, which it can't leave out.
+_LLAMACPP = {
+    name: name for name in ("top_k", "min_p", "typical_p", "top_n_sigma", "temperature", "top_p")
+}
 _SETTINGS = {
     "openai": _OPENAI,
     "vllm": _VLLM,
@@ -37,9 +41,12 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
     names, shaping = _SETTINGS[kind], config.shaping
     stray = [name for name in shaping.active(SETTINGS) if name not in {*names, "logit_bias"}]
     if stray:
+        lacking = SETTINGS[stray[0]].name
+        if kind == "llamacpp" and stray[0] in _COUNTED:
+            lacking += " of the generated text alone"
         offered = ", ".join(SETTINGS[name].name for name in names)
         raise ConfigError(
-            f"A server of {KINDS[kind]} has no {SETTINGS[stray[0]].name}: switch it off, or take "
+            f"A server of {KINDS[kind]} has no {lacking}: switch it off, or take "
             f"sampling, which is done here ({offered} and a logit bias are the server's)."
         )
     if config.min_new_tokens and kind != "vllm":
@@ -47,8 +54,10 @@ def asked_settings(kind: str, config: ByEngine) -> dict[str, Any]:
     if config.thinking_token_budget != NO_BUDGET and kind != "vllm":
         raise ConfigError(f"A server of {KINDS[kind]} has no thinking budget: set it to -1.")
     settings: dict[str, Any] = {theirs: getattr(shaping, name) for name, theirs in names.items()}
-    if kind == "llamacpp" and not shaping.top_n_sigma:
-        settings["top_n_sigma"] = -1.0
+    if kind == "llamacpp":
+        settings |= dict.fromkeys(_COUNTED, 0.0)
+        if not shaping.top_n_sigma:
+            settings["top_n_sigma"] = -1.0
     return {**settings, "seed": config.seed, "stop": list(config.stop_strings)}
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.counting import counted, nth
-from core.decoding.record.forks import MOST_DEPTH, candidates_above
+from core.decoding.record.forks import MOST_DEPTH, MOST_GROWN, candidates_above
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import visible_token
@@ -35,7 +35,6 @@ NONE = -1
 _LONGEST_TEXT = 400
 # Of a run that would end with its given tokens.
 _MORE_TOKENS = 40
-MOST_GROWN = 8
 
 
 def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:

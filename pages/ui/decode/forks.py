@@ -10,12 +10,13 @@ import streamlit as st
 from core import figures
 from core.decoding.counting import counted, nth
 from core.decoding.errors import DecodingError
-from core.decoding.record.forks import MOST_FORKS, ForkPoint, by_effect, uncertain_steps
+from core.decoding.record.forks import MOST_FORKS, ForkPoint, by_effect, steps_to_fork
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import percent, visible_token
 from pages.ui import platform
 from pages.ui.decode import branches
 from pages.ui.decode.state import DecodeView, ForkedRun
+from pages.ui.decode.trees import MOST_TOKENS
 from pages.ui.run import jobs
 from pages.ui.run.display import bar
 from pages.ui.run.figures import figure
@@ -61,15 +62,19 @@ FORKS = PagePart("forks", figures.fork_points, _of)
 
 def draw(view: DecodeView, trace: Trace) -> None:
     """The button that forks a run, the figure of its fork points, and their list."""
-    steps = uncertain_steps(trace, int(value(_COUNT.key)))
-    most = sum(trace.config.max_new_tokens - at for at in steps)
+    steps = _steps(trace)
+    words = (
+        f"The {counted(len(steps), 'step')} with the most entropy of {len(trace.token_steps):,}; "
+        f"up to {counted(_tokens(trace, steps), 'token')}."
+    )
+    if len(steps) < len(_requested(trace)):
+        words += f" Their runs have {MOST_TOKENS:,} tokens at most together."
     bar.measure(
         view,
         _WORK,
         "Find fork points",
         partial(_start, view, trace),
-        f"The {counted(len(steps), 'step')} with the most entropy of {len(trace.token_steps):,}; "
-        f"up to {counted(most, 'token')}.",
+        words,
         row="forks-row",
         key="find_forks",
         icon="call_split",
@@ -82,7 +87,7 @@ def draw(view: DecodeView, trace: Trace) -> None:
         return
     figure.chart(
         FORKS.part(view, trace),
-        (view.number, view.selected, len(points), points[0].at_step),
+        (view.number, view.selected, tuple(point.at_step for point in points)),
         on_click=lambda custom: _choose(view, trace, custom[1] if len(custom) > 1 else None),
         across=True,
     )
@@ -90,8 +95,25 @@ def draw(view: DecodeView, trace: Trace) -> None:
 
 
 def _start(view: DecodeView, trace: Trace) -> None:
-    steps = uncertain_steps(trace, int(value(_COUNT.key)))
-    view.attempt(_WORK, partial(find, trace, steps))
+    view.attempt(_WORK, partial(find, trace, _steps(trace)))
+
+
+def _requested(trace: Trace) -> list[int]:
+    """Return the places of the steps that the control names."""
+    return steps_to_fork(trace, int(value(_COUNT.key)))
+
+
+def _steps(trace: Trace) -> list[int]:
+    """Return those of them with the most entropy whose runs a session holds, as in a tree."""
+    steps = _requested(trace)
+    while _tokens(trace, steps) > MOST_TOKENS:
+        steps.remove(min(steps, key=lambda at: (trace.token_steps[at].entropy, -at)))
+    return steps
+
+
+def _tokens(trace: Trace, steps: list[int]) -> int:
+    """Return the number of tokens of the runs' endings at most."""
+    return sum(trace.config.max_new_tokens - at for at in steps)
 
 
 @jobs.in_background

@@ -18,7 +18,7 @@ from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
 from pages.ui.run import address
 from pages.ui.run.request import Request, given_tokens
-from pages.ui.run.view import Source, View
+from pages.ui.run.view import MOST_RUNS, Source, View
 from pages.ui.widgets.controls import link
 
 # Characters of the given tokens in a link.
@@ -67,6 +67,7 @@ class DecodeView(View):
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
         trees: of the runs that went on from each other, the newest last.
+        roots: first runs of trees among `runs`, with their sources.
         forked: runs whose fork points were found, the newest last.
         pending_tree: tree of the requested run; it joins `trees` once it has two runs.
     """
@@ -80,6 +81,7 @@ class DecodeView(View):
     compared: CacheRuns | None = None
     linked: str = ""
     trees: list[SessionTree] = field(default_factory=list)
+    roots: list[tuple[Trace, Source]] = field(default_factory=list)
     forked: list[ForkedRun] = field(default_factory=list)
     pending_tree: SessionTree | None = None
 
@@ -145,11 +147,12 @@ class DecodeView(View):
 
     def _keep_tree(self, tree: SessionTree) -> None:
         self.trees = [*self.trees, tree][-MOST_TREES:]
-        root = tree.tree.branches[0].trace
-        if tree.sources[0] == "example":
+        root, source = tree.tree.branches[0].trace, tree.sources[0]
+        if source == "example":
             self.example_before = root
-        elif tree.sources[0] != "run":
+        elif source != "run":
             super().keep(root, None)
+            self.roots = [*self.roots, (root, source)][-MOST_RUNS:]
 
     def keep(self, trace: Trace, request: Request | None) -> None:
         """Keep a run in the tree of the run that it went on from, else in the list of runs."""
@@ -188,7 +191,10 @@ class DecodeView(View):
     def source_of(self, trace: Trace) -> Source:
         tree = self.tree_of(trace)
         place = tree.place(trace) if tree else None
-        return super().source_of(trace) if tree is None or place is None else tree.sources[place]
+        if tree is not None and place is not None:
+            return tree.sources[place]
+        roots = (source for root, source in self.roots if root.steps is trace.steps)
+        return next(roots, super().source_of(trace))
 
     def text_of(self, token_id: int) -> str:
         """Return the text of a token that the shown run, or a run of its tree, names."""

@@ -33,7 +33,7 @@ class StepRef:
     Args:
         ids: the tokens before it; None for those of the prompt.
         index: how many of them were generated: the first throw of the dice.
-        revision: of the model that generated them, where it is known.
+        revision, dtype: of the model that generated them, where it is known.
     """
 
     model: str
@@ -43,6 +43,7 @@ class StepRef:
     ids: tuple[int, ...] | None = None
     index: int = 0
     revision: str = ""
+    dtype: str = ""
 
 
 @dataclass(eq=False)
@@ -136,8 +137,7 @@ class Lab(PageView):
         self.drop(*self.jobs)
         self.deferred, self.cached, self.failures = {}, {}, {}
         trace, index = example.step.trace, example.index
-        ids, revision = trace.prompt_ids, trace.model_revision
-        self.linked = StepRef(trace.model_id, trace.prompt, ids=ids, index=index, revision=revision)
+        self.linked = _behind(trace, trace.prompt_ids, index)
         self.example, self.from_file = example, True
         self.step = self.step_of = self.grown = self.prompt_inputs = None
         self.memory.clear()
@@ -219,7 +219,19 @@ def step_ref(lab: Lab, view: DecodeView) -> StepRef:
 def _ref_in(trace: Trace, index: int) -> StepRef:
     at = max(0, min(index, len(trace.token_ids) - 1))
     ids = (*trace.prompt_ids, *trace.token_ids[:at])
-    return StepRef(trace.model_id, trace.prompt, ids=ids, index=at, revision=trace.model_revision)
+    return _behind(trace, ids, at)
+
+
+def _behind(trace: Trace, ids: tuple[int, ...], index: int) -> StepRef:
+    """Return the step behind these tokens, in the model that made the trace."""
+    return StepRef(
+        trace.model_id,
+        trace.prompt,
+        ids=ids,
+        index=index,
+        revision=trace.model_revision,
+        dtype=trace.dtype,
+    )
 
 
 def link_ids(lab: Lab, view: DecodeView, ref: StepRef) -> str | None:

@@ -30,7 +30,7 @@ def _read_logits(job: Job, ref: StepRef) -> Any:
 
 def _load(job: Job, ref: StepRef) -> tuple[Any, list[int]]:
     """The step's model, and the tokens before the step."""
-    model = jobs.load(job, ref.model, ref.revision, OTHER_VERSION)
+    model = jobs.load(job, ref.model, ref.revision, ref.dtype, OTHER_VERSION)
     from core.decoding.requirements import encode_prompt
 
     request = Request(

@@ -20,7 +20,7 @@ from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
 # In the address: the place of the shown run, and whether the runs are made again.
-PICK, RUNS = "pick", "runs"
+PICK, MADE = "pick", "made"
 
 
 @dataclass(eq=False)

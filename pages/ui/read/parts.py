@@ -35,15 +35,15 @@ def _favourites(view: ReadView, trace: Trace) -> Mapping[str, Any]:
     return {"trace": trace, "selected": view.selected + len(trace.prompt_ids)}
 
 
-def _own(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
+def _own_text(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
     made = view.result("own")
     if made is None:
         return None
-    opening, writer, own = made
+    opening, writer, written = made
     return {
         "texts": (
             TokenLine("the text", tuple(text_tokens(trace))),
-            TokenLine(f"the model's, {writer}", tuple(text_tokens(own))),
+            TokenLine(f"the model's, {writer}", tuple(text_tokens(written))),
         ),
         "opening": min(opening, len(trace.prompt_ids) + len(trace.token_ids)),
         "caption": figures.reading_caption(trace),
@@ -51,11 +51,11 @@ def _own(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
 
 
 def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
-    found = view.result("divergence")
-    if found is None:
+    divergence = view.result("divergence")
+    if divergence is None:
         return None
-    caption = f"{figures.reading_caption(trace)} · against {found.names[1]}"
-    return {"divergence": found, "caption": caption}
+    caption = f"{figures.reading_caption(trace)} · against {divergence.names[1]}"
+    return {"divergence": divergence, "caption": caption}
 
 
 FAVOURITES = PagePart(
@@ -73,6 +73,6 @@ HEATMAP = PagePart(
     lambda view, trace: {"trace": trace, "selected": view.selected},
     windows=_step_windows,
 )
-OWN = PagePart("own-text", figures.surprisal_lines, _own, "open The model's own first")
+OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
 DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
 ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, OWN, DIVERGENCE, PINS)

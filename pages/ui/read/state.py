@@ -26,7 +26,8 @@ class ReadView(View):
     Args:
         token_first: place of the first token of the window of favourites.
         linked: the step as the link which opened the page names it, until a run has shown it.
-        confirmed: keys of the work that a press allowed, by name.
+        choices: by the name of keyed work the key of the last that was started (True) or stopped
+            (False) by a press.
     """
 
     key: ClassVar[str] = "read-view"
@@ -35,16 +36,16 @@ class ReadView(View):
 
     token_first: int = 0
     linked: str = ""
-    confirmed: dict[str, Hashable] = field(default_factory=dict)
+    choices: dict[str, tuple[Hashable, bool]] = field(default_factory=dict)
 
     @classmethod
     def initial(cls) -> Self:
         """The example, at the token that the address names, else at the most surprising one."""
-        found = super().initial()
-        found.linked = st.query_params.get(platform.key(_STEP), "")
+        view = super().initial()
+        view.linked = st.query_params.get(platform.key(_STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
-            follow_link(found, _OTHERWISE)
-        return found
+            follow_link(view, _OTHERWISE)
+        return view
 
     def show(self, trace: Trace, source: Source) -> None:
         """Look at another text, at its most surprising token."""

@@ -8,16 +8,17 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.counting import counted
 from core.decoding.reading.types import text_of
 from core.decoding.record.trace import Trace
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.read.words import reading_caption
-from pages.ui import platform
 from pages.ui.read import controls, parts, work
 from pages.ui.read.state import ReadView
 from pages.ui.resources import models
-from pages.ui.run.display import panel
+from pages.ui.run import cost
+from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager, pins
 from pages.ui.run.jobs import Job
@@ -41,7 +42,7 @@ def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
             "uncertainty": Tab("Uncertainty", partial(_uncertainty, view, trace, select)),
             "candidates": Tab("This token", partial(_candidates, view, trace)),
             "heatmap": Tab("Likeliest tokens", partial(_heatmap, view, trace, select)),
-            "own": Tab("The model's own", partial(_own, view, trace)),
+            "own": Tab("The model's own", partial(_own_text, view, trace)),
             "models": Tab("Two models", partial(_models, view, trace)),
             "pins": Tab("Pinned tokens", partial(pins.draw, view, trace, select)),
         },
@@ -79,7 +80,7 @@ def _heatmap(view: ReadView, trace: Trace, select: Callable[[list[object]], None
     )
 
 
-def _own(view: ReadView, trace: Trace) -> None:
+def _own_text(view: ReadView, trace: Trace) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         control.draw("opening")
         control.draw("writer", label_visibility="collapsed")
@@ -91,8 +92,8 @@ def _own(view: ReadView, trace: Trace) -> None:
     def make(job: Job) -> tuple[int, str, Trace]:
         return opening, config.words, work.write_own(job, trace, opening, config)
 
-    key = (view.number, opening, config)
-    made = _measured(view, "own", key, trace.model_id, "Let the model write", make)
+    key, tokens = (view.number, opening, config), cost.tokens_of(config)
+    made = _measured(view, "own", key, trace.model_id, "Let the model write", make, tokens)
     if made is None:
         return
     figure.chart(parts.OWN.part(view, trace), (view.number, opening, writer, config), across=True)
@@ -119,28 +120,47 @@ def _measured(
     where: str,
     label: str,
     make: Callable[[Job], Any],
+    tokens: int = 0,
 ) -> Any:
-    """Return the result of keyed work; None until it is there, which the page then says.
+    """Return the result of keyed work; until it is there, draw the row that starts or stops it.
 
-    A model that isn't built in is loaded after a press only, as a link must not load one.
+    A press alone starts work that loads a model which isn't built in or that computes more tokens
+    than a link may ask for.
 
     Args:
         where: the model that the work loads beside the text's own.
+        tokens: number of tokens that the work computes at most.
     """
-    if not view.may_load(str(value("model"))):
+    if view.trace is None or not view.may_load(str(value("model"))):
         st.text("Choose this text's model in the sidebar first.")
         return None
-    own = view.trace.model_id if view.trace else ""
-    if not all(map(models.is_embedded, (own, where))) and view.confirmed.get(name) != key:
+    job, is_of_key = view.jobs.get(name), view.pending_key.get(name) == key
+    if job is not None and job.stopping.is_set() and is_of_key:
+        view.choices[name] = key, False
+    chosen, starts = view.choices.get(name, (None, False))
+    if chosen != key:
+        built_in = all(map(models.is_embedded, (view.trace.model_id, where)))
+        starts = built_in and not cost.awaited(tokens, label)
+    if starts:
+        result, ready = view.soon(name, key, make)
+        if ready:
+            return result
+    elif not is_of_key:
+        view.drop(name)
 
-        def confirm() -> None:
-            view.confirmed[name] = key
+    def begin() -> None:
+        view.drop(name)
+        view.choices[name] = key, True
 
-        st.button(label, key=platform.key(f"confirm-{name}"), icon=":material/play_arrow:",
-            on_click=confirm)  # fmt: skip
-        return None
-    found, ready = view.later(name, key, make)
-    if not ready:
-        st.text(view.error(name) or "The model is at work…")
-        return None
-    return found
+    note = f"Up to {counted(tokens, 'token')}." if tokens else ""
+    bar.measure(
+        view,
+        name,
+        label,
+        begin,
+        view.error(name) or note,
+        row=f"row-{name}",
+        key=f"confirm-{name}",
+        icon="play_arrow",
+    )
+    return None

@@ -15,8 +15,8 @@ def write_own(job: Job, trace: Trace, opening: int, config: MethodConfig) -> Tra
     from core.decoding.reading.read import own_text
 
     model = jobs.load_for(job, trace)
-    made: Trace = job.compute("Writing its own text", own_text, model, trace, opening, config)
-    return made
+    written: Trace = job.compute("Writing its own text", own_text, model, trace, opening, config)
+    return written
 
 
 def compare(job: Job, trace: Trace, other: str) -> ModelDivergence:
@@ -25,7 +25,7 @@ def compare(job: Job, trace: Trace, other: str) -> ModelDivergence:
 
     model = jobs.load_for(job, trace)
     second = other if other in NUMBER_TYPES else jobs.load(job, other)
-    found: ModelDivergence = job.compute(
+    divergence: ModelDivergence = job.compute(
         "Comparing the models", diverging, model, second, [*trace.prompt_ids, *trace.token_ids]
     )
-    return found
+    return divergence

@@ -184,7 +184,7 @@ def decode(job: Job, request: Request) -> Trace:
 
     fork = request.fork
     if fork:
-        model = load_for(job, fork.trace)
+        model = _load_to_fork(job, fork.trace)
     else:
         # A chat is encoded here, by the model itself.
         unloaded = None if request.chat else models.unloaded(request.model)
@@ -229,7 +229,7 @@ def grow(job: Job, requests: Sequence[Request]) -> Any:
     fork = requests[0].fork
     assert fork is not None
     choices = [request.fork.token_ids for request in requests if request.fork]
-    model, total = load_for(job, fork.trace), requests[0].config.max_new_tokens
+    model, total = _load_to_fork(job, fork.trace), requests[0].config.max_new_tokens
 
     def on_tokens(count: int) -> None:
         job.counts = fork.at_step + count, total
@@ -256,7 +256,7 @@ def grow_above(
     fork = request.fork
     assert fork is not None
     job.counts = 0, most
-    model = load_for(job, fork.trace)
+    model = _load_to_fork(job, fork.trace)
 
     def on_runs(count: int) -> None:
         job.counts = count, most
@@ -288,13 +288,22 @@ def check_trace(job: Job, trace: Trace, *, with_model: bool) -> Any:
 
 
 def load_for(job: Job, trace: Trace) -> Any:
-    """Load the model that made the trace, in the same version."""
-    return load(job, trace.model_id, trace.model_revision)
+    """Load the model that made the trace, in the same version and number type."""
+    return load(job, trace.model_id, trace.model_revision, trace.dtype)
 
 
 def load_draft_for(job: Job, trace: Trace) -> Any:
-    """Load the draft model of a speculative run, in the same version; None without a draft."""
-    return load(job, trace.draft_id, trace.draft_revision) if trace.draft_id else None
+    """Load the draft model of a speculative run, in the same version and number type; None without
+    a draft."""
+    if not trace.draft_id:
+        return None
+    return load(job, trace.draft_id, trace.draft_revision, trace.draft_dtype)
+
+
+def _load_to_fork(job: Job, trace: Trace) -> Any:
+    """Load the model for new runs from the trace's tokens, which copy no step of another number
+    type."""
+    return load(job, trace.model_id, trace.model_revision)
 
 
 def load_rewards(job: Job, where: str) -> Any:
@@ -308,18 +317,24 @@ def load_rewards(job: Job, where: str) -> Any:
     return models.load_rewards(where, job.should_stop)
 
 
-def load(job: Job, where: str, revision: str = "", remedy: str = RUN_AGAIN) -> Any:
-    """Load the model in this version, or in any version if none is named.
+def load(job: Job, where: str, revision: str = "", dtype: str = "", remedy: str = RUN_AGAIN) -> Any:
+    """Load the model; in any version or number type if none is named.
 
     Raises:
-        ModelError: it can't be found, or is another version now.
+        ModelError: it can't be found, or has another version or number type now.
         LoadingStoppedError: the job was stopped meanwhile.
     """
     job.stage = LOADING
     model = models.load(where, job.should_stop, job.set_stage)
+    from core.decoding.checks.model_checks import is_of_dtype
     from core.models.threads import leave_a_processor
 
     leave_a_processor()
     if revision and model.revision and revision != model.revision:
         raise ModelError(f"This run was made with another version of the model: {remedy}.")
+    if not is_of_dtype(dtype, model):
+        raise ModelError(
+            f"This run was made in {dtype}, and its model is loaded here in {model.dtype}: "
+            f"{remedy}."
+        )
     return model

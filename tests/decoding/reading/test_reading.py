@@ -122,6 +122,14 @@ def test_pinned_tokens_have_the_numbers_of_the_model_at_every_step(model) -> Non
             assert rank == 1 + int((row > row[pin.token_id]).sum())
 
 
+def test_a_stop_ends_the_forward_of_pinned_tokens(model) -> None:
+    trace = read_text(model, TEXT)
+    asked = list[int]()
+    assert pinned(model, trace, [4], should_stop=lambda: not asked.append(1)) == ()
+    assert len(asked) == 1
+    assert pinned(model, trace, [4], should_stop=lambda: False) == pinned(model, trace, [4])
+
+
 def test_a_file_s_pins_are_known_at_its_candidates_and_bounded_elsewhere(model) -> None:
     trace = read_text(model, "Once upon a time, there was a dog.")
     exact = pinned(model, trace, [267, 4])

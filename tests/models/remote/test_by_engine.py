@@ -86,10 +86,15 @@ def test_what_a_server_lacks_is_refused() -> None:
     runs = [
         ("vllm", ByEngine(shaping=Shaping(typical_p=0.5)), "vLLM has no typical-p"),
         ("openai", ByEngine(shaping=Shaping(top_k=5)), "OpenAI-shaped has no top-k"),
+        ("llamacpp", ByEngine(shaping=Shaping(frequency_penalty=1)), "of the generated text alone"),
+        ("llamacpp", ByEngine(shaping=Shaping(presence_penalty=1)), "of the generated text alone"),
         ("llamacpp", ByEngine(min_new_tokens=2), "no min_new_tokens"),
         ("llamacpp", ByEngine(thinking_token_budget=9), "no thinking budget"),
     ]
     with serving() as (url, script):
+        collect(load_model(FORMS["llamacpp"].format(url=url)), PROMPT, ByEngine(max_new_tokens=2))
+        # Its own command line may set others.
+        assert script.asked[-1][2]["frequency_penalty"] == 0
         for kind, config, sentence in runs:
             model = load_model(FORMS[kind].format(url=url))
             with pytest.raises(ConfigError, match=sentence):

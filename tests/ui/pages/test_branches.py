@@ -10,17 +10,17 @@ from typing import cast
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.decoding.record.forks import candidates_above, uncertain_steps
+from core.decoding.record.forks import candidates_above, steps_to_fork
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.base.records import forced_words
 from core.models.scripted import ScriptedModel
 from core.traces.tree_file import tree_json
-from pages.ui.decode import another, branches, trees
+from pages.ui.decode import another, branches, forks, state, trees
 from pages.ui.decode import save as decode_save
 from pages.ui.decode.branches import shown_tree
 from pages.ui.decode.controls import MAX_GIVEN
-from pages.ui.decode.state import DecodeView
+from pages.ui.decode.state import DecodeView, ForkedRun
 from pages.ui.decode.trees import SessionTree
 from pages.ui.run.files.link_run import link_to
 from tests.ui import seen
@@ -348,8 +348,16 @@ def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:
     assert "The 3 steps with the most entropy of 12" in texts(app) and "forks" not in charts(app)
     app = settle(app.button(key="find_forks").click().run())
     points = view_of(app).fork_points_of(before)
-    assert [point.at_step for point in points] == uncertain_steps(before, 3)
+    assert [point.at_step for point in points] == steps_to_fork(before, 3)
     assert "forks" in charts(app)
+    for places_shown in ((0, 1), (0, 2)):
+        # Other steps, as many and from the same one on.
+        some = tuple(points[place] for place in places_shown)
+        view_of(app).forked.append(ForkedRun(before, some))
+        drawn = next(spec for spec in specs(app.run()) if spec["data"][0]["name"] == "changed")
+        assert drawn["data"][0]["x"] == [point.at_step + 1 for point in some]
+    del view_of(app).forked[1:]
+    app.run()
     saved = {part.name for part in decode_save.parts(view_of(app), before) if part.draw}
     assert "forks" in saved
     app = settle(trigger(app, "fork-list", "picked", "1"))
@@ -362,6 +370,35 @@ def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:
     mark = {"mark": [points[0].at_step, 0]}
     app = settle(trigger(app.run(), "chart-forks", "clicked", mark))
     assert len(places(app)) == 3 and shown(app).token_ids == points[0].trace.token_ids
+
+
+def test_fork_points_have_so_many_tokens_and_no_more(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forks, "MOST_TOKENS", 30)
+    app = first_run(open_app)
+    trace = shown(app)
+    app.session_state["look"] = "Fork points"
+    app.run().number_input(key="forks").set_value(8).run()
+    assert "Their runs have 30 tokens at most together." in texts(app)
+    app = settle(app.button(key="find_forks").click().run())
+    steps = [point.at_step for point in view_of(app).fork_points_of(trace)]
+    assert steps == steps_to_fork(trace, len(steps)) and len(steps) < 8
+
+    def most(steps: list[int]) -> int:
+        return sum(trace.config.max_new_tokens - at for at in steps)
+
+    assert most(steps) <= 30 < most(steps_to_fork(trace, len(steps) + 1))
+
+
+def test_the_first_run_of_a_file_s_tree_stays_a_file_s(open_app: Open) -> None:
+    app = first_run(open_app)
+    view, root = view_of(app), shown(app)
+    for at in range(state.MOST_TREES + 1):
+        other = replace(root, steps=(*root.steps,), text=f"{at}")
+        view._keep_tree(SessionTree.of_file(RunTree.of(other)))
+    first = view.runs[-state.MOST_TREES - 1][0]
+    assert view.tree_of(first) is None and view.source_of(first) == "file"
 
 
 def test_a_cell_of_the_selected_step_opens_the_menu_with_its_token(open_app: Open) -> None:

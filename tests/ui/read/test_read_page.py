@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +14,9 @@ from core.decoding.record.trace import Trace
 from core.models.scripted import END, ScriptedModel
 from pages.ui.read import save
 from pages.ui.read.state import ReadView
+from pages.ui.read.work import write_own
+from pages.ui.run import cost
+from pages.ui.run.jobs import Job
 from tests.ui.conftest import Open, serve
 from tests.ui.seen import charts, looks, markup, settle, specs, strip_data, texts
 
@@ -123,6 +127,36 @@ def test_tabs_show_the_model_s_own_text_two_models_and_pins(open_app: Open) -> N
     # Another text has none of these yet.
     read(app, "a b b")
     assert view.result("own") is None and view.result("divergence") is None
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_long_text_of_the_model_s_own_waits_for_a_press_and_can_be_stopped(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "LINK_TOKENS", 40)
+    begun, going = Event(), Event()
+
+    def write(job: Job, *rest: Any) -> Trace:
+        begun.set()
+        assert going.is_set() or job.stopping.wait(60)
+        return write_own(job, *rest)
+
+    monkeypatch.setattr("pages.ui.read.work.write_own", write)
+    link = {"read_text": "aaaaaaaaaa", "run": "1", "read_look": "own", "opening": "2"}
+    app = settle(open_app("read.py", **link), VIEW)
+    view = view_of(app)
+    assert "Up to 64 tokens." in texts(app) and not begun.is_set()
+    app.button(key="confirm-own").click().run()
+    assert begun.wait(60) and view.active("own")
+    job = view.jobs["own"]
+    app.button(key="confirm-own").click().run()
+    assert job.done.wait(60)
+    settle(app, VIEW)
+    assert app.button(key="confirm-own").label == "Let the model write"
+    assert view.active("own") is None and view.result("own") is None
+    going.set()
+    app.button(key="confirm-own").click().run()
+    assert charts(settle(app, VIEW))[-1] == "own-text"
 
 
 @pytest.mark.usefixtures("scripted")
