@@ -26,13 +26,11 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state="auto",
 )
-page = st.navigation(
-    [
-        st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
-        for row in registry.PAGES
-    ],
-    position="top",
-)
+sections: dict[str, list[st.Page]] = {}
+for row in registry.PAGES:
+    entry = st.Page(row.script, title=row.title, url_path=row.path or None, default=not row.path)
+    sections.setdefault(row.section, []).append(entry)
+page = st.navigation(sections, position="top")
 guard.remember_page()
 row = registry.page_at(page.url_path)
 style.use(row.slots)

@@ -258,3 +258,31 @@ def test_a_protocol_is_asked_for_by_offers() -> None:
     assert not [
         path for path in (ROOT / "core").rglob("*.py") if "runtime_checkable" in path.read_text()
     ]
+
+
+def test_a_job_imports_transformers_after_its_model_is_loaded() -> None:
+    """Two threads that import transformers' names by different ways break each other's imports.
+
+    The load imports them first, in one thread at a time.
+    """
+    late, loads = (
+        {"core.models.inside", "core.traces.data_path.again"},
+        {"load_for", "_with_modules"},
+    )
+    seen = 0
+    for path in sorted((ROOT / "pages/ui").rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef) or function.name in loads:
+                continue
+            nodes = list(ast.walk(function))
+            imports = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.module in late]
+            calls = [
+                node.lineno
+                for node in nodes
+                if isinstance(node, ast.Call)
+                and getattr(node.func, "attr", getattr(node.func, "id", "")) in loads
+            ]
+            for node in imports:
+                assert min(calls, default=node.lineno) < node.lineno, f"{path.name}:{node.lineno}"
+                seen += 1
+    assert seen >= 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.decoding.config import MethodConfig
@@ -106,6 +106,18 @@ def require_all_tokens(
             f"The server of {model.model_id} names {known} tokens of each step, and {words} needs "
             f"them all: {advice}{_or_start_vllm(model, '--max-logprobs -1')}."
         )
+
+
+def in_dtype(model: LanguageModel, dtype: str) -> LanguageModel:
+    """Return the model in another number type of its weights.
+
+    Raises:
+        ConfigError: the model is on a server.
+    """
+    convert: Callable[[str], LanguageModel] | None = getattr(model, "in_dtype", None)
+    if convert is None:
+        raise ConfigError(f"{model.model_id} has no copy in {dtype}: choose something else.")
+    return convert(dtype)
 
 
 def _or_start_vllm(model: LanguageModel, options: str) -> str:

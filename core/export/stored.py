@@ -144,7 +144,7 @@ def many_subject(many: ManyRuns) -> Subject:
     from core.traces.many_file import many_jsonl
 
     first = Subject.of_trace(many.traces[0], b"")
-    raw = many_jsonl(many).encode()
+    raw = many_jsonl(many.traces).encode()
     return replace(first, caption=figures.many_caption(many), files={"runs.jsonl": raw})
 
 

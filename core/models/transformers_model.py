@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from functools import cached_property
+from threading import Lock
 from typing import cast
+from weakref import WeakValueDictionary
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -27,6 +29,7 @@ from core.models.running.rope import AnglesOfRun, length_dependent_rope
 from core.models.running.window import context_window
 from core.models.text.tokenizing import Tokenizing, TokenNames
 
+_COPYING = Lock()
 CHUNK_BYTES = 64 * 2**20  # Of float32 logits that the prompt's processing holds at a time.
 
 
@@ -66,6 +69,7 @@ class TransformersModel(Tokenizing):
                 "use a decoder-only causal language model."
             )
         super().__init__(tokenizer, model_id, revision, isolate_templates)
+        self._copies = WeakValueDictionary[str, TransformersModel]()
         self.hf_model = model.eval()
         self.dtype = str(model.dtype).removeprefix("torch.")
         self.vocab_size = _vocab_size(model)
@@ -98,18 +102,24 @@ class TransformersModel(Tokenizing):
     def in_dtype(self, dtype: str) -> TransformersModel:
         """Return a copy with weights of another number type; the model itself for its own.
 
+        All callers share one copy of each number type, which goes when the last one lets it go.
+
         Args:
             dtype: `float32`, `bfloat16` or `float16`.
         """
         if dtype == self.dtype:
             return self
-        return TransformersModel(
-            deepcopy(self.hf_model).to(getattr(torch, dtype)),
-            self.tokenizer,
-            model_id=self.model_id,
-            revision=self.revision,
-            isolate_templates=self._isolate_templates,
-        )
+        with _COPYING:
+            copy = self._copies.get(dtype)
+            if copy is None:
+                copy = self._copies[dtype] = TransformersModel(
+                    _converted(self.hf_model, getattr(torch, dtype)),
+                    self.tokenizer,
+                    model_id=self.model_id,
+                    revision=self.revision,
+                    isolate_templates=self._isolate_templates,
+                )
+        return copy
 
     @property
     def vocabulary(self) -> TokenNames:
@@ -292,6 +302,22 @@ class TransformersModel(Tokenizing):
         tolerance = 1e-3 if self.hf_model.dtype is torch.float32 else 1e-1
         close = deviation <= tolerance * expected.abs().max().item()
         return cache.get_seq_length() == 3 and close
+
+
+def _converted(model: PreTrainedModel, dtype: torch.dtype) -> PreTrainedModel:
+    """Return a copy whose stored tensors are converted one by one, as loading the files does.
+
+    A copy of the whole that is converted afterwards needs the memory of three models meanwhile.
+    """
+    converted: dict[int, object] = {}
+    for tensor in model.state_dict(keep_vars=True).values():
+        if tensor.is_floating_point():
+            other = tensor.detach().to(dtype, memory_format=torch.contiguous_format)
+            is_weight = isinstance(tensor, torch.nn.Parameter)
+            converted[id(tensor)] = (
+                torch.nn.Parameter(other, tensor.requires_grad) if is_weight else other
+            )
+    return deepcopy(model, converted)
 
 
 def _eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> set[int]:

@@ -47,6 +47,7 @@ class Page:
             seed, and the sidebar shows none.
         stored: returns the web page of the stored example if it is no trace; None for a page
             without such an example.
+        section: menu of the navigation that holds the page; empty for its row.
     """
 
     path: str
@@ -61,6 +62,7 @@ class Page:
     own_prompt: bool = False
     slots: tuple[str, ...] = ("",)
     stored: Named | None = None
+    section: str = ""
 
     @property
     def links_runs(self) -> bool:
@@ -68,6 +70,8 @@ class Page:
         return self.run_controls is not None and not self.own_prompt
 
 
+# Menus of the navigation; pages without one stand in its row.
+_RUNS, _BUILDERS = "Runs and texts", "For builders"
 INSIDE = Page(
     "inside",
     "Inside",
@@ -77,6 +81,7 @@ INSIDE = Page(
     view=Named("inside.state:InsideView.current"),
     load_controls=Named("inside.controls:load_controls"),
     run_controls=Named("inside.controls:RUN_CONTROLS"),
+    section=_BUILDERS,
 )
 COMPARE = Page(
     "compare",
@@ -89,6 +94,7 @@ COMPARE = Page(
     run_controls=Named("compare.controls:RUN_CONTROLS"),
     slots=("a_", "b_"),
     stored=Named("compare.save:stored_page"),
+    section=_RUNS,
 )
 # Opens two runs of other pages on Compare.
 OPEN_PAIR = Named("compare.state:open_pair")
@@ -105,6 +111,7 @@ READ = Page(
     run_controls=Named("read.controls:RUN_CONTROLS"),
     own_prompt=True,
     stored=Named("read.save:stored_page"),
+    section=_RUNS,
 )
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
@@ -153,7 +160,6 @@ PAGES = (
         saved=Named("speculative.save"),
         run_controls=Named("speculative.controls:RUN_CONTROLS"),
     ),
-    COMPARE,
     Page(
         "reasoning",
         "Reasoning budget",
@@ -167,8 +173,7 @@ PAGES = (
         run_controls=Named("reasoning.problem:RUN_CONTROLS"),
         own_prompt=True,
     ),
-    INSIDE,
-    READ,
+    COMPARE,
     Page(
         "many",
         "Many runs",
@@ -179,7 +184,10 @@ PAGES = (
         load_controls=Named("many.controls:load_controls"),
         run_controls=None,
         stored=Named("many.save:stored_page"),
+        section=_RUNS,
     ),
+    READ,
+    INSIDE,
     Page(
         "evaluate",
         "Evaluate",
@@ -191,6 +199,7 @@ PAGES = (
         run_controls=None,
         own_prompt=True,
         stored=Named("evaluate.files:stored_page"),
+        section=_BUILDERS,
     ),
     Page(
         "requests",
@@ -200,6 +209,7 @@ PAGES = (
         "api_requests.py",
         view=Named("requests.state:RequestsView.current"),
         load_controls=Named("requests.controls:load_controls"),
+        section=_BUILDERS,
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Literal
 from urllib.request import urlopen
 
 import pytest
@@ -22,7 +23,10 @@ def test_figures_components_export_and_print_work_under_the_policy(
     for row in PAGES:
         with urlopen(f"{server}/{row.path}") as answer:
             assert "content-security-policy" in answer.headers
-        page.get_by_role("link", name=row.title, exact=True).first.click()
+        if row.section:
+            page.get_by_role("button", name=row.section).click()
+        kind: Literal["menuitem", "link"] = "menuitem" if row.section else "link"
+        page.get_by_role(kind, name=row.title, exact=True).first.click()
         expect(page).to_have_url(re.compile(f"{server}/{row.path}([?].*)?$"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(row.title)
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()

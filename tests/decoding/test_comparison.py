@@ -56,7 +56,7 @@ def test_of_several_settings_the_deciding_one_is_found_by_exchange(model, left) 
     right = collect(model, PROMPT, replace(WARM, shaping=shaping))
     parting = _against(left, model, right)
     assert parting.cause == "settings"
-    assert "top_k alone decides it" in parting.reason
+    assert "top-k alone decides it" in parting.reason
     assert {d.name for d in parting.settings} == {"temperature", "top_k"}
     at = parting.at
     change = next(d for d in parting.settings if d.name == "top_k")
@@ -142,3 +142,11 @@ def test_a_single_setting_that_acts_needs_no_model(model, left) -> None:
     parting = compare(left, collect(model, PROMPT, replace(WARM, shaping=shaping)))
     assert parting.cause == "settings"
     assert parting.reason.startswith("Only temperature can have decided it")
+
+
+def test_a_step_without_a_candidate_at_its_rank_is_compared(left) -> None:
+    """A file may hold only the chosen token, of a low rank."""
+    step = left.token_steps[0]
+    only = replace(step, candidates=(step.chosen._replace(rank=9),))
+    forged = replace(left, steps=(left.steps[0], only, *left.steps[2:]))
+    assert compare(left, forged).cause == "same" == compare(forged, left).cause

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import read_trace
+from core.cli.commands import check, compare
 from core.cli.main import main
 from core.decoding.errors import TraceError
 from core.export.comparison import comparison_of
@@ -48,10 +49,69 @@ def test_the_models_read_one_text_over_the_whole_vocabulary(folder, runs, tmp_pa
     assert {step["total_variation"] for step in measures["steps"]} == {0.0}
 
 
-def test_a_reading_without_a_model_says_what_it_takes(runs, tmp_path, capsys) -> None:
-    asked = ["compare", *runs, "--read", "left", "--json", str(tmp_path / "both.json")]
-    assert main(asked) == 2
-    assert "--read takes --model" in capsys.readouterr().err
+@pytest.fixture(scope="module")
+def of_other(tmp_path_factory) -> tuple[str, str]:
+    """The files of one run by both embedded models."""
+    files = []
+    for name in ("target", "draft"):
+        files.append(str(tmp_path_factory.mktemp("other") / f"{name}.json"))
+        asked = ["--model", f"embedded:{name}", "--prompt", "the fox", "--max-new-tokens", "3"]
+        assert main(["decode", *asked, "--json", files[-1]]) == 0
+    return files[0], files[1]
+
+
+def test_each_run_is_read_by_its_own_model(of_other, tmp_path) -> None:
+    """Its first surprisals are those that its file records."""
+    out = tmp_path / "both.json"
+    models = ["--model", "embedded:target", "--right-model", "embedded:draft"]
+    assert main(["compare", *of_other, *models, "--read", "right", "--json", str(out)]) in (0, 1)
+    steps = json.loads(out.read_text())["measures"]["steps"]
+    left, right = map(read_trace, of_other)
+    assert [step["surprisal"][1] for step in steps] == pytest.approx(
+        [step.surprisal for step in right.token_steps], abs=1e-4
+    )
+    assert steps[0]["entropy"][0] == pytest.approx(left.token_steps[0].entropy, abs=1e-4)
+    assert all(step["total_variation"] > 0 for step in steps)
+
+
+def test_the_left_model_does_not_read_another_one_s_run(of_other, tmp_path, capsys) -> None:
+    out = tmp_path / "both.json"
+    asked = ["compare", *of_other, "--model", "embedded:target", "--read", "left"]
+    assert main([*asked, "--json", str(out)]) == 2
+    assert "by --right-model" in capsys.readouterr().err and not out.exists()
+
+
+def test_the_left_model_is_loaded_once(folder, runs, tmp_path, monkeypatch) -> None:
+    loads = []
+    monkeypatch.setattr(
+        compare, "load_as", lambda *args: loads.append(args) or check.load_as(*args)
+    )
+    asked = ["compare", *runs, "--model", folder, "--read", "left"]
+    assert main([*asked, "--json", str(tmp_path / "both.json")]) == 1
+    assert len(loads) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--read", "left", "--json", "both.json"], "--read takes --model"),
+        (["--read", "left", "--model", "x"], "--read takes --json"),
+        (["--right-model", "x", "--model", "x"], "--right-model takes --read"),
+        (["--dtype", "bfloat16"], "--dtype takes --model"),
+        (["--json", "no/such/folder/both.json"], "no/such/folder"),
+        (["--json", ""], "--json needs the name"),
+    ],
+)
+def test_an_option_without_effect_is_refused(options, words, runs, capsys) -> None:
+    assert main(["compare", *runs, *options]) != 0
+    said = capsys.readouterr()
+    assert words in said.err and not said.out
+
+
+def test_the_file_goes_to_standard_output_alone(runs, capsysbinary) -> None:
+    assert main(["compare", *runs, "--json", "-"]) == 1
+    said = capsysbinary.readouterr()
+    assert json.loads(said.out)["cause"] == "settings" and b"temperature" in said.err
 
 
 def test_a_tiny_probability_is_no_zero(runs, tmp_path, capsys) -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from core.decoding.autoregressive.config import Sampling
 from core.decoding.many.types import ManyRuns
+from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import Shaping
 from core.figures import (
     many_agreement,
     many_caption,
@@ -21,6 +24,8 @@ from core.figures import (
     many_tree_data,
     many_verdict,
 )
+from core.figures.many import forks
+from core.figures.many.forks import NO_MARGIN
 from core.figures.many.matrix import NO_GRID, is_grid
 from core.figures.many.tree import MOST_TEXTS
 from core.figures.many.words import runs_words
@@ -82,6 +87,19 @@ def test_margins_and_rounding_stand_on_the_axis_by_their_numbers() -> None:
     assert margins.customdata[0] == [SEEDS.forks[0].branches[1].runs[0]]
 
 
+def test_forks_that_are_not_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forks, "MOST_SHOWN", 4)
+    trace = SEEDS.traces[0]
+    short = replace(trace, steps=trace.steps[:-3], token_ids=trace.token_ids[:-3])
+    assert many_forks(ManyRuns((trace, short))).layout.meta["alt"] == NO_MARGIN
+    assert "no fork: all" in many_forks(ManyRuns((trace, trace))).layout.meta["alt"]
+    figure = many_forks(ManyRuns((*SEEDS.traces, short)))
+    assert len(trace_named(figure, "margin").x) == 4
+    subtitle = figure.layout.meta["subtitle"]
+    assert "1 fork without a known margin (a run may end there) left out." in subtitle
+    assert f"{len(SEEDS.forks) - 4} later forks left out." in subtitle
+
+
 def test_agreement_never_rises_and_ends_at_the_share_of_the_largest_text() -> None:
     for many in (TIES, SEEDS):
         line = trace_named(many_agreement(many), "agreement")
@@ -116,13 +134,31 @@ def test_runs_that_differ_otherwise_are_no_grid() -> None:
 
 def test_the_verdict_counts_runs_texts_and_shared_tokens() -> None:
     assert many_verdict(ManyRuns(TIES.traces[:1])).startswith("1 run gave 14 tokens")
-    same = ManyRuns((SEEDS.traces[0],) * 100)
+    trace = SEEDS.traces[0]
+    same = ManyRuns((trace,) * 100)
     assert many_verdict(same) == (
-        "100 of 100 runs gave the same 20 tokens. Their probabilities are equal to the last bit."
+        "100 of 100 runs gave the same 20 tokens. Their recorded probabilities are equal "
+        "to the last bit."
     )
     assert many_verdict(SEEDS) == ("20 runs gave 20 different texts. All agree on the first token.")
+    assert many_verdict(ManyRuns((trace, _with_faint(trace)))).endswith(
+        "No recorded probability above 0.0001 differs."
+    )
     assert "; 14 gave the most frequent one" in many_verdict(TIES)
     assert "on the first 2 tokens" in many_verdict(TIES)
+
+
+def _with_faint(trace: Trace) -> Trace:
+    """Return the trace with another probability of a token that comparisons leave out."""
+    step = trace.token_steps[0]
+    last = step.candidates[-1]
+    faint = last._replace(rank=99, raw_prob=9e-5, token_id=3999)
+    first, second = (
+        replace(step, candidates=(*step.candidates, faint._replace(raw_prob=prob)))
+        for prob in (9e-5, 8e-5)
+    )
+    assert first != second
+    return replace(trace, steps=tuple(second if one is step else one for one in trace.steps))
 
 
 def test_the_caption_says_what_is_shared_and_what_varies() -> None:
@@ -130,6 +166,9 @@ def test_the_caption_says_what_is_shared_and_what_varies() -> None:
     assert "9 runs · varied: temperature 0.3, 0.8, 1.3; top-p 0.5, 0.9, 1" in caption
     assert "seed 16" in caption and caption.count("temperature") == 1
     assert "seed 16 ·" not in many_caption(SEEDS) and "varied: seed 16, 17" in many_caption(SEEDS)
+    config = Sampling(shaping=Shaping(temperature=0), max_new_tokens=9, stop_strings=("x",))
+    traces = [replace(SEEDS.traces[0], config=replace(config, seed=seed)) for seed in (1, 2)]
+    assert "stop strings “x” · 2 runs · varied: seed 1, 2" in many_caption(ManyRuns(tuple(traces)))
     assert runs_words(TIES, (0, 5, 1)) == "alone ×2, in a batch of 2 rows"
 
 

@@ -110,6 +110,11 @@ def _check(content: Trace | LabExample) -> None:
     if isinstance(content, Trace):
         check(content)
         content.to_json()
+        other = Trace.from_dict(json.loads(_of("sampling")[0]))
+        for left, right in ((content, other), (other, content)):
+            compare(left, right)
+            recorded_measures(left, right)
+            recorded_measures(left, right, "final")
     else:
         lab_bytes(content)
 
@@ -287,7 +292,7 @@ READERS = (
         "core/traces/file.py"),
     Reader("tree of runs", lambda data: tree_json(read_tree(data)), TraceError, (_tree(),),
         "core/traces/tree_file.py"),
-    Reader("many runs", lambda data: many_jsonl(read_many(data)), TraceError, (_many(),),
+    Reader("many runs", lambda data: many_jsonl(read_many(data).traces), TraceError, (_many(),),
         "core/traces/many_file.py", lines=True),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),
         "core/decoding/record/trace.py"),

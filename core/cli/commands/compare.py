@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-from core.cli.loading import load
+from core.cli.commands.check import load_as
+from core.cli.output import require_writable, say_written, written
 from core.decoding.comparison.measures import PairMeasures, recorded_measures
-from core.decoding.comparison.types import CAUSES, PartedToken
+from core.decoding.comparison.types import CAUSES, PartedToken, Parting
 from core.decoding.comparison.words import differences
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
 from core.decoding.files import write_file
 from core.decoding.record.trace import Trace
+from core.decoding.validation import brief
 from core.export.comparison import comparison_json
 from core.figures.base.labels import NBSP, percent
 
@@ -23,7 +28,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--model", help="the left run's model, to exchange one setting at a time (as in decode)"
     )
-    parser.add_argument("--dtype", help="number type of the weights; default: the left file's")
+    parser.add_argument("--dtype", help="number type of the weights; default: each file's")
     parser.add_argument("--device", help="device of the model, as in decode")
     parser.add_argument(
         "--right-model", help="the right run's model, where it is another one than --model"
@@ -31,9 +36,11 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--read",
         choices=("left", "right"),
-        help="read this run's text with both models: divergences over the whole vocabulary",
+        help="for --json: read this run's text with both models, over the whole vocabulary",
     )
-    parser.add_argument("--json", help="write both runs and their measures to this file")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write both runs and their measures; - is stdout"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -41,17 +48,82 @@ def run(args: Namespace) -> int:
     from core import read_trace
     from core.decoding.comparison.parting import StepAgain, compare
 
+    _require_options(args)
     left, right = read_trace(args.left), read_trace(args.right)
+    model_of_left = cache(lambda: load_as(left.dtype, args.model, args))
 
     def again(at: int) -> StepAgain:
         from core.decoding.comparison.deciding import ModelStep
 
-        return ModelStep(load(args.model, args.dtype or left.dtype or None, args.device), left, at)
+        return ModelStep(model_of_left(), left, at)
+
+    def measures() -> PairMeasures:
+        if not args.read:
+            return recorded_measures(left, right)
+        from core.decoding.comparison.readings import read_under
+
+        models = model_of_left(), _model_of_right(args, left, right, model_of_left)
+        return read_under(*models, left, right, args.read)
 
     parting = compare(left, right, None if args.model is None else again)
-    if args.json:
-        content = comparison_json(left, right, parting, _measures(args, left, right))
-        write_file(args.json, content)
+    if args.json is None:
+        _print(left, right, parting)
+    else:
+        with written(args.json) as file:
+            write_file(file, comparison_json(left, right, parting, measures()))
+            _print(left, right, parting)
+        say_written(args.json)
+    return 0 if parting.at is None else 1
+
+
+def _require_options(args: Namespace) -> None:
+    """Raise an error if an option has no effect, or the file can't be written.
+
+    Raises:
+        ConfigError, DecodingError: the message names the option or the file.
+    """
+    needs = {
+        "dtype": "model",
+        "device": "model",
+        "read": "model",
+        "right_model": "read",
+    }
+    if args.json is None:
+        needs["read"] = "json"
+    for name, other in needs.items():
+        if getattr(args, name) is not None and getattr(args, other) is None:
+            raise ConfigError(f"--{name.replace('_', '-')} takes --{other}; add it.")
+    if args.json is not None:
+        require_writable(args.json, "--json")
+
+
+def _model_of_right(
+    args: Namespace, left: Trace, right: Trace, model_of_left: Callable[[], Any]
+) -> Any:
+    """Return the model that reads for the right run; that of the left run where it made both.
+
+    Raises:
+        ConfigError: no model is named for the right run, and another one made it.
+        ModelError: it can't be found or used.
+    """
+    from core.decoding.checks.model_checks import is_of_dtype, made_by
+
+    if args.right_model is not None:
+        return load_as(right.dtype, args.right_model, args)
+    model = model_of_left()
+    if not made_by(right, model) and (right.model_id, right.model_revision) != (
+        left.model_id,
+        left.model_revision,
+    ):
+        raise ConfigError(
+            f"{brief(right.model_id)} made the right run, and --model is {brief(model.model_id)}: "
+            "name the right run's model by --right-model."
+        )
+    same = args.dtype is not None or is_of_dtype(right.dtype, model)
+    return model if same else load_as(right.dtype, args.model, args)
+
+
+def _print(left: Trace, right: Trace, parting: Parting) -> None:
     for name, one, other in differences(left, right):
         print(f"{name}: {one} | {other}")
     shared = len(left.token_ids) if parting.at is None else parting.at
@@ -60,23 +132,6 @@ def run(args: Namespace) -> int:
     for rival, trace in zip(parting.rivals, (left, right), strict=False):
         print(f"token {nth(shared)} of {trace.config.method}: {_shown(rival)}")
     print(f"{CAUSES[parting.cause]}. {parting.reason}")
-    return 0 if parting.at is None else 1
-
-
-def _measures(args: Namespace, left: Trace, right: Trace) -> PairMeasures:
-    """Return the measures of two runs: of one text under both models where it is to be read."""
-    if not args.read:
-        return recorded_measures(left, right)
-    if args.model is None:
-        raise ConfigError("--read takes --model: the models read the text.")
-    from core.decoding.comparison.readings import read_under
-
-    model = load(args.model, args.dtype or left.dtype or None, args.device)
-    other = args.right_model or args.model
-    if other == args.model and left.dtype == right.dtype:
-        return read_under(model, model, left, right, args.read)
-    second = load(other, args.dtype or right.dtype or None, args.device)
-    return read_under(model, second, left, right, args.read)
 
 
 def _shown(rival: PartedToken) -> str:

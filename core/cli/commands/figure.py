@@ -25,8 +25,8 @@ def add(parser: ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         "file",
-        help="a trace, tree of runs, lab step, budget sweep, evaluation, reasoning example or data "
-        "path (core path)",
+        help="a trace, tree of runs, many runs (core many), comparison of two runs, lab step, "
+        "budget sweep, evaluation, reasoning example or data path (core path)",
     )
     parser.add_argument(
         "--figure",

@@ -15,6 +15,7 @@ from core.decoding.files import write_file
 from core.decoding.many.plan import VARY, RunBatch, again, grid, require_single, values_in
 from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
+from core.traces.many_file import many_jsonl
 
 
 def add(parser: ArgumentParser) -> None:
@@ -25,8 +26,9 @@ def add(parser: ArgumentParser) -> None:
     group.add_argument(
         "--vary",
         choices=VARY,
-        help="difference between the runs of --times: nothing (default), the seed, the rows of a "
-        "batch, torch's threads, the number type, or all of the last three",
+        help="difference between the runs of --times: nothing (default; each alone with one "
+        "thread), the seed, the rows of a batch, torch's threads (1 and all), the number type, or "
+        "all of the last three",
     )
     group.add_argument(
         "--grid",
@@ -50,7 +52,7 @@ def run(args: Namespace) -> int:
         with written(args.jsonl) as path:
             traces, code = _run(args, request.text, batches)
             with writing(path):
-                write_file(path, "".join(f"{trace.to_json()}\n" for trace in traces))
+                write_file(path, many_jsonl(traces))
         say_written(args.jsonl)
         return code
     return _run(args, request.text, batches)[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.decoding.autoregressive.reshape import logits_at, reshape_step
 from core.decoding.comparison.parting import compare
+from core.decoding.comparison.readings import of_run
 from core.decoding.comparison.types import Parting
 from core.decoding.config import MethodConfig
 from core.decoding.errors import DecodingError
@@ -13,7 +14,7 @@ from core.decoding.record.trace import Trace
 
 def explained(model: LanguageModel, left: Trace, right: Trace) -> Parting:
     """Compare two runs, with the left run's model to exchange one setting at a time."""
-    return compare(left, right, lambda at: ModelStep(model, left, at))
+    return compare(left, right, lambda at: ModelStep(of_run(model, left), left, at))
 
 
 class ModelStep:

@@ -2,18 +2,24 @@
 
 From two traces alone the distributions are compared by their recorded candidates: those that both
 hold, and one cell for the rest. Fewer cells never give more divergence or variation, so that both
-are lower bounds. `readings` has them over the whole vocabulary.
+are lower bounds. Where a filter of one run has removed a token that the other may emit, the
+divergence is infinite. `readings` has both over the whole vocabulary.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
-from core.decoding.comparison.parting import first_difference, step_at
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
+from core.decoding.comparison.parting import draws, first_difference, step_at
+from core.decoding.config import MethodConfig
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import RESCALING
+from core.decoding.speculative.config import Speculative
+from core.decoding.validation import brief
 
 ComparedDistribution: TypeAlias = Literal["raw", "final"]
 """`raw` is the model's own, `final` is the one that the token was drawn from."""
@@ -21,6 +27,8 @@ ReadText: TypeAlias = Literal["own", "left", "right"]
 Pair: TypeAlias = tuple[float | None, float | None]
 # In place of a recorded probability of 0, which rounding may have left.
 _LEAST = 1e-12
+# The least mass of the rest: a tail is a difference of float32 sums.
+_LEAST_REST = 1e-6
 
 
 class Divergence(NamedTuple):
@@ -56,10 +64,12 @@ class PairMeasures(NamedTuple):
     """Measures of two runs.
 
     Args:
-        parted_at: index of the first token that differs; None for none.
+        parted_at: index of the first token that differs; None for none, and after other prompts.
         text: whose tokens stand before a step: each run's own, or one run's for both.
         distribution: which distributions the divergence compares.
         exact: True over the whole vocabulary, False for lower bounds.
+        other_tokens: the first token id that has two texts, in words, as two tokenizers give it;
+            then no divergence is measured. Empty if there is none.
     """
 
     steps: tuple[StepMeasures, ...]
@@ -67,6 +77,17 @@ class PairMeasures(NamedTuple):
     text: ReadText = "own"
     distribution: ComparedDistribution = "raw"
     exact: bool = False
+    other_tokens: str = ""
+
+
+def drawing_config(config: MethodConfig) -> Greedy | Sampling | None:
+    """Return the settings of the distribution that a run draws each token from; None for a method
+    that chooses its tokens otherwise, such as a beam search.
+    """
+    chooser = config.chooser
+    if isinstance(config, Speculative) and config.lossless:
+        return as_single_tokens(config, draws(config))
+    return chooser if isinstance(chooser, Greedy | Sampling) else None
 
 
 def recorded_measures(
@@ -74,23 +95,60 @@ def recorded_measures(
 ) -> PairMeasures:
     """Measure two runs by what their traces hold."""
     count = max(len(left.token_steps), len(right.token_steps))
-    steps = (
+    other_tokens = _other_tokens(left, right)
+    steps = [
         _of_steps(at, step_at(left, at), step_at(right, at), distribution) for at in range(count)
-    )
+    ]
+    if other_tokens:
+        steps = [step._replace(divergence=None) for step in steps]
     return PairMeasures(
-        tuple(steps), first_difference(left.token_ids, right.token_ids), distribution=distribution
+        tuple(steps), parted_at(left, right), distribution=distribution, other_tokens=other_tokens
     )
+
+
+def parted_at(left: Trace, right: Trace) -> int | None:
+    """Return the index of the first token that differs; None for none, and after other prompts."""
+    if left.prompt_ids != right.prompt_ids:
+        return None
+    return first_difference(left.token_ids, right.token_ids)
 
 
 def recorded_divergence(
     left: TokenStep, right: TokenStep, distribution: ComparedDistribution = "raw"
 ) -> Divergence:
     """Return the least divergence that the recorded candidates of two steps allow."""
-    field = "raw_prob" if distribution == "raw" else "prob"
-    ours, theirs = (
-        {c.token_id: float(getattr(c, field)) for c in step.candidates} for step in (left, right)
+    if distribution == "raw":
+        return divergence(*_cells(left, right, "raw_prob", 0))
+    left, right = unforced(left), unforced(right)
+    least = divergence(*_cells(left, right, "prob", -1))
+    return least._replace(
+        left=math.inf if _lacks(right, left) else least.left,
+        right=math.inf if _lacks(left, right) else least.right,
     )
-    return divergence(*_cells(ours, theirs))
+
+
+def unforced(step: TokenStep) -> TokenStep:
+    """Return a step whose token was given with the distribution that the settings draw from."""
+    if step.origin != "forced" or len(step.stages) < 3:
+        return step
+    before = step.stages[:-2]
+    final = before[-1]._replace(name="final", removed_mass=0.0, noise=None)
+    removed = dict[int, str]()
+    for stage in reversed(before[1:]):
+        if stage.name not in RESCALING:
+            removed |= {at: stage.name for at, prob in enumerate(stage.probs) if prob == 0}
+    candidates = tuple(
+        candidate._replace(prob=prob, removed_by=removed.get(at))
+        for at, (candidate, prob) in enumerate(zip(step.candidates, final.probs, strict=False))
+    )
+    return replace(
+        step,
+        candidates=candidates,
+        stages=(*before, final),
+        origin="argmax" if step.draw.method == "argmax" else "sampled",
+        forced_as=None,
+        instead_of=None,
+    )
 
 
 def divergence(left: list[float], right: list[float]) -> Divergence:
@@ -115,14 +173,41 @@ def _of_steps(
     )
 
 
+def _other_tokens(left: Trace, right: Trace) -> str:
+    """Describe the first token id that the candidates of two runs give two texts; empty if none."""
+    texts, others = (
+        {c.token_id: c.text for step in run.token_steps for c in step.candidates}
+        for run in (left, right)
+    )
+    for token_id, text in texts.items():
+        if others.get(token_id, text) != text:
+            return f"token {token_id} is {brief(text)} in A and {brief(others[token_id])} in B"
+    return ""
+
+
 def _cells(
-    ours: Mapping[int, float], theirs: Mapping[int, float]
+    left: TokenStep, right: TokenStep, field: str, stage: int
 ) -> tuple[list[float], list[float]]:
-    """Return both distributions over the common tokens and one cell for all others."""
-    common = [token for token in ours if token in theirs]
-    known = [[held[token] for token in common] for held in (ours, theirs)]
-    left, right = ([*probs, max(0.0, 1.0 - sum(probs))] for probs in known)
-    return left, right
+    """Return one distribution of both steps over the common tokens and one cell for all others."""
+    ours, theirs = (
+        {c.token_id: float(getattr(c, field)) for c in step.candidates} for step in (left, right)
+    )
+    common, rows = ours.keys() & theirs.keys(), []
+    for held, step in ((ours, left), (theirs, right)):
+        rest = step.stages[stage].tail_mass + sum(held[token] for token in held.keys() - common)
+        rows.append([*(held[token] for token in sorted(common)), max(_LEAST_REST, rest)])
+    return rows[0], rows[1]
+
+
+def _lacks(one: TokenStep, other: TokenStep) -> bool:
+    """Return whether a step's settings removed a token that the other step may emit."""
+    removed = {c.token_id for c in one.candidates if c.removed_by is not None and c.prob == 0}
+    kept = {c.token_id for c in one.candidates} - removed
+    named = {c.token_id for c in other.candidates if c.prob > 0}
+    if one.stages[-1].kept > len(kept):
+        return bool(named & removed)
+    # All tokens that may be emitted are candidates.
+    return not named <= kept or other.stages[-1].kept > len(kept)
 
 
 def _relative_entropy(p: list[float], q: list[float]) -> float:

@@ -179,14 +179,14 @@ def _setting_words(
     acting: Sequence[SettingDifference],
     again: StepAgain | None,
 ) -> str:
-    shown = [f"{d.name} ({d.left} and {d.right})" for d in acting]
+    shown = [f"{d.words} ({' and '.join(d.shown)})" for d in acting]
     differ = f"The runs differ in {', '.join(shown)}."
     if again is None and len(acting) == 1:
-        return f"Only {acting[0].name} can have decided it: no other setting that acts differs."
+        return f"Only {acting[0].words} can have decided it: no other setting that acts differs."
     if again is None or left.config.method != right.config.method:
         return differ
     rival = right.token_ids[at]
-    alone = [d.name for d in acting if again.token_under(exchanged(left.config, d)) == rival]
+    alone = [d.words for d in acting if again.token_under(exchanged(left.config, d)) == rival]
     if alone:
         return (
             f"{differ} {' or '.join(alone)} alone decides it: with the other run's value the "
@@ -255,7 +255,8 @@ def _difference(one: TokenStep, other: TokenStep) -> float:
     """
     probs = {c.token_id: c.raw_prob for c in other.candidates}
     # An unlisted token has at most the probability of the last ranked token.
-    rest = min(c.raw_prob for at, c in enumerate(other.candidates) if c.rank == nth(at))
+    ranked = (c.raw_prob for at, c in enumerate(other.candidates) if c.rank == nth(at))
+    rest = min(ranked, default=1.0)
     largest = 0.0
     for candidate in one.candidates:
         twin = probs.get(candidate.token_id)

@@ -1,28 +1,84 @@
-"""Two runs read under one text: measures over the whole vocabulary, one forward a model."""
+"""Two runs read under one text: measures over the whole vocabulary, piece by piece."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from core.decoding.autoregressive.config import as_single_tokens
 from core.decoding.autoregressive.engine import shaper_of
+from core.decoding.checks.model_checks import is_of_dtype
 from core.decoding.comparison.measures import (
     ComparedDistribution,
     Divergence,
     PairMeasures,
     ReadText,
     StepMeasures,
+    drawing_config,
+    parted_at,
+    unforced,
 )
-from core.decoding.comparison.parting import first_difference
-from core.decoding.errors import ModelError
-from core.decoding.loop.run import read_again
+from core.decoding.decode import collect
+from core.decoding.errors import ConfigError
 from core.decoding.protocol import LanguageModel
+from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
+from core.decoding.requirements import in_dtype, require_all_tokens, require_models
+from core.decoding.speculative.vocabularies import vocabulary_difference
 
-# Logits of one model's reading, 256 MB of float32; a longer text is read up to there.
-_MOST_LOGITS = 64_000_000
+# Logits of one piece of a text, for each of two models.
+_AT_ONCE = 2**23
+
+
+def require_same_tokens(first: LanguageModel, second: LanguageModel) -> None:
+    """Raise an error unless two models have the same tokens and name all of them; the longer
+    vocabulary may end with padding.
+
+    Raises:
+        ConfigError: they differ, or a server names only the likeliest tokens.
+    """
+    for model in (first, second):
+        require_models(model)
+        require_all_tokens(model, "comparing two models", "take another model")
+    if first is not second and (difference := vocabulary_difference(first, second)):
+        raise ConfigError(
+            f"{second.model_id} can't be compared with {first.model_id} token by token: "
+            f"{difference}. Take a model with the same tokenizer."
+        )
+
+
+def of_run(model: LanguageModel, run: Trace) -> LanguageModel:
+    """Return the model in the number type of the run's weights.
+
+    Raises:
+        ConfigError: a model on a server, which has one type.
+    """
+    return model if is_of_dtype(run.dtype, model) else in_dtype(model, run.dtype)
+
+
+def logits_before(
+    models: Sequence[LanguageModel], prompts: Sequence[Sequence[int]], token_ids: Sequence[int]
+) -> Iterator[tuple[Tensor, ...]]:
+    """Yield the logits of all models, each `[vocab]`, before each token of a text.
+
+    Vocabularies of different lengths are cut to the shortest; the rest is padding.
+
+    Args:
+        prompts: the ids that each model reads before the text.
+    """
+    vocab, last = min(model.vocab_size for model in models), len(token_ids) - 1
+    if last < 0:
+        return
+    contexts = [model.start(ids) for model, ids in zip(models, prompts, strict=True)]
+    yield tuple(context.logits[0, :vocab] for context in contexts)
+    piece = max(1, _AT_ONCE // vocab)
+    for begin in range(0, last, piece):
+        part = token_ids[begin : min(begin + piece, last)]
+        pieces = [context.extend(part)[0, :, :vocab] for context in contexts]
+        yield from zip(*pieces, strict=True)
 
 
 def read_under(
@@ -32,6 +88,8 @@ def read_under(
     right: Trace,
     text: ReadText,
     distribution: ComparedDistribution = "raw",
+    *,
+    should_stop: Callable[[], bool] | None = None,
 ) -> PairMeasures:
     """Measure two runs at each token of one run's text, which both models read.
 
@@ -40,61 +98,83 @@ def read_under(
     Args:
         left_model, right_model: the model of each run; one that made both may stand twice.
         text: `left` or `right`.
+        should_stop: True ends the reading early.
 
     Raises:
-        ModelError: the models have other vocabularies, or name only their likeliest tokens.
+        ConfigError: the models have different tokens, or a run's method draws no single tokens.
     """
-    models, runs = (left_model, right_model), (left, right)
-    if models[0].vocab_size != models[1].vocab_size or any(
-        getattr(model, "known", None) is not None for model in models
-    ):
-        raise ModelError(
-            "These models have no vocabulary in common that both name whole: their distributions "
-            "can't be compared token by token."
-        )
-    ids = runs[text == "right"].token_ids[: max(1, _MOST_LOGITS // models[0].vocab_size)]
-    logits = [logits_before(model, run, ids) for model, run in zip(models, runs, strict=True)]
-    steps = []
-    for at, token in enumerate(ids):
-        raw = [torch.log_softmax(rows[at].double(), -1) for rows in logits]
+    models, runs = (of_run(left_model, left), of_run(right_model, right)), (left, right)
+    require_same_tokens(*models)
+    ids, name_of = runs[text == "right"].token_ids, models[text == "right"].token_text
+    steps: list[StepMeasures] = []
+    for rows in logits_before(models, [run.prompt_ids for run in runs], ids):
+        if should_stop is not None and should_stop():
+            break
+        at, token = len(steps), ids[len(steps)]
+        raw = [torch.log_softmax(row.double(), -1) for row in rows]
         compared = raw
         if distribution == "final":
             compared = [
-                final_log_probs(model, run, rows[at], ids[:at])
-                for model, run, rows in zip(models, runs, logits, strict=True)
+                final_log_probs(model, run, row, ids[:at])
+                for model, run, row in zip(models, runs, rows, strict=True)
             ]
-        name = models[text == "right"].token_text(token)
         entropies = [float(torch.special.entr(row.exp()).sum()) for row in raw]
         steps.append(
             StepMeasures(
                 at,
-                (name, name),
+                (name_of(token),) * 2,
                 (entropies[0], entropies[1]),
                 (-float(raw[0][token]), -float(raw[1][token])),
                 divergence_of(compared[0], compared[1]),
             )
         )
-    parted = first_difference(runs[0].token_ids, runs[1].token_ids)
-    return PairMeasures(tuple(steps), parted, text, distribution, exact=True)
+    return PairMeasures(tuple(steps), parted_at(left, right), text, distribution, exact=True)
 
 
-def logits_before(model: LanguageModel, run: Trace, token_ids: Sequence[int]) -> Tensor:
-    """Return the logits before each token of a text behind the run's prompt, `[n, vocab]`."""
-    begin, rows = len(run.prompt_ids) - 1, list[Tensor]()
+def read_run(
+    model: LanguageModel, run: Trace, *, should_stop: Callable[[], bool] | None = None
+) -> Trace:
+    """Return a run's tokens as single steps that the model reads, whatever method emitted them.
 
-    def keep(first: int, logits: Tensor) -> None:
-        if first + len(logits) > begin:
-            rows.append(logits[max(0, begin - first) :].clone())
-
-    read_again(model, run, token_ids[:-1], keep)
-    return torch.cat(rows)
+    Each step has the distribution that the run draws from, if `drawing_config` gives one.
+    """
+    model = of_run(model, run)
+    drawing, count = drawing_config(run.config), max(len(run.token_ids), 1)
+    config = replace(
+        drawing or as_single_tokens(run.config, draws=False),
+        max_new_tokens=count,
+        min_new_tokens=min(run.config.min_new_tokens, count),
+        stop_strings=(),
+    )
+    read = collect(
+        model,
+        run.prompt_ids,
+        config,
+        prompt_text=run.prompt,
+        given=run.token_ids,
+        should_stop=should_stop,
+    )
+    if drawing is None:
+        return read
+    steps = (unforced(step) if isinstance(step, TokenStep) else step for step in read.steps)
+    return replace(read, steps=tuple(steps))
 
 
 def final_log_probs(
     model: LanguageModel, run: Trace, logits: Tensor, before: Sequence[int]
 ) -> Tensor:
-    """Return the log-probabilities that the run's settings draw from, `[vocab]`."""
-    shaper = shaper_of(model, run.config.chooser)
+    """Return the log-probabilities that the run's settings draw from, `[vocab]`.
+
+    Raises:
+        ConfigError: the run's method draws no single tokens.
+    """
+    config = drawing_config(run.config)
+    if config is None:
+        raise ConfigError(
+            f"A run by {run.config.words} draws no single tokens; compare the models' own "
+            "distributions."
+        )
+    shaper = shaper_of(model, config)
     last = shaper.distributions(logits, [*run.prompt_ids, *before], len(before))[-1]
     ids = torch.arange(len(logits)) if last.ids is None else last.ids
     row = torch.full((len(logits),), -torch.inf, dtype=torch.float64)

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from core.decoding.record.trace import Trace
+from core.decoding.shaping.config import SETTINGS
+from core.decoding.validation import shortened
+
+_LONGEST = 60
 
 PartingCause: TypeAlias = Literal[
     "same", "length", "input", "given", "rounding", "settings", "dice", "model"
@@ -29,6 +33,27 @@ class SettingDifference(NamedTuple):
     name: str
     left: Any
     right: Any
+
+    @property
+    def words(self) -> str:
+        """The setting's name in a sentence."""
+        return SETTINGS[self.name].name if self.name in SETTINGS else self.name.replace("_", " ")
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Both values as plain text."""
+        return self._shown(self.left), self._shown(self.right)
+
+    def _shown(self, value: Any) -> str:
+        if self.name in SETTINGS:
+            value = SETTINGS[self.name].shown(value)
+        elif isinstance(value, tuple):
+            value = ", ".join(f"“{item}”" for item in value)
+        elif isinstance(value, bool):
+            value = "on" if value else "off"
+        elif isinstance(value, float):
+            value = f"{value:g}"
+        return shortened("" if value is None else str(value), _LONGEST) or "none"
 
 
 class PartedToken(NamedTuple):

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.decoding.comparison.parting import draws, setting_differences
+from core.decoding.comparison.types import SettingDifference
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS
-from core.decoding.validation import shortened
-
-_LONGEST = 60
 
 
 class NamedDifference(NamedTuple):
@@ -35,30 +33,21 @@ def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
             ("text that the model reads", left.rendered_prompt, right.rendered_prompt),
             ("tokens of the prompt", len(left.prompt_ids), len(right.prompt_ids)),
         ]
-    yield from (_named(*row) for row in rows if row[1] != row[2])
+    yield from (_named(SettingDifference(*row)) for row in rows if row[1] != row[2])
     greedy = not any(draws(run.config) for run in (left, right))
-    for name, one, other in setting_differences(left.config, right.config):
-        if name in SETTINGS and name not in PENALTIES and greedy:
-            continue  # It changes no token of either run.
-        words = SETTINGS[name].name if name in SETTINGS else name.replace("_", " ")
-        yield _named(words, one, other)
+    for difference in setting_differences(left.config, right.config):
+        name = difference.name
+        if name not in SETTINGS or name in PENALTIES or not greedy:
+            yield _named(difference)  # Any other one changes no token of either run.
 
 
 def differences_words(left: Trace, right: Trace) -> str:
     """Return the differences of two runs in one sentence."""
-    found = [f"{name} ({one} | {other})" for name, one, other in differences(left, right)]
-    if not found:
+    named = [f"{name} ({one} | {other})" for name, one, other in differences(left, right)]
+    if not named:
         return "Model, prompt and settings are the same."
-    return f"They differ in {', '.join(found)}."
+    return f"They differ in {', '.join(named)}."
 
 
-def _named(name: str, left: Any, right: Any) -> NamedDifference:
-    return NamedDifference(name, _shown(left), _shown(right))
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return shortened(str(value), _LONGEST) or "none"
+def _named(difference: SettingDifference) -> NamedDifference:
+    return NamedDifference(difference.words, *difference.shown)

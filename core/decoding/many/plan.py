@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens, drawn_by
 from core.decoding.config import MethodConfig
 from core.decoding.errors import ConfigError
-from core.decoding.many.types import MAX_MANY
+from core.decoding.many.types import MAX_MANY, shown
 from core.decoding.shaping.config import KNOB_SETTINGS, Shaping
 from core.decoding.validation import brief
 
@@ -21,6 +22,8 @@ MOST_CELLS = 12
 # Rows of one batch; more seeds take several batches.
 MOST_ROWS = 20
 ROWS_TRIED = (1, 2, 4, 8, 16)
+ALL_THREADS = 0
+THREADS_TRIED = (1, ALL_THREADS)
 DTYPES_TRIED = ("float32", "bfloat16")
 KNOB_NAMES = tuple(spec.field for spec in KNOB_SETTINGS)
 _RANGE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+in\s+(\d{1,2})\s*")
@@ -33,7 +36,8 @@ class RunBatch(NamedTuple):
     Args:
         configs: one for each run that is kept.
         rows: rows of the batch; those without a config repeat the last one and are dropped.
-        threads: number of torch's threads; None leaves it as it is.
+        threads: number of torch's threads; None leaves it as it is, `ALL_THREADS` are as many as
+            the process began with, two at least.
         dtype: number type of the weights; empty for the model's own.
     """
 
@@ -44,7 +48,7 @@ class RunBatch(NamedTuple):
 
 
 def again(
-    config: MethodConfig, times: int, vary: Vary, threads: Sequence[int] = (1, 2)
+    config: MethodConfig, times: int, vary: Vary, threads: Sequence[int] = THREADS_TRIED
 ) -> tuple[RunBatch, ...]:
     """Return the batches of one request that runs several times.
 
@@ -71,12 +75,12 @@ def again(
         ],
     }
     tried = computing[vary][:times]
-    found = []
+    batches = []
     for at, (rows, count, dtype) in enumerate(tried):
         share = times // len(tried) + (at < times % len(tried))
         for first in range(0, share, rows):
-            found.append(RunBatch((config,) * min(rows, share - first), rows, count, dtype))
-    return tuple(found)
+            batches.append(RunBatch((config,) * min(rows, share - first), rows, count, dtype))
+    return tuple(batches)
 
 
 def _of_seeds(config: MethodConfig, times: int) -> Iterator[RunBatch]:
@@ -102,13 +106,8 @@ def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[Ru
     """
     require_single(config)
     config = as_single_tokens(config, draws=True)
-    cells = 1
-    for name, values in knobs.items():
-        if name not in KNOB_NAMES:
-            raise ConfigError(f"A grid varies {', '.join(KNOB_NAMES)}; got {brief(name)}.")
-        if len(set(values)) < len(values) or not values:
-            raise ConfigError(f"Give each value of {name} once, and one at least.")
-        cells *= len(values)
+    typed = {name: _typed(name, values) for name, values in knobs.items()}
+    cells = prod(map(len, typed.values()))
     if not 1 <= len(knobs) <= 2 or not 2 <= cells <= MOST_CELLS:
         raise ConfigError(
             f"A grid has 2 to {MOST_CELLS} settings of one or two knobs, got {cells} of "
@@ -116,14 +115,27 @@ def grid(config: MethodConfig, knobs: Mapping[str, Sequence[float]]) -> tuple[Ru
         )
     configs = tuple(
         replace(config, shaping=replace(config.shaping, **dict(zip(knobs, chosen, strict=True))))
-        for chosen in product(*(map(_typed(name), values) for name, values in knobs.items()))
+        for chosen in product(*typed.values())
     )
     return (RunBatch(configs, cells),)
 
 
-def _typed(name: str) -> Any:
-    """Return the type of a setting's number."""
-    return type(getattr(Shaping(), name))
+def _typed(name: str, values: Sequence[float]) -> list[Any]:
+    """Return a setting's values in its own type.
+
+    Raises:
+        ConfigError: no such setting, no value, a value twice, or a fraction of a whole setting.
+    """
+    if name not in KNOB_NAMES:
+        raise ConfigError(f"A grid varies {', '.join(KNOB_NAMES)}; got {brief(name)}.")
+    kind = type(getattr(Shaping(), name))
+    fractions = [value for value in values if kind is int and not float(value).is_integer()]
+    if fractions:
+        raise ConfigError(f"{name} takes whole numbers, got {fractions[0]:g}.")
+    typed = list(map(kind, values))
+    if len(set(map(shown, typed))) < len(typed) or not typed:
+        raise ConfigError(f"Give each value of {name} once, and one at least.")
+    return typed
 
 
 def values_in(text: str) -> tuple[float, ...]:
@@ -136,17 +148,17 @@ def values_in(text: str) -> tuple[float, ...]:
     try:
         if span and 2 <= (count := int(span[3])) <= MOST_CELLS:
             low, high = float(span[1]), float(span[2])
-            found = [round(low + (high - low) * at / (count - 1), 6) for at in range(count)]
+            numbers = [round(low + (high - low) * at / (count - 1), 6) for at in range(count)]
         else:
-            found = [float(word) for word in text[:_LONGEST_VALUES].split(",")]
+            numbers = [float(word) for word in text[:_LONGEST_VALUES].split(",")]
     except ValueError:
-        found = []
-    if not found or any(abs(number) > 1e9 or number != number for number in found):
+        numbers = []
+    if not numbers or any(abs(number) > 1e9 or number != number for number in numbers):
         raise ConfigError(
             f"Give numbers with commas between, such as 0.2, 0.7, 1, or “0.2 to 1 in 5”; got "
             f"{brief(text)}."
         )
-    return tuple(found)
+    return tuple(numbers)
 
 
 def require_single(config: MethodConfig) -> None:

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import cache
 
 import torch
 
 from core.decoding.autoregressive.engine import continue_each
 from core.decoding.decode import collect
-from core.decoding.errors import ConfigError
 from core.decoding.loop.run import doubled_start, process_prompt, record_run
 from core.decoding.loop.text import join_prompt
-from core.decoding.many.plan import RunBatch
+from core.decoding.many.plan import ALL_THREADS, RunBatch
+from core.decoding.many.types import sharing_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.notes import computed
 from core.decoding.record.steps import Step
 from core.decoding.record.trace import Trace
-from core.decoding.requirements import encode_prompt, require_models, require_settings
+from core.decoding.requirements import (
+    encode_prompt,
+    in_dtype,
+    require_models,
+    require_settings,
+)
 
 
 def run_batches(
@@ -47,21 +52,50 @@ def run_batches(
         ConfigError: another number type for a model on a server.
         DecodingError: as `collect`.
     """
-    require_models(model)
     made: list[Trace] = []
-    dtype, own = "", model
+    for trace in _each(model, prompt, batches, prompt_text, on_tokens, should_stop):
+        made.append(sharing_prompt(trace, made))
+        if on_trace is not None:
+            on_trace(made[-1])
+    return tuple(made)
+
+
+def send_batches(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batches: Sequence[RunBatch],
+    *,
+    on_trace: Callable[[Trace], object],
+    prompt_text: str | None = None,
+    on_tokens: Callable[[int], object] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> None:
+    """Run as `run_batches`, and hold no trace: `on_trace` receives each once."""
+    for trace in _each(model, prompt, batches, prompt_text, on_tokens, should_stop):
+        on_trace(trace)
+
+
+def _each(
+    model: LanguageModel,
+    prompt: str | Sequence[int],
+    batches: Sequence[RunBatch],
+    prompt_text: str | None,
+    on_tokens: Callable[[int], object] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Iterator[Trace]:
+    require_models(model)
+    dtype, typed = "", model
     for batch in batches:
         if should_stop is not None and should_stop():
             break
         if batch.dtype != dtype:
-            dtype, own = batch.dtype, _in_dtype(model, batch.dtype)
-        with _threads(batch.threads):
-            for trace in _runs(own, prompt, batch, prompt_text, on_tokens, should_stop):
-                notes = () if _is_remote(model) else computed(batch.rows, batch.threads)
-                made.append(replace(trace, notes=(*trace.notes, *notes)))
-                if on_trace is not None:
-                    on_trace(made[-1])
-    return tuple(made)
+            dtype = batch.dtype
+            typed = in_dtype(model, dtype) if dtype else model
+        threads = None if _is_remote(model) else _thread_count(batch)
+        with _threads(threads, should_stop) as asked:
+            for trace in _runs(typed, prompt, batch, prompt_text, on_tokens, asked):
+                notes = () if _is_remote(model) else computed(batch.rows, threads)
+                yield replace(trace, notes=(*trace.notes, *notes))
 
 
 def _runs(
@@ -138,24 +172,40 @@ def _is_remote(model: LanguageModel) -> bool:
     return hasattr(model, "facts")
 
 
-def _in_dtype(model: LanguageModel, dtype: str) -> LanguageModel:
-    """Return the model with another number type of its weights; empty for its own."""
-    if not dtype:
-        return model
-    converted: Any = getattr(model, "in_dtype", None)
-    if converted is None:
-        raise ConfigError(f"This model has no copy in {dtype}: let something else vary.")
-    copy: LanguageModel = converted(dtype)
-    return copy
+@cache
+def threads_at_start() -> int:
+    """Return the number of torch's threads before a run set another one."""
+    return torch.get_num_threads()
+
+
+def _thread_count(batch: RunBatch) -> int | None:
+    """Return the number of torch's threads that a batch sets; None if it sets none."""
+    return max(2, threads_at_start()) if batch.threads == ALL_THREADS else batch.threads
 
 
 @contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    """Meanwhile torch has so many threads in this process."""
-    before = torch.get_num_threads()
-    try:
-        if count is not None:
+def _threads(
+    count: int | None, should_stop: Callable[[], bool] | None
+) -> Iterator[Callable[[], bool] | None]:
+    """Set the number of torch's threads in this process meanwhile.
+
+    Yields `should_stop` as the runs may ask it: others may have their turn in it, so that it is
+    called with the number of threads at the start. New threads take the number over.
+    """
+    if count is None:
+        yield should_stop
+        return
+    before = threads_at_start()
+
+    def asked() -> bool:
+        torch.set_num_threads(before)
+        try:
+            return should_stop is not None and should_stop()
+        finally:
             torch.set_num_threads(count)
-        yield
+
+    torch.set_num_threads(count)
+    try:
+        yield asked
     finally:
         torch.set_num_threads(before)

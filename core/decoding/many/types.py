@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from core.decoding.comparison.parting import compare, setting_differences
 from core.decoding.comparison.types import Parting
 from core.decoding.errors import TraceError
 from core.decoding.record.notes import ROWS, THREADS
+from core.decoding.record.steps import PromptStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.validation import ShortRepr
@@ -99,8 +100,8 @@ class ManyRuns(ShortRepr):
         groups: dict[tuple[int, ...], list[int]] = {}
         for place, trace in enumerate(self.traces):
             groups.setdefault(trace.token_ids, []).append(place)
-        found = [SameText(self.traces[runs[0]], tuple(runs)) for runs in groups.values()]
-        return tuple(sorted(found, key=lambda text: -len(text.runs)))
+        texts = [SameText(self.traces[runs[0]], tuple(runs)) for runs in groups.values()]
+        return tuple(sorted(texts, key=lambda text: -len(text.runs)))
 
     def text_of(self, place: int) -> int:
         """Return the place among `texts` of a run's text."""
@@ -162,7 +163,7 @@ class ManyRuns(ShortRepr):
     @cached_property
     def agreement(self) -> tuple[float, ...]:
         """For each step, the share of runs in the largest group with the same tokens up to it."""
-        groups, found = [0] * self.count, []
+        groups, shares = [0] * self.count, []
         for at in range(max(len(trace.token_ids) for trace in self.traces)):
             # The group of a run: the group before with the token, numbered.
             numbers: dict[tuple[int, int], int] = {}
@@ -172,8 +173,14 @@ class ManyRuns(ShortRepr):
                     key = groups[place], trace.token_ids[at]
                     groups[place] = numbers.setdefault(key, len(numbers))
                     counts[groups[place]] = counts.get(groups[place], 0) + 1
-            found.append(max(counts.values()) / self.count)
-        return tuple(found)
+            shares.append(max(counts.values()) / self.count)
+        return tuple(shares)
+
+    @property
+    def is_same_record(self) -> bool:
+        """Whether all runs recorded the same candidates with equal raw probabilities."""
+        first = _raw_probs(self.traces[0])
+        return all(_raw_probs(trace) == first for trace in self.traces[1:])
 
     @cached_property
     def rounding(self) -> float:
@@ -189,6 +196,29 @@ class ManyRuns(ShortRepr):
         )
 
 
+def sharing_prompt(trace: Trace, others: Sequence[Trace]) -> Trace:
+    """Return the trace with the prompt's ids and record of an equal one among other runs.
+
+    The record of a long prompt takes more memory than the run's own tokens.
+    """
+    step, *steps = trace.steps or (None,)
+    for other in others:
+        first = other.steps[0] if other.steps else None
+        if (
+            isinstance(step, PromptStep)
+            and isinstance(first, PromptStep)
+            and step.positions == first.positions
+            and trace.prompt_ids == other.prompt_ids
+        ):
+            shared = replace(step, positions=first.positions)
+            return replace(trace, prompt_ids=other.prompt_ids, steps=(shared, *steps))
+    return trace
+
+
+def _raw_probs(trace: Trace) -> list[list[tuple[int, float]]]:
+    return [[(c.token_id, c.raw_prob) for c in step.candidates] for step in trace.token_steps]
+
+
 def _groups(
     ids: Sequence[Sequence[int]], runs: Sequence[int], at: int
 ) -> dict[int | None, list[int]]:
@@ -201,7 +231,7 @@ def _groups(
 
 def _settings_of(trace: Trace, names: Sequence[str]) -> dict[str, str]:
     notes = {note.key: note.words for note in trace.notes}
-    values = {name: _shown(_setting(trace, name)) for name in names}
+    values = {name: shown(_setting(trace, name)) for name in names}
     computed = {key: notes.get(key, "") for key in (ROWS, THREADS)}
     return {**values, "model": trace.model_id, "dtype": trace.dtype, **computed}
 
@@ -210,5 +240,6 @@ def _setting(trace: Trace, name: str) -> Any:
     return getattr(trace.config, name, getattr(trace.config.shaping, name, ""))
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a setting's value as figures and tables show it; plain text."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

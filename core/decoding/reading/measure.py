@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from core.decoding.comparison.readings import divergence_of
+from core.decoding.comparison.readings import divergence_of, logits_before, require_same_tokens
 from core.decoding.errors import ConfigError
 from core.decoding.loop.run import read_again
 from core.decoding.loop.text import single_token
@@ -16,13 +16,9 @@ from core.decoding.protocol import LanguageModel
 from core.decoding.reading.read import text_ids
 from core.decoding.reading.types import MOST_PINS, ModelDivergence, PinnedToken, TokenDivergence
 from core.decoding.record.trace import Trace
-from core.decoding.requirements import require_all_tokens, require_models
+from core.decoding.requirements import in_dtype, require_all_tokens, require_models
 from core.decoding.shaping.bias import token_in
 from core.decoding.shaping.long_rows import count_above, count_equal
-from core.decoding.speculative.vocabularies import vocabulary_difference
-
-# Logits of one piece of a text, for each of two models.
-_AT_ONCE = 2**23
 
 
 def pins_in(model: LanguageModel, texts: Sequence[str]) -> tuple[int, ...]:
@@ -102,7 +98,7 @@ def pinned(
 
 def diverging(
     first: LanguageModel,
-    second: LanguageModel,
+    second: LanguageModel | str,
     text: str | Sequence[int],
     *,
     names: tuple[str, str] | None = None,
@@ -114,6 +110,7 @@ def diverging(
     Vocabularies of different lengths are compared over the shorter one; the rest is padding.
 
     Args:
+        second: another model, or a number type for the first one's weights.
         names: of the models; by default with their number types.
         on_tokens: called with the number of tokens compared so far.
         should_stop: True ends the reading early.
@@ -122,49 +119,22 @@ def diverging(
         PromptError: as `text_ids`.
         ConfigError: the models have different tokens.
     """
-    for model in (first, second):
-        require_models(model)
-        require_all_tokens(model, "comparing two models", "take another model")
-    if difference := vocabulary_difference(first, second):
-        raise ConfigError(
-            f"{second.model_id} can't be compared with {first.model_id} token by token: "
-            f"{difference}. Take a model with the same tokenizer."
-        )
+    if isinstance(second, str):
+        second = in_dtype(first, second)
+    require_same_tokens(first, second)
     ids = text_ids(first, text)
     text_ids(second, ids)
     tokens = list[TokenDivergence]()
-    for row in _rows(first, second, ids):
-        tokens.append(row)
+    rows = logits_before((first, second), (ids[:1], ids[:1]), ids[1:])
+    for at, pair in enumerate(rows, start=1):
+        one, other = (torch.log_softmax(row.double(), dim=-1) for row in pair)
+        tokens.append(_compared(first, at, ids[at], one, other))
         if on_tokens is not None:
             on_tokens(len(tokens))
         if should_stop is not None and should_stop():
             break
     shown = names or (f"{first.model_id} ({first.dtype})", f"{second.model_id} ({second.dtype})")
     return ModelDivergence(shown, tuple(tokens))
-
-
-def _rows(
-    first: LanguageModel, second: LanguageModel, ids: Sequence[int]
-) -> Iterator[TokenDivergence]:
-    """Yield the comparison before each token but the first."""
-    vocab = min(first.vocab_size, second.vocab_size)
-    piece, contexts = max(1, _AT_ONCE // vocab), list[object]()
-    for begin in range(0, len(ids) - 1, piece):
-        part = ids[begin : min(begin + piece, len(ids) - 1)]
-        pair = [_read(model, contexts, at, part) for at, model in enumerate((first, second))]
-        left, right = (torch.log_softmax(rows[:, :vocab].double(), dim=-1) for rows in pair)
-        for at, (one, other) in enumerate(zip(left, right, strict=True), start=begin + 1):
-            yield _compared(first, at, ids[at], one, other)
-
-
-def _read(model: LanguageModel, contexts: list[object], at: int, part: Sequence[int]) -> Tensor:
-    """Return the logits of the next tokens, `[n, vocab]`."""
-    if at < len(contexts):
-        context = contexts[at]
-        return context.extend(part)[0]  # type: ignore[attr-defined,no-any-return]
-    pieces = list[Tensor]()
-    contexts.append(model.start(part, on_logits=lambda _, logits: pieces.append(logits)))
-    return torch.cat(pieces)
 
 
 def _compared(

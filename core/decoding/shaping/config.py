@@ -203,7 +203,8 @@ class Shaping:
         0.0,
         SettingSpec(
             role="penalty",
-            label="Frequency penalty",
+            label="Frequency",
+            name="frequency penalty",
             help="Subtract this number from a token's logit for each time that the token was "
             "generated; the prompt doesn't count. It acts in greedy too. 0 is off.",
             interval=_OPENAI,
@@ -215,7 +216,8 @@ class Shaping:
         0.0,
         SettingSpec(
             role="penalty",
-            label="Presence penalty",
+            label="Presence",
+            name="presence penalty",
             help="Subtract this number once from the logit of each token that was generated; the "
             "prompt doesn't count. It acts in greedy too. 0 is off.",
             interval=_OPENAI,

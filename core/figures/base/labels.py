@@ -212,7 +212,9 @@ def config_caption(
             if field.name not in {*_UNSAID, *unsaid}
             and (getattr(config, field.name) != field.default or field.name in _ALWAYS_SAID)
         ),
-        "" if seed is None or not getattr(config, "draws", True) else f"seed {seed}",
+        ""
+        if seed is None or "seed" in unsaid or not getattr(config, "draws", True)
+        else f"seed {seed}",
     ]
     return " · ".join(filter(None, parts))
 

@@ -99,11 +99,15 @@ def _key(
 def _alt(measure: PairMeasure, drawn: Sequence[Line], measures: PairMeasures) -> list[str]:
     said = [f"{_TITLES[measure]} at {counted(len(measures.steps), 'step')}."]
     for line in drawn:
-        values = [value for value in line.values if value is not None and math.isfinite(value)]
+        known = [value for value in line.values if value is not None]
+        values = [value for value in known if math.isfinite(value)]
+        parts = []
         if values:
-            said.append(
-                f"{line.name}: mean {sum(values) / len(values):.3g}, most {max(values):.3g}."
-            )
+            parts.append(f"mean {sum(values) / len(values):.3g}, most {max(values):.3g}")
+        if infinite := len(known) - len(values):
+            parts.append(f"infinite at {counted(infinite, 'step')}, outside the mean")
+        if parts:
+            said.append(f"{line.name}: {'; '.join(parts)}.")
     if measures.parted_at is not None:
         said.append(f"The tokens differ from step {nth(measures.parted_at)} on.")
     return said
@@ -135,11 +139,14 @@ def pair_lines(
     if not steps:
         return "These runs record no single steps: read them with their models first."
     drawn = _lines(steps, measure, theme)
-    finite = [v for line in drawn for v in line.values if v is not None and math.isfinite(v)]
-    if not finite:
+    known = [value for line in drawn for value in line.values if value is not None]
+    if not known:
+        if measures.other_tokens:
+            return f"These runs have different tokens: {measures.other_tokens}."
         return "No step of these runs has this measure in both."
-    top = 1.0 if measure == "variation" else max(1e-9, *finite) * 1.08
-    infinite = any(v == math.inf for line in drawn for v in line.values)
+    finite = [value for value in known if math.isfinite(value)]
+    infinite = len(finite) < len(known)
+    top = 1.0 if measure == "variation" or not finite else max(1e-9, *finite) * 1.08
     first, last = 1, len(steps)
     sheet = Sheet(
         theme,
@@ -178,12 +185,12 @@ def _lines(steps: Sequence[StepMeasures], measure: PairMeasure, theme: Theme) ->
             Line("A", theme.first, "circle", [pair[0] for pair in pairs]),
             Line("B", theme.second, "diamond", [pair[1] for pair in pairs]),
         ]
-    found = [step.divergence for step in steps]
+    divergences = [step.divergence for step in steps]
     if measure == "variation":
-        return [Line("A and B", theme.first, "circle", [d and d.variation for d in found])]
+        return [Line("A and B", theme.first, "circle", [d and d.variation for d in divergences])]
     return [
-        Line("KL(A ‖ B)", theme.first, "circle", [d and d.left for d in found]),
-        Line("KL(B ‖ A)", theme.second, "diamond", [d and d.right for d in found]),
+        Line("KL(A ‖ B)", theme.first, "circle", [d and d.left for d in divergences]),
+        Line("KL(B ‖ A)", theme.second, "diamond", [d and d.right for d in divergences]),
     ]
 
 

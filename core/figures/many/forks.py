@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from core.decoding.comparison.types import CAUSES
 from core.decoding.counting import counted, nth
@@ -20,6 +20,10 @@ from core.figures.many.words import fork_name, many_caption
 
 # Forks that are drawn, the first ones.
 MOST_SHOWN = 16
+NO_MARGIN = (
+    "The runs part, but no fork has a known margin: a run ends there, or no probability of its "
+    "tokens was recorded."
+)
 _ROW = 26
 # The axis ends there if all numbers are 0, nats.
 _LEAST = 1e-8
@@ -47,8 +51,11 @@ def many_forks_data(many: ManyRuns) -> TableRows:
     "Margin at each fork",
     many_caption,
     many_forks_data,
-    subtitle="Margin: distance of the two tokens' log-probabilities. Rounding: largest difference "
-    "between the two runs while their tokens agree. Left of it, rounding decides.",
+    subtitle=lambda left_out: (
+        "Margin: distance of the two tokens' log-probabilities. Rounding: largest difference "
+        "between the two runs while their tokens agree. Left of it, rounding decides.",
+        *left_out,
+    ),
     alt=lambda forks: (
         f"Margins at {counted(len(forks), 'fork')} beside the measured rounding.",
         "; ".join(
@@ -72,9 +79,12 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
 
     A click on a margin hands over `customdata = [place of a run]` of the less frequent token.
     """
-    forks = [fork for fork in many.forks if fork.margin is not None][:MOST_SHOWN]
-    if not forks:
+    if not many.forks:
         return "The runs have no fork: all emitted the same tokens."
+    known = [fork for fork in many.forks if fork.margin is not None]
+    if not known:
+        return NO_MARGIN
+    forks = known[:MOST_SHOWN]
     names = [f"{nth(fork.at)}{NBSP}{NBSP}{escaped(fork_name(fork, 8))}" for fork in forks]
     widest = max(text_width(f"{nth(fork.at)}  {fork_name(fork, 8)}", 12, "mono") for fork in forks)
     margins = [fork.margin or 0.0 for fork in forks]
@@ -88,7 +98,7 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
     return Sheet(
         theme,
         paper,
-        facts={"forks": forks},
+        facts={"forks": forks, "left_out": list(_left_out(many, len(known)))},
         plot_height=_ROW * len(forks) + 10,
         left=round(widest) + 24,
         right=EDGE + 4,
@@ -123,6 +133,14 @@ def many_forks(many: ManyRuns, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
             "yaxis": named_axis(theme, names, range=[len(forks) - 0.5, -0.5]),
         },
     )
+
+
+def _left_out(many: ManyRuns, known: int) -> Iterator[str]:
+    """Yield a sentence on the forks without a margin, and one on the forks after the last row."""
+    if unknown := len(many.forks) - known:
+        yield f"{counted(unknown, 'fork')} without a known margin (a run may end there) left out."
+    if known > MOST_SHOWN:
+        yield f"{counted(known - MOST_SHOWN, 'later fork')} left out."
 
 
 def _nats(value: float | None) -> str:

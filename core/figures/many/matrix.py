@@ -19,7 +19,7 @@ from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.many.words import many_caption, setting_name
+from core.figures.many.words import many_caption, mean_surprisal, setting_name
 
 GridMeasure: TypeAlias = Literal["surprisal", "distinct", "parts"]
 _ROW, _WIDEST = 44, 130
@@ -34,11 +34,6 @@ class MeasureWords(NamedTuple):
     shown: Callable[[float], str]
 
 
-def _surprisal(trace: Trace, _: Trace) -> float | None:
-    steps = trace.token_steps
-    return sum(step.surprisal for step in steps) / len(steps) if steps else None
-
-
 def _distinct(trace: Trace, _: Trace) -> float | None:
     pairs = list(zip(trace.token_ids, trace.token_ids[1:], strict=False))
     return len(set(pairs)) / len(pairs) if pairs else None
@@ -51,7 +46,9 @@ def _parts(trace: Trace, first: Trace) -> float | None:
 
 GRID_MEASURES: dict[GridMeasure, MeasureWords] = {
     "surprisal": MeasureWords(
-        "mean surprisal of the tokens, nats", _surprisal, lambda value: f"{value:.2f}"
+        "mean surprisal of the tokens, nats",
+        lambda trace, _: mean_surprisal(trace),
+        lambda value: f"{value:.2f}",
     ),
     "distinct": MeasureWords(
         "different pairs of tokens over all pairs", _distinct, lambda value: f"{value:.2f}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import fmean
 
 from core.decoding.counting import counted, nth
 from core.decoding.many.types import ManyRuns, RunFork
 from core.decoding.record.notes import ROWS, THREADS
+from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.figures.base.figure import TableRows, table
 from core.figures.base.labels import (
@@ -43,8 +45,10 @@ def many_verdict(many: ManyRuns) -> str:
 
 
 def _rounding(many: ManyRuns) -> str:
+    if many.is_same_record:
+        return "Their recorded probabilities are equal to the last bit."
     if not many.rounding:
-        return "Their probabilities are equal to the last bit."
+        return "No recorded probability above 0.0001 differs."
     return f"Their log-probabilities differ by at most {many.rounding:.2g} nats."
 
 
@@ -98,11 +102,15 @@ def many_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
     varied = {name for name in many.settings[0] if name in Shaping.__dataclass_fields__}
     neutral = {name: getattr(_NEUTRAL, name) for name in varied}
     config = replace(first.config, shaping=replace(first.config.shaping, **neutral))
-    caption = config_caption(first.model_id, config)
-    if "seed" in many.settings[0]:
-        caption = caption.rpartition(" · ")[0]
+    caption = config_caption(first.model_id, config, many.settings[0])
     varies = f" · varied: {varied_words(many)}" if many.settings[0] else ""
     return with_prompt(f"{caption} · {counted(many.count, 'run')}{varies}", first.prompt, paper)
+
+
+def mean_surprisal(trace: Trace) -> float | None:
+    """Return the mean surprisal of a run's tokens, in nats; None without a token."""
+    surprisals = [step.surprisal for step in trace.token_steps]
+    return fmean(surprisals) if surprisals else None
 
 
 def fork_name(fork: RunFork, limit: int = 12) -> str:
@@ -117,13 +125,12 @@ def fork_name(fork: RunFork, limit: int = 12) -> str:
 def many_runs_data(many: ManyRuns) -> TableRows:
     """A row for each run: which of the texts it gave, what varied, and the text."""
     for place, trace in enumerate(many.traces):
-        steps = trace.token_steps
         yield (
             nth(place),
             nth(many.text_of(place)),
             table_text(run_words(many, place)),
             len(trace.token_ids),
             trace.finish_reason,
-            sum(step.surprisal for step in steps) / len(steps) if steps else None,
+            mean_surprisal(trace),
             table_text(trace.text),
         )

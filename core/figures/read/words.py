@@ -28,7 +28,10 @@ def reading_caption(trace: Trace, paper: Paper = SCREEN) -> str:
         f"{counted(totals.tokens, 'token')} predicted",
         f"perplexity {number(totals.perplexity)}",
     ]
-    return with_prompt(" · ".join(filter(None, parts)), text_of(trace), paper)
+    # A text that was read whole is no prompt with an answer.
+    whole = all(step.origin == "forced" for step in trace.token_steps)
+    text = text_of(trace) if whole else trace.prompt
+    return with_prompt(" · ".join(filter(None, parts)), text, paper)
 
 
 def number(value: float) -> str:

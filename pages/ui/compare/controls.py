@@ -7,8 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from core.decoding.comparison.measures import ComparedDistribution, drawing_config
 from core.decoding.record.trace import Trace
 from pages.ui import platform
+from pages.ui.compare import state
 from pages.ui.compare.state import SideView
 from pages.ui.decode import controls as decode
 from pages.ui.decode.methods.strategies import STRATEGIES
@@ -28,7 +30,8 @@ declare(
         "model, and measures the whole vocabulary."),
     Segments("compare_of", "Distributions", "raw",
         {"raw": "The model’s own", "final": "Drawn from"},
-        help="Before all settings, or after them."),
+        help="Before all settings, or after them. A method that draws no single tokens, such as "
+        "beam search, has only the model’s own."),
 )  # fmt: skip
 
 
@@ -64,7 +67,20 @@ def draw_choices(then: Callable[[], None]) -> None:
     Args:
         then: ends the callback of a change.
     """
-    control.draw("compare_text", "compare_of", on_change=then)
+    control.draw("compare_text", on_change=then)
+    control.draw("compare_of", on_change=then, disabled=not _have_final())
+
+
+def distribution() -> ComparedDistribution:
+    """Return the distributions to compare: the models' own where a run draws no single tokens."""
+    chosen: ComparedDistribution = value("compare_of")
+    return chosen if _have_final() else "raw"
+
+
+def _have_final() -> bool:
+    """Return whether both runs have a distribution that they draw each token from."""
+    runs = [side.trace for side in state.sides()]
+    return all(run is None or drawing_config(run.config) is not None for run in runs)
 
 
 def draw_setup(view: SideView) -> None:

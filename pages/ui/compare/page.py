@@ -116,8 +116,8 @@ def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:
     """Return the first difference with its cause: of the model, where it was asked."""
     if not _is_explained(pair, left, right):
         return pair.parting(left, right)
-    found, ready = pair.soon("why", (left, right), lambda job: work.explain(job, left, right))
-    return found if ready and found is not None else pair.parting(left, right)
+    explained, ready = pair.soon("why", (left, right), lambda job: work.explain(job, left, right))
+    return explained if ready and explained is not None else pair.parting(left, right)
 
 
 def _is_explained(pair: PairView, left: Trace, right: Trace) -> bool:

@@ -19,11 +19,11 @@ def parts(
 ) -> list[Part]:
     """Return the figures to export: each run, its selected step, and the measures of both."""
     rows = zip(NAMES.values(), both, strict=True)
-    found = [part for name, side in rows for part in _of(name, side, paper)]
+    drawn = [part for name, side in rows for part in _of(name, side, paper)]
     if both[0].stepwise is not None and both[1].stepwise is not None:
         runs = both[0].stepwise, both[1].stepwise
-        found += pair_parts(*runs, measures, selected)
-    return found
+        drawn += pair_parts(*runs, measures, selected)
+    return drawn
 
 
 def _of(name: str, side: SideView, paper: Paper) -> Iterator[Part]:

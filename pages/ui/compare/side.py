@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.decoding.comparison.measures import parted_at
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import settings_caption
@@ -15,7 +16,7 @@ from pages.ui.compare.state import NAMES, SLOTS, PairView, SideView
 from pages.ui.decode.state import uncertain_steps
 from pages.ui.platform import slot
 from pages.ui.resources import models
-from pages.ui.run import address, changed, cost, jobs
+from pages.ui.run import address, changed, cost
 from pages.ui.run.display import panel
 from pages.ui.run.figures import token_strip
 from pages.ui.run.jobs import Job
@@ -50,7 +51,7 @@ def read_if_needed(side: SideView) -> None:
     if not 0 < len(trace.token_ids) <= cost.LINK_TOKENS:
         return
     if models.is_embedded(trace.model_id) and "read" not in side.failures:
-        side.attempt("read", partial(jobs.decode, work.reading(trace)))
+        side.attempt("read", partial(work.read_run, trace))
 
 
 def texts(pair: PairView) -> None:
@@ -88,7 +89,7 @@ def _text(pair: PairView, side: SideView, keys: bool, trace: Trace) -> None:
         )
         stepwise = side.stepwise
         if stepwise is not None and stepwise.token_steps:
-            parted = pair.parting(*pair.shown).at if len(pair.shown) == 2 else None
+            parted = parted_at(*pair.shown) if len(pair.shown) == 2 else None
             selected = pair.selected if side.step_at(pair.selected) else -1
             _strip(side, stepwise, selected, live=False, parted=parted, keys=keys)
         else:
@@ -117,7 +118,7 @@ def _read_button(side: SideView, trace: Trace) -> None:
 
 def _read(side: SideView, trace: Trace) -> None:
     side.drop("read")
-    side.attempt("read", partial(jobs.decode, work.reading(trace)))
+    side.attempt("read", partial(work.read_run, trace))
 
 
 def _strip(

@@ -28,23 +28,23 @@ _LONGEST = 150
 def session_runs() -> list[SessionRun]:
     """Return all runs that a side can show, those made here first and newest first."""
     made = PairView.current().made
-    found = [SessionRun(f"Compare, run {nth(at)}", *run) for at, run in enumerate(made)][::-1]
+    runs = [SessionRun(f"Compare, run {nth(at)}", *run) for at, run in enumerate(made)][::-1]
     with slot.use(slot.PAGE):
-        found += _of_decode(DecodeView.elsewhere())
+        runs += _of_decode(DecodeView.elsewhere())
         for page in registry.PAGES:
             if page.shows:
-                found += _of_page(page)
+                runs += _of_page(page)
     for place, name in zip(SLOTS, ("first", "second"), strict=True):
         with slot.use(place):
             example = SideView.load_example()
         if example is not None:
-            found.append(SessionRun(f"Stored example, {name}", example, None, "example"))
-    found += _of_requests()
-    return [run for at, run in enumerate(found) if run.trace.token_ids and _is_new(found, at)]
+            runs.append(SessionRun(f"Stored example, {name}", example, None, "example"))
+    runs += _of_requests()
+    return [run for at, run in enumerate(runs) if run.trace.token_ids and _is_new(runs, at)]
 
 
-def _is_new(found: list[SessionRun], at: int) -> bool:
-    return not any(run.trace is found[at].trace for run in found[:at])
+def _is_new(runs: list[SessionRun], at: int) -> bool:
+    return not any(run.trace is runs[at].trace for run in runs[:at])
 
 
 def _of_view(view: View, title: str) -> Iterator[SessionRun]:
@@ -90,7 +90,7 @@ def menu(side: SideView) -> None:
     st.menu_button(
         "Another run",
         range(len(runs)),
-        format_func=lambda at: _label(runs[at]),
+        format_func=labels(runs).__getitem__,
         key=platform.key("side_run"),
         icon=":material/history:",
         type="tertiary",
@@ -98,9 +98,17 @@ def menu(side: SideView) -> None:
     )
 
 
-def _label(run: SessionRun) -> str:
-    """A run in words; a menu reads markup, and a branch's name or a model's may hold some."""
-    return link.literal(f"{run.origin}: {settings_caption(run.trace)}"[:_LONGEST])
+def labels(runs: list[SessionRun]) -> list[str]:
+    """Return the runs in words, no two alike, as the menu returns a run's words.
+
+    A menu reads markup, and a branch's name or a model's may hold some.
+    """
+    texts = [f"{run.origin}: {settings_caption(run.trace)}"[:_LONGEST] for run in runs]
+    earlier = [texts[:at].count(text) for at, text in enumerate(texts)]
+    return [
+        link.literal(f"{text} ({count + 1})" if count else text)
+        for text, count in zip(texts, earlier, strict=True)
+    ]
 
 
 def _choose(side: SideView, runs: list[SessionRun]) -> None:
@@ -120,15 +128,15 @@ def upload(side: SideView) -> None:
 
 
 def _opened(side: SideView) -> None:
-    found = st.session_state.get(platform.key("side_file"))
-    # While the page changes, Streamlit may report one upload twice.
-    if found is None or found.file_id == side.opened:
+    file = st.session_state.get(platform.key("side_file"))
+    # While the page changes, Streamlit may report one file twice.
+    if file is None or file.file_id == side.opened:
         return
-    side.opened, side.failure = found.file_id, ""
+    side.opened, side.failure = file.file_id, ""
     from core.traces.lab_file import read_any
 
     try:
-        put(side, SessionRun("File", _run_of(read_any(content_of(found))), None, "file"))
+        put(side, SessionRun("File", _run_of(read_any(content_of(file))), None, "file"))
     except DecodingError as error:
         side.failure = in_words(error)
 

@@ -154,11 +154,11 @@ class PairView(PageView):
 
 def sides() -> list[SideView]:
     """Return both sides, the left one first."""
-    found = []
+    views = []
     for place in SLOTS:
         with slot.use(place):
-            found.append(SideView.current())
-    return found
+            views.append(SideView.current())
+    return views
 
 
 def write_step(pair: PairView, opens: int) -> None:

@@ -33,7 +33,7 @@ def measured(pair: PairView) -> PairMeasures:
     """Return the measures that the controls ask for; those of the files until a reading is done."""
     left, right = (side.stepwise for side in state.sides())
     assert left is not None and right is not None
-    text, of = value("compare_text"), value("compare_of")
+    text, of = value("compare_text"), controls.distribution()
     if text != "own" and may_read(0) and may_read(1):
         read: PairMeasures | None
         read, ready = pair.soon(
@@ -128,7 +128,7 @@ def _heatmap(pair: PairView, side: SideView, columns: int, width: float) -> None
     trace = side.stepwise
     if trace is None or pair.first >= len(side.steps):
         return
-    of = str(value("compare_of"))
+    of = controls.distribution()
     other = next(view.stepwise for view in state.sides() if view is not side)
     st.markdown(f"**{NAMES[slot.current().prefix]}**")
     figure.omit_captions(settings_caption(trace))

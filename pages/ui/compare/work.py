@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.decoding.autoregressive.config import Greedy
 from core.decoding.comparison.measures import PairMeasures
 from core.decoding.comparison.types import Parting
 from core.decoding.record.trace import Trace
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
-from pages.ui.run.request import Request
 
 
 def explain(job: Job, left: Trace, right: Trace) -> Parting | None:
     """Compare two runs, and exchange one setting at a time in the left run's model."""
     from core.decoding.comparison.deciding import explained
 
-    model = jobs.load_for(job, left)
+    model = _model_of(job, left)
     return job.unless_stopped(
         job.compute("Exchanging one setting at a time", explained, model, left, right)
     )
@@ -29,14 +27,32 @@ def read_under(
     """Read one run's text with the models of both."""
     from core.decoding.comparison.readings import read_under
 
-    models = [jobs.load_for(job, run) for run in (left, right)]
+    first = _model_of(job, left)
+    same = (left.model_id, left.model_revision, left.dtype) == (
+        right.model_id,
+        right.model_revision,
+        right.dtype,
+    )
+    second = first if same else _model_of(job, right)
     return job.unless_stopped(
-        job.compute("Reading the text", read_under, *models, left, right, text, distribution)
+        job.compute("Reading the text", read_under, first, second, left, right, text, distribution)
     )
 
 
-def reading(run: Trace) -> Request:
-    """Return the request that reads a run's tokens one by one, whatever method made them."""
-    count = max(len(run.token_ids), 1)
-    config = Greedy(max_new_tokens=count)
-    return Request(run.model_id, run.prompt, config, ids=run.prompt_ids, given=run.token_ids)
+@jobs.in_background
+def read_run(job: Job, run: Trace) -> Trace | None:
+    """Read a run's tokens one by one, whatever method emitted them."""
+    from core.decoding.comparison.readings import read_run
+
+    model = _model_of(job, run)
+    return job.unless_stopped(job.compute("Reading the text", read_run, model, run))
+
+
+def _model_of(job: Job, run: Trace) -> Any:
+    """Load the model that made a run; the reading takes it in the run's number type.
+
+    Raises:
+        ModelError: it can't be found, or is another version now.
+        LoadingStoppedError: the job was stopped meanwhile.
+    """
+    return jobs.load(job, run.model_id, run.model_revision)

@@ -102,7 +102,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         "time": Tab("Time", partial(_time, view, trace, redraw)),
         "pins": Tab(
             "Pinned tokens",
-            partial(pins.draw, view, trace, partial(select_step, view, redraw)),
+            partial(pins.draw, view, trace, partial(select_step, view, redraw), redraw),
         ),
         **{
             name: Tab(strategy.label, partial(_own, view, trace, part))

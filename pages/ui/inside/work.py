@@ -101,9 +101,9 @@ def attention(view: InsideView, trace: Trace) -> tuple[CheckedReading | None, bo
 
 
 def _record(job: Job, trace: Trace, request: Request | None, use_cache: bool) -> Recorded:
+    model = jobs.load_for(job, trace)
     from core.traces.data_path.again import record_path
 
-    model = jobs.load_for(job, trace)
     again = Request.again(trace, use_cache=use_cache)
     length = min(again.config.max_new_tokens, MOST_TOKENS)
     config = replace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import streamlit as st
@@ -43,8 +42,8 @@ _VALUES_HELP = (
 declare(
     Segments("many_mode", "Runs", AGAIN, MODES),
     Number("times", "Runs", 20, 2, MAX_MANY, width=98,
-        help="The same request so many times. All runs together have 5,000 tokens at most, which "
-        "take about 7 KB of memory each."),
+        help="The same request so many times. All runs together generate 5,000 tokens at most, "
+        "which take about 7 KB of memory each."),
     Menu("vary", "What varies", "seed", _VARY, width="stretch",
         help="Nothing: alone, with one thread. Rows of a batch: 1, 2, 4, 8 and 16. Threads: 1 and "
         "all. Number type: float32 and bfloat16, for which a second copy of the weights is in "
@@ -104,24 +103,23 @@ def batches(read: Read = value) -> tuple[RunBatch, ...]:
         ConfigError: a value that can't be read, too many runs, or too many tokens.
     """
     if read("many_mode") == AGAIN:
-        threads = (1, max(os.cpu_count() or 1, 2))
-        found = again(config(read), int(read("times")), read("vary"), threads)
+        made = again(config(read), int(read("times")), read("vary"))
     else:
         knobs = {read("knob_a"): values_in(str(read("values_a")))}
         if read("knob_b") != _NONE:
             if read("knob_b") in knobs:
                 raise ConfigError("Both settings of the grid are the same one: choose another.")
             knobs[read("knob_b")] = values_in(str(read("values_b")))
-        found = grid(config(read), knobs)
-    runs, tokens = count_of(found), int(read("many_tokens"))
+        made = grid(config(read), knobs)
+    runs, tokens = count_of(made), int(read("many_tokens"))
     if runs * tokens > MOST_TOKENS:
         raise ConfigError(
             f"{runs} runs of {tokens} tokens are {runs * tokens:,} tokens, and this page holds "
             f"{MOST_TOKENS:,}: take fewer runs or fewer tokens."
         )
-    return found
+    return made
 
 
-def count_of(found: tuple[RunBatch, ...]) -> int:
+def count_of(made: tuple[RunBatch, ...]) -> int:
     """Return the number of runs of some batches."""
-    return sum(len(batch.configs) for batch in found)
+    return sum(len(batch.configs) for batch in made)

@@ -17,7 +17,7 @@ from core.figures.many.words import runs_words
 from pages.ui import platform, registry
 from pages.ui.many import controls, save, work
 from pages.ui.many.controls import GRID
-from pages.ui.many.state import PICK, RUNS, ManyView, selected, shown
+from pages.ui.many.state import MADE, PICK, ManyView, selected, shown
 from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.display import bar, panel
@@ -81,7 +81,7 @@ def _start(view: ManyView, read: Read = value) -> None:
 def _restore(view: ManyView) -> None:
     """Repeat the runs of a copied link; a larger amount of work waits for Run."""
     view.restored = True
-    if st.query_params.get(platform.key(RUNS)) != "1":
+    if st.query_params.get(platform.key(MADE)) != "1":
         return
     try:
         request, batches = controls.request(link.opened_with), controls.batches(link.opened_with)
@@ -127,7 +127,7 @@ def _figures(view: ManyView) -> None:
                 _one_run(view, many, place)
         _looks(view, many, key)
     address.write(PICK, str(place) if place else None)
-    address.write(RUNS, "1" if _are_of_the_controls(view) else None)
+    address.write(MADE, "1" if _are_of_the_controls(view) else None)
     address.keep()
     platform.mark_ready()
 
@@ -144,7 +144,7 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             save.menu(many)
         st.text(figures.many_verdict(many))
         if own and not view.active("many") and not _are_of_the_controls(view):
-            panel.note("Other settings since: press Run to make these runs anew.", "")
+            panel.note("The settings have changed: press Run to repeat the runs.", "")
         panel.made_by(figures.many_caption(many))
 
 

@@ -23,7 +23,7 @@ from pages.ui.widgets.controls import figure_choices
 def menu(many: ManyRuns) -> None:
     """Draw the menu of downloads; each file is made when it is asked for."""
     kinds = (
-        ("Every run's trace (JSONL)", "runs", lambda: many_jsonl(many).encode(), "jsonl"),
+        ("Every run's trace (JSONL)", "runs", lambda: many_jsonl(many.traces).encode(), "jsonl"),
         ("All runs (CSV)", "table", lambda: csv_file(figures.many_runs_data(many)), "csv"),
         ("Web page (HTML)", "page", lambda: web_page(many), "html"),
     )

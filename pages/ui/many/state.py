@@ -19,7 +19,7 @@ from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
 # In the address: the place of the shown run, and whether the runs are made again.
-PICK, RUNS = "pick", "runs"
+PICK, MADE = "pick", "made"
 
 
 @dataclass(eq=False)
@@ -53,12 +53,12 @@ class ManyView(PageView):
             made.selected[str(value("many_mode"))] = place
         return made
 
-    def collect(self, name: str, result: Any) -> None:
-        """Store the runs; of work that failed those that were ready."""
+    def collect(self, name: str, _: Any) -> None:
+        """Store the runs; of work that failed or was stopped, those that were ready."""
         if name != "many" or self.live is None:
             return
-        (mode, so_far), self.live = self.live, None
-        if traces := whole_runs(tuple(result or so_far)):
+        (mode, made), self.live = self.live, None
+        if traces := whole_runs(tuple(made)):
             self.made[mode] = ManyRuns(traces)
             if self.selected.get(mode, 0) >= len(traces):
                 self.selected[mode] = 0

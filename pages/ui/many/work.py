@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.decoding.many.plan import RunBatch
+from core.decoding.many.types import sharing_prompt
 from core.decoding.record.trace import Trace
 from pages.ui.many.controls import count_of
 from pages.ui.many.state import ManyView
@@ -13,16 +14,14 @@ from pages.ui.run.request import Request
 
 
 def run_many(view: ManyView, mode: str, request: Request, batches: tuple[RunBatch, ...]) -> Job:
-    """Run the batches; `view.live` holds the runs so far, the result is a tuple of all."""
+    """Run the batches; `view.live` holds the runs so far, and all of them at the end."""
     view.live = (mode, [])
     return _run(view.live[1], request, batches)
 
 
 @jobs.in_background
-def _run(
-    job: Job, made: list[Trace], request: Request, batches: tuple[RunBatch, ...]
-) -> tuple[Trace, ...]:
-    from core.decoding.many.run import run_batches
+def _run(job: Job, made: list[Trace], request: Request, batches: tuple[RunBatch, ...]) -> None:
+    from core.decoding.many.run import send_batches
 
     total, tokens = count_of(batches), request.config.max_new_tokens
     job.counts = (0, total)
@@ -30,15 +29,15 @@ def _run(
     model = unloaded or jobs.load(job, request.model)
 
     def on_trace(trace: Trace) -> None:
-        made.append(trace)
+        made.append(sharing_prompt(trace, made))
         job.counts = (len(made), total)
 
     def on_tokens(count: int) -> None:
         job.stage = f"Token {min(count, tokens)} of {tokens}"
 
-    return job.compute(
+    job.compute(
         "Reading the prompt",
-        run_batches,
+        send_batches,
         model,
         request.prompt_for(model),
         batches,

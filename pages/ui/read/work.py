@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from core.decoding.config import MethodConfig
 from core.decoding.reading.types import ModelDivergence
 from core.decoding.record.trace import Trace
 from pages.ui.read.controls import NUMBER_TYPES
-from pages.ui.resources import models
 from pages.ui.run import jobs
 from pages.ui.run.jobs import Job
 
@@ -27,15 +24,8 @@ def compare(job: Job, trace: Trace, other: str) -> ModelDivergence:
     from core.decoding.reading.measure import diverging
 
     model = jobs.load_for(job, trace)
-    second = _second(job, trace, other)
+    second = other if other in NUMBER_TYPES else jobs.load(job, other)
     divergence: ModelDivergence = job.compute(
         "Comparing the models", diverging, model, second, [*trace.prompt_ids, *trace.token_ids]
     )
     return divergence
-
-
-def _second(job: Job, trace: Trace, other: str) -> Any:
-    if other not in NUMBER_TYPES:
-        return jobs.load(job, other)
-    job.stage = jobs.LOADING
-    return models.load_as(trace.model_id, other, job.should_stop, job.set_stage)

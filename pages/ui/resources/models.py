@@ -241,25 +241,6 @@ def load(
     return model
 
 
-def load_as(
-    where: str,
-    dtype: str,
-    should_stop: Callable[[], bool] = lambda: False,
-    report: Report = unheard,
-) -> Any:
-    """Return the model in another number type, which isn't cached; raise as `load`."""
-
-    def make() -> Any:
-        from core import load_model
-
-        place = settings().models.get(where, where)
-        return load_model(place, dtype=dtype, should_stop=should_stop, on_progress=report)
-
-    model = _offered(where, make)
-    model.model_id = where
-    return model
-
-
 def _offered(where: str, make: Callable[[], Any]) -> Any:
     """Return the result of `make`, whose error a visitor of a shared server doesn't see."""
     if refusal := unknown(where):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
 
 
 def test_a_token_chosen_on_one_side_is_chosen_on_the_other(page: Page, server: str) -> None:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import random
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from threading import Barrier, Event
 
 import pytest
 import torch
 
-from core import ConfigError, Greedy, PromptStep, Sampling, Shaping, Trace, collect
+from core import ConfigError, Greedy, PromptStep, Sampling, Shaping, Trace, collect, load_model
 from core.decoding.autoregressive.config import drawn_by
 from core.decoding.config import MethodConfig
 from core.decoding.errors import TraceError
-from core.decoding.many.plan import MOST_ROWS, RunBatch, again, grid, values_in
-from core.decoding.many.run import run_batches
+from core.decoding.many.plan import ALL_THREADS, MOST_ROWS, RunBatch, again, grid, values_in
+from core.decoding.many.run import run_batches, send_batches, threads_at_start
 from core.decoding.many.types import MAX_MANY, ManyRuns
 from core.decoding.record.notes import ROWS, THREADS
 from core.decoding.record.steps import StepSeconds
 from core.decoding.record.trace import Timings
+from core.server.queue import FairQueue
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed
 from tests.decoding.shaping.shapings import random_shaping
@@ -86,6 +91,16 @@ def test_the_same_request_alone_gives_the_same_trace_bit_by_bit() -> None:
         assert many.agreed == 9 and many.settings[0] == {}
 
 
+def test_runs_alone_hold_the_prompt_s_record_once_and_senders_return_none() -> None:
+    batches = again(Greedy(max_new_tokens=3), 4, "nothing")
+    traces = run_batches(_model("llama"), PROMPT, batches)
+    assert len({id(trace.steps[0].positions) for trace in traces}) == 1
+    assert len({id(trace.prompt_ids) for trace in traces}) == 1
+    sent = list[Trace]()
+    assert send_batches(_model("llama"), PROMPT, batches, on_trace=sent.append) is None
+    assert [*map(_timeless, sent)] == [*map(_timeless, traces)]
+
+
 def test_seeds_are_counted_on_and_each_row_has_its_own() -> None:
     config = Sampling(max_new_tokens=8, seed=2**31 - 3)
     batches = again(config, MOST_ROWS + 3, "seed")
@@ -114,14 +129,16 @@ def test_runs_say_how_they_were_computed_and_threads_are_set_back() -> None:
     before = torch.get_num_threads()
     batches = [
         RunBatch((Greedy(max_new_tokens=3),), 4),
-        RunBatch((Greedy(max_new_tokens=3),), 1, 2),
+        RunBatch((Greedy(max_new_tokens=3),), 1, 3),
+        RunBatch((Greedy(max_new_tokens=3),), 1, ALL_THREADS),
     ]
     traces = run_batches(_model("llama"), PROMPT, batches)
     assert torch.get_num_threads() == before
     rows = ManyRuns(traces).settings
     assert rows == (
         {ROWS: "in a batch of 4 rows", THREADS: ""},
-        {ROWS: "alone", THREADS: "2 threads"},
+        {ROWS: "alone", THREADS: "3 threads"},
+        {ROWS: "alone", THREADS: f"{max(2, before)} threads"},
     )
 
 
@@ -135,6 +152,57 @@ def test_another_number_type_is_that_of_a_copy() -> None:
     weights = zip(model.hf_model.parameters(), copy.hf_model.parameters(), strict=True)
     assert all(torch.equal(own.to(torch.bfloat16), other) for own, other in weights)
     assert ManyRuns(traces).rounding > 0
+    # All who ask at the same time share one copy, which goes with the last of them.
+    assert model.in_dtype("bfloat16") is copy
+    gone = weakref.ref(copy.hf_model)
+    del copy, weights
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_copy_is_the_model_that_loading_in_the_number_type_gives() -> None:
+    copy = load_model("embedded:target").in_dtype("bfloat16")
+    loaded = load_model("embedded:target", dtype="bfloat16")
+    config = Greedy(max_new_tokens=12)
+    one, other = (collect(model, "Once upon a time", config) for model in (copy, loaded))
+    assert _timeless(one) == _timeless(other)
+
+
+def test_another_session_computes_with_its_own_number_of_threads() -> None:
+    """Runs with one thread pass their turn on, and the other job has three, as at the start."""
+    queue, seen, met, ended = FairQueue(quantum=0), list[int](), Barrier(2, timeout=60), Event()
+
+    def many() -> None:
+        with queue.turn(session="many") as turn:
+            met.wait()
+            batches = again(Greedy(max_new_tokens=30), 4, "nothing")
+            try:
+                run_batches(_model("llama"), PROMPT, batches, should_stop=turn.should_stop)
+            finally:
+                ended.set()
+
+    def other() -> None:
+        met.wait()
+        with queue.turn(session="other") as turn:
+            while not ended.is_set():
+                # A thread that another one starts takes the number of the process over.
+                with ThreadPoolExecutor(1) as pool:
+                    seen.append(pool.submit(torch.get_num_threads).result())
+                turn.should_stop()
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    threads_at_start.cache_clear()
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            for done in [pool.submit(many), pool.submit(other)]:
+                done.result()
+        with ThreadPoolExecutor(1) as pool:
+            seen.append(pool.submit(torch.get_num_threads).result())
+    finally:
+        torch.set_num_threads(before)
+        threads_at_start.cache_clear()
+    assert len(seen) > 20 and set(seen) == {3}
 
 
 def test_a_stop_ends_the_runs_under_way_and_begins_no_other_batch() -> None:
@@ -195,6 +263,9 @@ def test_other_values_are_refused(text: str) -> None:
         ({"temperature": (1, 1)}, "once"),
         ({"temperature": (1, 2), "top_k": (1, 2), "top_p": (0.5, 1)}, "one or two"),
         ({"top_p": (0.5, 7)}, "top_p"),
+        ({"top_k": (0.2, 0.4, 0.6, 1.0)}, "top_k takes whole numbers, got 0.2"),
+        ({"top_k": (2, 2.5)}, "whole numbers, got 2.5"),
+        ({"top_p": (0.5, 0.50000001)}, "once"),
     ],
 )
 def test_wrong_grids_are_refused(knobs: dict[str, tuple[float, ...]], words: str) -> None:

@@ -47,7 +47,7 @@ def _value(dice: random.Random, name: str, share: float) -> Any:
 
 def random_penalties(dice: random.Random) -> Shaping:
     """Return random penalties, the settings that act without sampling too."""
-    return Shaping(**random_settings(dice, PENALTIES))
+    return Shaping(**random_settings(dice, (n for n in PENALTIES if SETTINGS[n].generate)))
 
 
 def random_shaping(dice: random.Random) -> Shaping:

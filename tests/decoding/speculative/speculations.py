@@ -65,7 +65,8 @@ def random_config(dice: random.Random, *, greedy: bool) -> Speculative:
         return value if dice.random() < 0.35 else neutral
 
     longest = dice.randint(1, 24)
-    shaping = random_settings(dice, PENALTIES if greedy else SETTINGS, 0.35)
+    compared = [name for name in PENALTIES if SETTINGS[name].generate]
+    shaping = random_settings(dice, compared if greedy else SETTINGS, 0.35)
     return Speculative(
         max_new_tokens=longest,
         min_new_tokens=dice.choice([0, 0, 1, longest // 2]),

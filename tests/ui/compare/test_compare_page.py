@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -11,12 +12,17 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
+from core import Greedy, Shaping, collect
 from core.decoding.record.trace import Trace
 from core.models.scripted import ScriptedModel
+from pages.ui.compare import work
 from pages.ui.compare.pairs import PAIRS
-from pages.ui.compare.state import LEFT, RIGHT, PairView, SideView
+from pages.ui.compare.sources import labels
+from pages.ui.compare.state import LEFT, RIGHT, PairView, SessionRun, SideView
 from pages.ui.decode.state import DecodeView
 from pages.ui.resources import models
+from pages.ui.run import jobs
+from pages.ui.run.jobs import Job
 from tests.figures.traces import make_trace
 from tests.ui import seen
 from tests.ui.conftest import open_page, serve
@@ -172,16 +178,96 @@ def test_a_model_that_is_not_offered_runs_on_neither_side(monkeypatch: pytest.Mo
     assert side_of(app, RIGHT).source == "example" and not side_of(app, RIGHT).jobs
 
 
-def test_a_run_of_the_session_can_be_put_on_either_side() -> None:
-    app = opened()
-    menu = app.get("menu_button")
-    assert menu or "Another run" in str(app)
+def test_a_run_of_the_menu_is_put_on_its_side_with_its_controls() -> None:
     hostile = make_trace(6, hostile=True)
-    registry_view = side_of(app, RIGHT)
-    registry_view.show(hostile, "run")
+    hostile = replace(hostile, config=replace(hostile.config, top_candidates=7))
+    app = opened()
+    pair_of(app).made.append((hostile, None))
     app = app.run()
+    menu = next(m for m in app.get("menu_button") if m.proto.id.endswith(f"-{RIGHT}side_run"))
+    label = next(option for option in menu.proto.options if option.startswith("Compare"))
+    states = app._tree.get_widget_states()
+    chosen = WidgetState(id=menu.proto.id)
+    chosen.string_trigger_value.data = label
+    states.widgets.append(chosen)
+    before = side_of(app, LEFT).trace
+    app = app._run(states).run()
+    assert side_of(app, RIGHT).trace is hostile and side_of(app, LEFT).trace is before
+    assert app.session_state[f"{RIGHT}prompt"] == hostile.prompt
     assert not app.exception
     assert "<img" not in seen.markup(app) and "onerror" not in seen.markup(app)
+
+
+def test_two_branches_of_one_name_have_two_labels() -> None:
+    """Two trees may have a branch of the same name, with the same settings."""
+    words = labels([SessionRun("Branch Run 2", make_trace(count)) for count in (5, 5, 5)])
+    assert len(set(words)) == 3 and "3" in words[2][-4:]
+
+
+def test_an_uploaded_trace_becomes_its_side_s_run() -> None:
+    app = opened()
+    file = (TRACES / "decode.json").read_bytes()
+    upload = app.file_uploader(key=f"{RIGHT}side_file")
+    app = upload.upload("run.json", file, "application/json").run()
+    side = side_of(app, RIGHT)
+    assert not app.exception and side.source == "file"
+    assert side.trace.token_ids == Trace.load(TRACES / "decode.json").token_ids
+    assert "The runs emit the same tokens" in seen.markup(app)
+    app.file_uploader(key=f"{RIGHT}side_file").upload("cut.json", file[:50], "application/json")
+    app = app.run()
+    assert "not JSON" in side_of(app, RIGHT).failure and side_of(app, RIGHT).trace is side.trace
+
+
+@pytest.mark.usefixtures("model")
+def test_the_model_names_the_setting_that_decides_at_a_press(
+    model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two settings, the bias makes another token the most probable one."""
+    monkeypatch.setattr(models, "is_embedded", lambda _: True)
+    left, right = (
+        collect(model, [2], Greedy(max_new_tokens=2, min_new_tokens=least, shaping=shaping))
+        for least, shaping in ((0, Shaping()), (1, Shaping(logit_bias=((5, 1.0),))))
+    )
+    app = opened()
+    for slot, run in ((LEFT, left), (RIGHT, right)):
+        side_of(app, slot).show(run, "file")
+    app = app.run()
+    assert "alone decides it" not in seen.texts(app)
+    app = settle(app.button(key="explain").click().run())
+    assert "logit bias alone decides it" in seen.texts(app)
+
+
+def finished(work: Callable[[Job], object]) -> Job:
+    job = jobs.start(work)
+    assert job.done.wait(seen.SECONDS)
+    return job
+
+
+def test_each_model_reads_in_the_number_type_of_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    fine = ScriptedModel(PROBS, model_id="embedded:target")
+    coarse = ScriptedModel({(): [0.3, 0, 0, 0, 0.3, 0.4, 0, 0]}, model_id="embedded:target")
+    coarse.dtype = "bfloat16"
+    monkeypatch.setattr(models, "load", lambda *_: fine)
+    fine.in_dtype = {"bfloat16": coarse}.__getitem__  # type: ignore[attr-defined]
+    left, right = (collect(model, [2], Greedy(max_new_tokens=1)) for model in (fine, coarse))
+    job = finished(lambda job: work.read_under(job, left, right, "left", "raw"))
+    assert job.result.steps[0].divergence.variation == pytest.approx(0.3)
+    del fine.in_dtype  # type: ignore[attr-defined]
+    job = finished(lambda job: work.read_under(job, left, right, "left", "raw"))
+    assert "no copy in bfloat16" in job.error and job.result is None
+
+
+@pytest.mark.usefixtures("model")
+def test_a_beam_has_no_distribution_that_it_draws_from() -> None:
+    app = opened(a_prompt="the cat", compare_of="final")
+    group = next(g for g in app.button_group if g.proto.id.endswith("-compare_of"))
+    assert not group.proto.disabled
+    app = settle(app.button(key="pair_beam").click().run())
+    group = next(g for g in app.button_group if g.proto.id.endswith("-compare_of"))
+    assert group.proto.disabled
+    shown = [json.dumps(spec) for spec in seen.specs(app)]
+    assert not any("distributions drawn from" in spec for spec in shown)
+    assert side_of(app, RIGHT).read.token_ids == side_of(app, RIGHT).trace.token_ids
 
 
 def test_the_files_of_both_runs_hold_their_figures_and_a_link() -> None:

@@ -52,10 +52,12 @@ def test_greedy_runs_of_the_same_request_give_one_verdict(open_app: Open) -> Non
     app = open_app("many.py", many_tokens="6", times="4", vary="nothing", temperature="0")
     many = _run(app)
     assert many.count == 4 and len(many.texts) == 1
-    assert "4 of 4 runs gave the same 6 tokens. Their probabilities are equal" in texts(app)
-    assert app.query_params["runs"] == "1" and "press Run" not in texts(app)
+    assert "4 of 4 runs gave the same 6 tokens. Their recorded probabilities are equal" in texts(
+        app
+    )
+    assert app.query_params["made"] == "1" and "press Run" not in texts(app)
     move(app, "times", 5).run()
-    assert "runs" not in app.query_params and "press Run" in texts(app)
+    assert "made" not in app.query_params and "press Run" in texts(app)
 
 
 @pytest.mark.usefixtures("quick")
@@ -74,11 +76,11 @@ def test_a_grid_runs_and_a_pick_shows_its_text_and_opens_it_on_decode(open_app: 
 
 @pytest.mark.usefixtures("quick")
 def test_a_link_makes_its_runs_again_and_a_large_one_waits(open_app: Open) -> None:
-    app = open_app("many.py", runs="1", times="3", many_tokens="4")
+    app = open_app("many.py", made="1", times="3", many_tokens="4")
     settle(app, "many-view")
     view = app.session_state["many-view"]
     assert view.made["again"].count == 3, (view.failures, view.failure)
-    app = open_app("many.py", runs="1", times="100", many_tokens="50")
+    app = open_app("many.py", made="1", times="100", many_tokens="50")
     assert not app.session_state["many-view"].jobs and "Press Run to start" in texts(app)
 
 

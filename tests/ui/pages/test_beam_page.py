@@ -113,7 +113,7 @@ def test_a_search_under_way_shows_its_tree_so_far(open_beam: Open, search: Trace
 def test_settings_that_exclude_each_other_are_a_sentence(open_beam: Open) -> None:
     app = open_beam(beams="5", groups="2")
     for _ in range(2):
-        assert not app.exception and "must divide num_beams (5)" in texts(app)
+        assert not app.exception and "must divide “Beams” (5)" in texts(app)
         app.button(key="start").click().run()
         assert "decode" not in view_of(app).jobs
 

@@ -53,14 +53,20 @@ def _arguments(view: View, trace: Trace) -> Mapping[str, Any] | None:
 PINS = PagePart("pins", figures.pinned_lines, _arguments, "name tokens under Pinned tokens first")
 
 
-def draw(view: View, trace: Trace, on_click: Callable[[list[object]], None]) -> None:
+def draw(
+    view: View,
+    trace: Trace,
+    on_click: Callable[[list[object]], None],
+    on_change: Callable[[], None] | None = None,
+) -> None:
     """Draw the field and the figure of a run's pinned tokens.
 
     Args:
         on_click: as of `figure.chart`.
+        on_change: ends the callback of the field, in a fragment that doesn't start deferred work.
     """
     with st.container(key=platform.key("pins-row"), gap="small"):
-        control.draw(KEY)
+        control.draw(KEY, **({"on_change": on_change} if on_change else {}))
         written, words = _lines(), ""
         view.pinned = written
         if not written:
