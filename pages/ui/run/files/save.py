@@ -81,6 +81,7 @@ def save(
     page: Callable[[], bytes],
     *,
     run: bool = False,
+    file_help: str | None = None,
 ) -> None:
     """Draw the Save menu: a trace file, a web page, all figures and a link.
 
@@ -88,6 +89,7 @@ def save(
         source: contents of the archive.
         file: makes the trace file.
         run: the link repeats the run.
+        file_help: sentence about the trace file.
     """
     popover = st.popover(
         "Save",
@@ -108,6 +110,7 @@ def save(
             icon=":material/data_object:",
             on_click="ignore",
             width="stretch",
+            help=file_help,
         )
         st.download_button(
             "Web page (HTML)",
