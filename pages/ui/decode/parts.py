@@ -14,7 +14,7 @@ from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
 
 # Of a long prompt and of a long run only so many figures: of a prompt the end, written last.
-_MOST_FIGURES = 3
+MOST_FIGURES = 3
 
 
 def _selected(view: DecodeView, trace: Trace) -> dict[str, Any]:
@@ -40,12 +40,12 @@ def of_step(name: str, draw: Figure[...]) -> PagePart:
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     count, across = len(trace.token_steps), columns_for(paper.width)
-    return windows_of(range(0, max(count, 1), across)[:_MOST_FIGURES], count)
+    return windows_of(range(0, max(count, 1), across)[:MOST_FIGURES], count)
 
 
 def _prompt_windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     count, across = len(trace.prompt_ids), wide_columns(paper.width)
-    return windows_of(range(max(count - _MOST_FIGURES * across, 0), max(count, 1), across), count)
+    return windows_of(range(max(count - MOST_FIGURES * across, 0), max(count, 1), across), count)
 
 
 def timed_runs(
