@@ -386,3 +386,8 @@ def test_an_empty_prompt_is_refused_without_a_word_on_the_sidebar(button: str) -
     failure = side_of(app, LEFT).failure
     assert "The prompt is empty" in failure and "sidebar" not in failure
     assert not side_of(app, LEFT).jobs
+
+
+def test_the_text_the_candidates_and_the_heatmap_of_each_side_carry_its_name() -> None:
+    shown = [element.value for element in opened().markdown]
+    assert shown.count("**A**") == shown.count("**B**") == 3
