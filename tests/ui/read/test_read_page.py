@@ -180,3 +180,9 @@ def test_pins_in_a_link_open_their_tab_on_decode(open_app: Open, example: Trace)
         assert prob is None or height == pytest.approx(math.log10(prob), abs=1e-6)
     # The work on the exact numbers must end before the process does.
     settle(app, "view")
+
+
+def test_a_pin_that_no_candidate_is_gets_words_before_the_model_has_read(open_app: Open) -> None:
+    app = open_app("decode.py", pins="#99999\nxyzzy")
+    assert charts(app)[-1] != "pins"
+    assert "Not among this run's candidates: #99999, xyzzy." in texts(app)

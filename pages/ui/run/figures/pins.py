@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.reading.types import PinnedToken, recorded_ids, recorded_pins
 from core.decoding.record.trace import Trace
+from core.figures.base.labels import visible_token
 from pages.ui import platform
 from pages.ui.run import jobs
 from pages.ui.run.figures import figure
@@ -35,13 +36,23 @@ def _lines() -> tuple[str, ...]:
 
 
 def pinned_of(view: View, trace: Trace) -> tuple[PinnedToken, ...]:
-    """Return the pinned tokens: at every step if the model has read the run, else as recorded."""
+    """Return the pinned tokens: at every step if the model has read the run, else as recorded,
+    without those that no step's candidates hold, unless a server names its candidates alone.
+    """
     written = view.pinned
     cached = view.cached.get(KEY)
     if cached is not None and cached[0] == (view.number, written):
         found: tuple[PinnedToken, ...] = cached[1]
         return found
-    return recorded_pins(trace, recorded_ids(trace, written))
+    pins = recorded_pins(trace, recorded_ids(trace, written))
+    return tuple(pin for pin in pins if trace.known is not None or set(pin.ranks) != {None})
+
+
+def _lacking(trace: Trace, written: tuple[str, ...], shown: tuple[PinnedToken, ...]) -> str:
+    """Return those of the written tokens that the figure doesn't show; plain text."""
+    ids = {pin.token_id for pin in shown}
+    lacking = (text for text in written if not ids.intersection(recorded_ids(trace, (text,))))
+    return ", ".join(visible_token(text, 24) for text in lacking)
 
 
 def _arguments(view: View, trace: Trace) -> Mapping[str, Any] | None:
@@ -80,6 +91,8 @@ def draw(
         else:
             words = "Choose this run's model in the sidebar to follow the tokens at every step."
         shown = pinned_of(view, trace)
+        if not ready and (lacking := _lacking(trace, written, shown)):
+            words = f"Not among this run's candidates: {lacking}. {words}"
         if shown:
             depends = (view.number, view.selected, written, ready)
             figure.chart(PINS.part(view, trace), depends, on_click=on_click, across=True)
