@@ -65,7 +65,7 @@ CANDIDATES = of_step("candidates", figures.candidate_bars)
 UNCERTAINTY = PagePart(
     "uncertainty",
     figures.uncertainty,
-    lambda view, trace: {"trace": trace, "selected": view.selected},
+    lambda view, trace: {"trace": trace, "selected": view.selected, "reads": True},
 )
 HEATMAP = PagePart(
     "heatmap",

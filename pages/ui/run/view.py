@@ -90,6 +90,8 @@ class View(PageView):
     example: ClassVar[str]
     # The field that each measurement's result fills, by the name of its job.
     measurements: ClassVar[dict[str, str]] = {}
+    # The trace is a text that was read.
+    reads: ClassVar[bool] = False
     # Jobs that belong to the shown trace.
     of_trace: ClassVar[tuple[str, ...]] = ("check",)
 

@@ -186,3 +186,17 @@ def test_a_pin_that_no_candidate_is_gets_words_before_the_model_has_read(open_ap
     app = open_app("decode.py", pins="#99999\nxyzzy")
     assert charts(app)[-1] != "pins"
     assert "Not among this run's candidates: #99999, xyzzy." in texts(app)
+    assert "takes single tokens" in texts(settle(app, "view"))
+
+
+@pytest.mark.parametrize("look", ["uncertainty", "pins"])
+def test_a_token_has_one_number_in_all_figures(open_app: Open, look: str) -> None:
+    app = settle(open_app("read.py", read_look=look, pins="#10"), VIEW)
+    trace = view_of(app).trace
+    assert trace is not None
+    axis = specs(app)[-1]["layout"]["xaxis"]
+    last = len(trace.prompt_ids) + len(trace.token_ids)
+    assert axis["tickvals"][0] == len(trace.prompt_ids) + 1 and axis["tickvals"][-1] <= last
+    assert specs(app)[-1]["data"][0]["x"][-1] == last
+    assert axis["title"]["text"] == "token of the text and its number"
+    assert "draw" not in json.dumps(specs(app)[-1]["layout"]["title"])

@@ -58,7 +58,8 @@ def _lacking(trace: Trace, written: tuple[str, ...], shown: tuple[PinnedToken, .
 def _arguments(view: View, trace: Trace) -> Mapping[str, Any] | None:
     if not view.pinned:
         return None
-    return {"pins": pinned_of(view, trace), "trace": trace, "selected": view.selected}
+    pins = pinned_of(view, trace)
+    return {"pins": pins, "trace": trace, "selected": view.selected, "reads": view.reads}
 
 
 PINS = PagePart("pins", figures.pinned_lines, _arguments, "name tokens under Pinned tokens first")
@@ -79,9 +80,10 @@ def draw(
     with st.container(key=platform.key("pins-row"), gap="small"):
         control.draw(KEY, **({"on_change": on_change} if on_change else {}))
         written, words = _lines(), ""
+        whole = "the whole text" if view.reads else "all steps of this run"
         view.pinned = written
         if not written:
-            st.text("Name tokens to follow their probability through all steps of this run.")
+            st.text(f"Name tokens to follow their probability through {whole}.")
             return
         ready = False
         if view.may_load(str(value("model"))):
