@@ -200,3 +200,10 @@ def test_a_token_has_one_number_in_all_figures(open_app: Open, look: str) -> Non
     assert specs(app)[-1]["data"][0]["x"][-1] == last
     assert axis["title"]["text"] == "token of the text and its number"
     assert "draw" not in json.dumps(specs(app)[-1]["layout"]["title"])
+
+
+def test_parts_of_characters_are_counted_and_no_prompt_is_spoken_of(open_app: Open) -> None:
+    app = read(open_app("read.py"), "😀 hello there 😀")
+    said = texts(app)
+    assert "of them parts of a character) as expected" in said
+    assert "This prompt" not in said
