@@ -63,6 +63,8 @@ class ManyView(PageView):
             if self.selected.get(mode, 0) >= len(traces):
                 self.selected[mode] = 0
             self.version += 1
+        else:  # The runs before it are still shown.
+            self.asked.pop(mode, None)
 
     def select(self, place: int) -> None:
         """Show the text of another run."""

@@ -24,7 +24,7 @@ from pages.ui.widgets import style
 MOST_RUNS = 12
 
 T = TypeVar("T")
-Source = Literal["example", "run", "request", "file", "none"]
+Source = Literal["example", "run", "request", "many", "file", "none"]
 
 
 @dataclass(eq=False)
