@@ -68,10 +68,19 @@ def collect_checked(
     should_stop: Callable[[], bool] | None = None,
     prompt_text: str | None = None,
     given: Sequence[int] = (),
+    dtype: str = "",
 ) -> Trace:
-    """Run `collect`, and attach the checks of the trace against itself."""
+    """Run `collect`, and attach the checks of the trace against itself.
+
+    Args:
+        dtype: number type of the weights; by default the loaded model's.
+    """
     from core.decoding.decode import collect
 
+    if dtype:
+        from core.decoding.requirements import in_dtype
+
+        model = in_dtype(model, dtype)
     trace = collect(
         model,
         prompt,

@@ -14,7 +14,7 @@ from pages.ui.decode.state import DecodeView, median_run
 from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
 
 # Of a long prompt and of a long run only so many figures: of a prompt the end, written last.
-_MOST_FIGURES = 3
+MOST_FIGURES = 3
 
 
 def _selected(view: DecodeView, trace: Trace) -> dict[str, Any]:
@@ -40,12 +40,12 @@ def of_step(name: str, draw: Figure[...]) -> PagePart:
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     count, across = len(trace.token_steps), columns_for(paper.width)
-    return windows_of(range(0, max(count, 1), across)[:_MOST_FIGURES], count)
+    return windows_of(range(0, max(count, 1), across)[:MOST_FIGURES], count)
 
 
 def _prompt_windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     count, across = len(trace.prompt_ids), wide_columns(paper.width)
-    return windows_of(range(max(count - _MOST_FIGURES * across, 0), max(count, 1), across), count)
+    return windows_of(range(max(count - MOST_FIGURES * across, 0), max(count, 1), across), count)
 
 
 def timed_runs(
@@ -66,7 +66,11 @@ HEATMAP = PagePart("heatmap", figures.probability_heatmap, _selected, windows=_w
 CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
 STAGES = of_step("stages", figures.step_stages)
 SOFTMAX = of_step("softmax", figures.softmax_row)
-UNCERTAINTY = PagePart("uncertainty", figures.uncertainty, _selected)
+UNCERTAINTY = PagePart(
+    "uncertainty",
+    figures.uncertainty,
+    lambda view, trace: {**_selected(view, trace), "reads": view.reads},
+)
 PROMPT = PagePart(
     "prompt",
     figures.prompt_reading,

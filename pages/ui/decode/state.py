@@ -27,7 +27,7 @@ MOST_TREES = 4
 # Key of the tabs, and the title of the one of the tree.
 LOOK, BRANCHES = "look", "Branches"
 # In the address.
-_STEP, _GIVEN = "step", "given"
+STEP, _GIVEN = "step", "given"
 # In the session: what a link says of the inputs for which it gives tokens.
 GIVEN_FOR, _GIVEN_KEYS = "given_for", ("model", "prompt", "method")
 _OTHERWISE = "its most uncertain one is selected"
@@ -37,11 +37,14 @@ class LinkedStep(Protocol):
     """Target of a link: the link as it was opened, and the steps to select from."""
 
     linked: str
+    selected: int
 
     @property
     def steps(self) -> Sequence[TokenStep]: ...
 
     def select(self, index: int) -> None: ...
+
+    def active(self, name: str) -> object: ...
 
 
 class ForkedRun(NamedTuple):
@@ -89,7 +92,7 @@ class DecodeView(View):
     def initial(cls) -> Self:
         """The example, at the step that the address names, else at the most uncertain one."""
         view = super().initial()
-        view.linked = st.query_params.get(platform.key(_STEP), "")
+        view.linked = st.query_params.get(platform.key(STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
             follow_link(view, _OTHERWISE)
         else:  # For Run, where the link's run waits for it.
@@ -235,12 +238,11 @@ def follow_link(view: LinkedStep, otherwise: str) -> None:
     view.linked = ""
 
 
-def write_step(view: DecodeView) -> None:
-    """Let the address name the selected step, where it isn't the one that is shown first."""
-    first = view.trace is None or view.selected == most_open_step(view.trace)
-    waits = view.linked and view.active("decode")
-    if not waits:
-        address.write(_STEP, None if first else str(view.selected))
+def write_step(view: LinkedStep, first: int) -> None:
+    """Let the address name the selected step unless it is the one that is shown first; the step of
+    a link stays there until its run has ended."""
+    if not (view.linked and view.active("decode")):
+        address.write(STEP, None if view.selected == first else str(view.selected))
 
 
 def write_given(view: DecodeView) -> None:

@@ -24,6 +24,7 @@ from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager, pins, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
+from pages.ui.run.view import select_step
 from pages.ui.widgets import ahead, stepper, style
 from pages.ui.widgets.controls import knob_rows, link
 from pages.ui.widgets.controls.config_fields import moved
@@ -101,7 +102,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         "time": Tab("Time", partial(_time, view, trace, redraw)),
         "pins": Tab(
             "Pinned tokens",
-            partial(pins.draw, view, trace, lambda custom: _select(view, custom, redraw), redraw),
+            partial(pins.draw, view, trace, partial(select_step, view, redraw), redraw),
         ),
         **{
             name: Tab(strategy.label, partial(_own, view, trace, part))
@@ -144,13 +145,7 @@ def _press_cell(view: DecodeView, custom: list[object], redraw: Callable[[], Non
     """Select a cell's step; a cell of the selected step opens the menu with its token."""
     if view.step is not None and custom[:1] == [view.selected]:
         another.choose(view, view.step, custom)
-    _select(view, custom, redraw)
-
-
-def _select(view: DecodeView, custom: list[object], redraw: Callable[[], None]) -> None:
-    if custom and isinstance(custom[0], int | float):
-        view.select(int(custom[0]))
-        redraw()
+    select_step(view, redraw, custom)
 
 
 def _notice(view: DecodeView, trace: Trace) -> None:
@@ -236,7 +231,7 @@ def _uncertainty(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> 
     figure.chart(
         parts.UNCERTAINTY.part(view, trace),
         (view.number, view.selected),
-        on_click=lambda custom: _select(view, custom, redraw),
+        on_click=partial(select_step, view, redraw),
         across=True,
     )
 

@@ -13,7 +13,8 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.traces.data_path.source import source_of
 from pages.ui import platform, registry
-from pages.ui.inside import boxes, save, state, tabs, way, work
+from pages.ui.decode.state import write_step
+from pages.ui.inside import boxes, save, tabs, way, work
 from pages.ui.inside.state import InsideView
 from pages.ui.resources import models
 from pages.ui.run import address, changed
@@ -111,7 +112,7 @@ def _way(view: InsideView) -> None:
         source_of(*shown) if shown else "",
         partial(_show_source, view),
     )
-    state.write_step(view)
+    write_step(view, 0)
     address.keep()
 
 

@@ -10,16 +10,13 @@ import streamlit as st
 from core.decoding.record.trace import Trace
 from core.export.part import Part
 from pages.ui import platform, registry
-from pages.ui.decode.state import DecodeView, follow_link
+from pages.ui.decode.state import STEP, DecodeView, follow_link
 from pages.ui.inside import controls
-from pages.ui.run import address
 from pages.ui.run.files import save
 from pages.ui.run.request import Request
 from pages.ui.run.view import Source, View
 from pages.ui.widgets.controls import control
 
-# In the address.
-_STEP = "step"
 _OTHERWISE = "another one is shown"
 
 
@@ -54,7 +51,7 @@ class InsideView(View):
         """The run on Decode at its step, or at the step that the address names."""
         view = cls()
         view.take(DecodeView.elsewhere())
-        view.linked = st.query_params.get(platform.key(_STEP), "")
+        view.linked = st.query_params.get(platform.key(STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
             follow_link(view, _OTHERWISE)
         return view
@@ -118,9 +115,3 @@ def open_run(
     view.select(index)
     controls.follow(trace)
     save.go_to(registry.INSIDE.path)
-
-
-def write_step(view: InsideView) -> None:
-    """Let the address name the selected step, where it isn't the first one."""
-    if not (view.linked and view.active("decode")):
-        address.write(_STEP, str(view.selected) if view.selected else None)

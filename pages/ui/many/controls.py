@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from core.decoding.autoregressive.config import Sampling
+from core.decoding.autoregressive.config import Sampling, as_single_tokens
 from core.decoding.errors import ConfigError
 from core.decoding.many.plan import MOST_CELLS, RunBatch, again, grid, values_in
-from core.decoding.many.types import MAX_MANY
+from core.decoding.many.types import MAX_MANY, ManyRuns
+from core.figures.many.matrix import is_grid
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.run.request import Request, from_sidebar
-from pages.ui.widgets.controls.config_fields import arguments
-from pages.ui.widgets.controls.control import Number, Read, Text, declare, draw, value
+from pages.ui.widgets.controls.config_fields import arguments, reached
+from pages.ui.widgets.controls.control import Number, Read, Text, declare, draw, load, value
 from pages.ui.widgets.controls.knob import KNOBS
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
 from pages.ui.widgets.controls.options import Menu, Segments
@@ -34,7 +33,7 @@ _VARY = {
 }
 _KNOBS = [row for row in KNOB_ROWS if row.knob in KNOBS]
 _NAMES = {row.knob.field: row.label for row in _KNOBS}
-_NONE = "none"
+_NONE, _LONGEST = "none", 200
 _VALUES_HELP = (
     "Numbers with commas between, or “0.2 to 1 in 5”. All combinations run in one batch: "
     f"{MOST_CELLS} at most."
@@ -49,10 +48,10 @@ declare(
         "all. Number type: float32 and bfloat16, for which a second copy of the weights is in "
         "memory meanwhile. A server computes as it likes: let nothing vary there, or the seed."),
     Menu("knob_a", "First setting", "temperature", _NAMES),
-    Text("values_a", "Values of the first", "0.3, 0.8, 1.3", max_chars=200, help=_VALUES_HELP),
+    Text("values_a", "Values of the first", "0.3, 0.8, 1.3", max_chars=_LONGEST, help=_VALUES_HELP),
     Menu("knob_b", "Second setting", "top_p",
         {"top_p": _NAMES["top_p"], _NONE: "None", **_NAMES}),
-    Text("values_b", "Values of the second", "0.5, 0.9, 1", max_chars=200, help=_VALUES_HELP),
+    Text("values_b", "Values of the second", "0.5, 0.9, 1", max_chars=_LONGEST, help=_VALUES_HELP),
     Segments("measure", "Show", "surprisal",
         {"surprisal": "Mean surprisal", "distinct": "Distinct pairs", "parts": "Parts at"}),
 )  # fmt: skip
@@ -61,8 +60,23 @@ declare(
 )
 
 
-def load_controls(_: Any) -> None:
-    """A file of another page sets nothing here."""
+def mode_of(many: ManyRuns) -> str:
+    """Return the mode that shows the runs of a file."""
+    return GRID if is_grid(many) else AGAIN
+
+
+def load_controls(many: ManyRuns) -> None:
+    """Set the controls to the prompt and the settings of a file's first run, and to its grid."""
+    first = many.traces[0]
+    values = {**shared.control_values(first), "many_mode": mode_of(many)}
+    names = list(many.settings[0])
+    if values["many_mode"] == GRID and all(name in _NAMES for name in names):
+        values["knob_b"] = _NONE
+        for side, name in zip("ab", names, strict=False):
+            shown = ", ".join(dict.fromkeys(row[name] for row in many.settings))
+            values |= {f"knob_{side}": name, f"values_{side}": shown[:_LONGEST]}
+    config = as_single_tokens(first.config, draws=True)
+    load(reached((_TOKENS, *_KNOBS, shared.SEED), config, values))
 
 
 def mode() -> None:

@@ -134,8 +134,10 @@ def _figures(view: ManyView) -> None:
 
 def _verdict(view: ManyView, many: ManyRuns) -> None:
     """Draw the verdict, what the runs are, and the Save menu."""
-    own = str(value("many_mode")) in view.made
-    source = "Runs under way" if view.active("many") else "Your runs" if own else "Example"
+    mode = str(value("many_mode"))
+    source = "File" if mode in view.opened else "Your runs" if mode in view.made else "Example"
+    if view.active("many"):
+        source = "Runs under way"
     with st.container(key=platform.key("many-verdict"), border=True, gap="small"):
         with st.container(
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
@@ -143,7 +145,7 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             st.text(f"{source} · {_count_words(view, many)}", width="stretch")
             save.menu(many)
         st.text(figures.many_verdict(many))
-        if own and not view.active("many") and not _are_of_the_controls(view):
+        if mode in view.asked and not view.active("many") and not _are_of_the_controls(view):
             panel.note("The settings have changed: press Run to repeat the runs.", "")
         panel.made_by(figures.many_caption(many))
 

@@ -12,6 +12,7 @@ from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.traces.many_file import read_many
 from pages.ui import platform
+from pages.ui.many.controls import mode_of
 from pages.ui.resources import examples
 from pages.ui.run.request import Request
 from pages.ui.run.view import PageView
@@ -27,7 +28,8 @@ class ManyView(PageView):
     """One session's view of many runs; its work is `many`.
 
     Args:
-        made: runs that were made here, by mode.
+        made: runs that were made here or opened from a file, by mode.
+        opened: modes whose runs are from a file.
         asked: request and batches of the last press on Run, by mode.
         live: mode and traces of the runs under way.
         selected: place of the run whose text is shown, by mode.
@@ -38,6 +40,7 @@ class ManyView(PageView):
     key: ClassVar[str] = "many-view"
 
     made: dict[str, ManyRuns] = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)
     asked: dict[str, tuple[Request, tuple[RunBatch, ...]]] = field(default_factory=dict)
     live: tuple[str, list[Trace]] | None = None
     selected: dict[str, int] = field(default_factory=dict)
@@ -60,11 +63,21 @@ class ManyView(PageView):
         (mode, made), self.live = self.live, None
         if traces := whole_runs(tuple(made)):
             self.made[mode] = ManyRuns(traces)
+            self.opened.discard(mode)
             if self.selected.get(mode, 0) >= len(traces):
                 self.selected[mode] = 0
             self.version += 1
         else:  # The runs before it are still shown.
             self.asked.pop(mode, None)
+
+    def open(self, many: ManyRuns) -> None:
+        """Show the runs of a file in the mode that they fit; work under way ends."""
+        self.drop(*self.jobs)
+        mode, self.live, self.failure = mode_of(many), None, ""
+        self.made[mode], self.selected[mode] = many, 0
+        self.opened.add(mode)
+        self.asked.pop(mode, None)
+        self.version += 1
 
     def select(self, place: int) -> None:
         """Show the text of another run."""

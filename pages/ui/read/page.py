@@ -17,8 +17,9 @@ from core.figures.base.labels import settings_caption
 from core.figures.base.paper import Paper
 from core.figures.read.words import number, reading_caption
 from pages.ui import platform, registry
-from pages.ui.read import parts, save, state, tabs
-from pages.ui.read.state import ReadView
+from pages.ui.decode.state import write_step
+from pages.ui.read import parts, save, tabs
+from pages.ui.read.state import ReadView, most_surprising
 from pages.ui.run import address, changed
 from pages.ui.run.display import later, panel
 from pages.ui.run.figures import figure, pager, token_strip
@@ -113,7 +114,7 @@ def _favourites(view: ReadView) -> None:
             (view.number, view.token_first, view.selected, width),
             on_click=partial(_select_place, view),
         )
-    state.tell_step(view)
+    write_step(view, most_surprising(trace))
     address.keep()
 
 

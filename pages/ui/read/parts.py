@@ -8,27 +8,19 @@ from typing import Any
 from core import figures
 from core.decoding.reading.types import text_tokens
 from core.decoding.record.trace import Trace
-from core.figures.base.grid import columns_for, wide_columns
+from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.figures.read.lines import TokenLine
-from pages.ui.decode.parts import of_step
+from pages.ui.decode.parts import HEATMAP, MOST_FIGURES, UNCERTAINTY, of_step
 from pages.ui.read.state import ReadView
 from pages.ui.run.figures.pins import PINS
 from pages.ui.run.parts import FigureWindow, PagePart, windows_of
-
-# Of a long text only so many figures.
-_MOST_FIGURES = 3
 
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
     across = wide_columns(paper.width)
     count = len(trace.prompt_ids) + len(trace.token_ids)
-    return windows_of(range(0, max(count, 1), across)[:_MOST_FIGURES], count)
-
-
-def _step_windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
-    across, count = columns_for(paper.width), len(trace.token_steps)
-    return windows_of(range(0, max(count, 1), across)[:_MOST_FIGURES], count)
+    return windows_of(range(0, max(count, 1), across)[:MOST_FIGURES], count)
 
 
 def _favourites(view: ReadView, trace: Trace) -> Mapping[str, Any]:
@@ -62,17 +54,6 @@ FAVOURITES = PagePart(
     "favourites", figures.reading_favourites, _favourites, windows=_windows, unit="token"
 )
 CANDIDATES = of_step("candidates", figures.candidate_bars)
-UNCERTAINTY = PagePart(
-    "uncertainty",
-    figures.uncertainty,
-    lambda view, trace: {"trace": trace, "selected": view.selected, "reads": True},
-)
-HEATMAP = PagePart(
-    "heatmap",
-    figures.probability_heatmap,
-    lambda view, trace: {"trace": trace, "selected": view.selected},
-    windows=_step_windows,
-)
 OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
 DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
 ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, OWN, DIVERGENCE, PINS)

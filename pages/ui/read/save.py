@@ -58,4 +58,10 @@ def menu(view: ReadView, trace: Trace) -> None:
         lambda paper: parts(view, trace, paper),
         lambda: tables(view, trace),
     )
-    save.save(source, file, lambda: web_page(view, trace, style.theme()), run=True)
+    save.save(
+        source,
+        file,
+        lambda: web_page(view, trace, style.theme()),
+        run=True,
+        file_help="“Open a trace” shows this file on Decode, as a run whose tokens are all given.",
+    )

@@ -10,12 +10,9 @@ import streamlit as st
 
 from core.decoding.record.trace import Trace
 from pages.ui import platform
-from pages.ui.decode.state import follow_link
-from pages.ui.run import address
+from pages.ui.decode.state import STEP, follow_link
 from pages.ui.run.view import Source, View
 
-# In the address.
-_STEP = "step"
 _OTHERWISE = "the most surprising one is selected"
 
 
@@ -43,7 +40,7 @@ class ReadView(View):
     def initial(cls) -> Self:
         """The example, at the token that the address names, else at the most surprising one."""
         view = super().initial()
-        view.linked = st.query_params.get(platform.key(_STEP), "")
+        view.linked = st.query_params.get(platform.key(STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
             follow_link(view, _OTHERWISE)
         return view
@@ -68,10 +65,3 @@ def most_surprising(trace: Trace) -> int:
     """Return the index of the step with the highest surprisal."""
     steps = trace.token_steps
     return max(range(len(steps)), key=lambda at: steps[at].surprisal, default=0)
-
-
-def tell_step(view: ReadView) -> None:
-    """Let the address name the selected step, where it isn't the one that is shown first."""
-    first = view.trace is None or view.selected == most_surprising(view.trace)
-    if not (view.linked and view.active("decode")):
-        address.write(_STEP, None if first else str(view.selected))

@@ -14,6 +14,7 @@ from core.decoding.record.trace import Trace
 from core.figures.base.grid import columns_for
 from core.figures.base.paper import Paper
 from core.figures.read.words import reading_caption
+from pages.ui.decode.parts import HEATMAP, UNCERTAINTY
 from pages.ui.read import controls, parts, work
 from pages.ui.read.state import ReadView
 from pages.ui.resources import models
@@ -22,6 +23,7 @@ from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager, pins
 from pages.ui.run.jobs import Job
+from pages.ui.run.view import select_step
 from pages.ui.widgets import style
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
@@ -35,7 +37,7 @@ def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
     Args:
         redraw: ends a callback that selects another token.
     """
-    select = partial(_select, view, redraw)
+    select = partial(select_step, view, redraw)
     panel.tabs(
         "read_look",
         {
@@ -51,14 +53,8 @@ def draw(view: ReadView, trace: Trace, redraw: Callable[[], None]) -> None:
     panel.watch(view)
 
 
-def _select(view: ReadView, redraw: Callable[[], None], custom: list[object]) -> None:
-    if custom and isinstance(custom[0], int | float):
-        view.select(int(custom[0]))
-        redraw()
-
-
 def _uncertainty(view: ReadView, trace: Trace, select: Callable[[list[object]], None]) -> None:
-    part = parts.UNCERTAINTY.part(view, trace)
+    part = UNCERTAINTY.part(view, trace)
     figure.chart(part, (view.number, view.selected), on_click=select, across=True)
 
 
@@ -72,7 +68,7 @@ def _heatmap(view: ReadView, trace: Trace, select: Callable[[list[object]], None
     width = min(width, style.BESIDE)
     pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
     figure.chart(
-        parts.HEATMAP.part(
+        HEATMAP.part(
             view, trace, first=view.first, columns=columns, rows=_ROWS, paper=Paper(width)
         ),
         (view.number, view.first, view.selected, width),

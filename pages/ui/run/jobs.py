@@ -218,6 +218,7 @@ def decode(job: Job, request: Request) -> Trace:
         on_step=on_step,
         prompt_text=request.prompt,
         given=request.given,
+        dtype=request.dtype,
     )
 
 

@@ -46,6 +46,7 @@ class Request:
         given: ids of the first generated tokens, as a link has them.
         fork: the step of another run from which this run goes on.
         reads: the prompt is a text that the model reads; it writes nothing.
+        dtype: number type of the weights; by default the loaded model's.
     """
 
     model: str
@@ -58,6 +59,7 @@ class Request:
     given: tuple[int, ...] = ()
     fork: Fork | None = field(default=None, compare=False)
     reads: bool = False
+    dtype: str = ""
 
     @property
     def models(self) -> tuple[str, ...]:

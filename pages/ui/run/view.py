@@ -220,6 +220,13 @@ class View(PageView):
         return ids, "".join(step.text for step in emitting)
 
 
+def select_step(view: View, redraw: Callable[[], None], custom: list[object]) -> None:
+    """Select the step that a click on a figure names, and redraw."""
+    if custom and isinstance(custom[0], int | float):
+        view.select(int(custom[0]))
+        redraw()
+
+
 def _run_notes(trace: Trace) -> str:
     """Return notes on this run alone, such as a lost server or a doubled start token."""
     known = (RECOMPUTED, *(note.key for note in method_of(trace.config).notes(trace.config)))

@@ -24,6 +24,7 @@ from core.decoding.many.types import MAX_MANY, ManyRuns
 from core.decoding.record.notes import ROWS, THREADS
 from core.decoding.record.steps import StepSeconds
 from core.decoding.record.trace import Timings
+from core.decoding.validation import MAX_SEED
 from core.server.queue import FairQueue
 from tests.decoding.beam.beams import ARCHITECTURES
 from tests.decoding.checks.forging import failed
@@ -102,11 +103,11 @@ def test_runs_alone_hold_the_prompt_s_record_once_and_senders_return_none() -> N
 
 
 def test_seeds_are_counted_on_and_each_row_has_its_own() -> None:
-    config = Sampling(max_new_tokens=8, seed=2**31 - 3)
+    config = Sampling(max_new_tokens=8, seed=MAX_SEED - 2)
     batches = again(config, MOST_ROWS + 3, "seed")
     assert [batch.rows for batch in batches] == [MOST_ROWS, 3]
     seeds = [own.seed for batch in batches for own in batch.configs]
-    assert seeds[:4] == [2**31 - 3, 2**31 - 2, 2**31 - 1, 0]
+    assert seeds[:4] == [MAX_SEED - 2, MAX_SEED - 1, MAX_SEED, 0]
     traces = run_batches(_model("llama"), PROMPT, batches)
     assert len({trace.token_ids for trace in traces}) > 5
     assert [row["seed"] for row in ManyRuns(traces).settings] == [str(seed) for seed in seeds]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,6 +19,7 @@ from tests.ui.knobs import move
 from tests.ui.seen import charts, settle, texts
 
 HOSTILE = "![x](https://evil.example/x.png) :red[a] <b>"
+TRACES = Path(__file__).parents[3] / "assets/traces"
 PROMPT = "Once upon a time"
 
 
@@ -114,6 +116,32 @@ def test_wrong_settings_are_told_and_start_nothing(
     app.button(key="start").click().run()
     assert not app.exception and words in texts(app)
     assert not app.session_state["many-view"].jobs
+
+
+@pytest.mark.usefixtures("quick")
+def test_open_a_trace_takes_a_file_of_many_runs(open_app: Open) -> None:
+    seeds, grid = (TRACES / f"many-{mode}.jsonl" for mode in ("again", "grid"))
+    lines = grid.read_bytes().splitlines(keepends=True)
+    app = open_app("many.py", temperature="0.3")
+    app.file_uploader(key="trace_file").upload("runs.jsonl", b"".join(lines[:3])).run()
+    view: ManyView = app.session_state["many-view"]
+    assert view.made["grid"].count == 3 and "File · 3 runs" in texts(app.run())
+    assert app.session_state["many_mode"] == "grid" and "press Run" not in texts(app)
+    assert (app.session_state["knob_a"], app.session_state["values_a"]) == ("top_p", "0.5, 0.9, 1")
+    assert app.session_state["knob_b"] == "none"
+    assert _run(app).settings == view.made["grid"].settings and "Your runs" in texts(app)
+    app.file_uploader(key="trace_file").upload("runs.jsonl", seeds.read_bytes()).run()
+    assert "File · 20 runs" in texts(app.run()) and app.session_state["many_mode"] == "again"
+    app.file_uploader(key="trace_file").upload("runs.jsonl", b"{}").run()
+    assert not app.exception and view.failure in texts(app)
+
+
+def test_a_file_of_many_runs_opens_from_another_page(open_app: Open) -> None:
+    app = open_app("decode.py")
+    file = (TRACES / "many-grid.jsonl").read_bytes()
+    app.file_uploader(key="trace_file").upload("runs.jsonl", file).run()
+    assert not app.exception and app.session_state["many-view"].made["grid"].count == 9
+    assert app.session_state["many_mode"] == "grid"
 
 
 def test_hostile_text_is_shown_as_text(open_app: Open) -> None:

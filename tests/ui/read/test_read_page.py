@@ -18,6 +18,7 @@ from pages.ui.read.work import write_own
 from pages.ui.run import cost
 from pages.ui.run.jobs import Job
 from tests.ui.conftest import Open, serve
+from tests.ui.knobs import move
 from tests.ui.seen import charts, looks, markup, settle, specs, strip_data, texts
 
 VIEW = "read-view"
@@ -57,6 +58,12 @@ def test_the_first_paint_is_a_text_that_was_read(open_app: Open) -> None:
     view = view_of(app)
     assert view.step is not None
     assert view.step.surprisal == max(step.surprisal for step in view.steps)
+
+
+def test_the_save_menu_says_where_a_reading_s_file_opens(open_app: Open) -> None:
+    app = move(open_app("read.py"), "save", True).run()
+    button = next(b for b in app.get("download_button") if b.proto.label == "Trace file (JSON)")
+    assert "shows this file on Decode" in button.proto.help
 
 
 @pytest.mark.usefixtures("scripted")

@@ -71,6 +71,8 @@ def link_to(view: View, trace: Trace, page: Page | None = None) -> RunLink | Non
     carried = bool(controls.given) and row_of(controls.given).of_address(given_ids) == given_ids
     if given_ids and not carried:
         lost.append("the tokens that were given")
+    if view.shown_request and view.shown_request.dtype:
+        lost.append(f"the number type {view.shown_request.dtype}")
     words = f"This link can't carry: {'; '.join(lost)}." if lost else ""
     parameters = {key: parameter(row, read(key)) for key, row in rows.items()}
     for key, name, revision in (

@@ -81,6 +81,7 @@ def save(
     page: Callable[[], bytes],
     *,
     run: bool = False,
+    file_help: str | None = None,
 ) -> None:
     """Draw the Save menu: a trace file, a web page, all figures and a link.
 
@@ -88,6 +89,7 @@ def save(
         source: contents of the archive.
         file: makes the trace file.
         run: the link repeats the run.
+        file_help: sentence about the trace file.
     """
     popover = st.popover(
         "Save",
@@ -108,6 +110,7 @@ def save(
             icon=":material/data_object:",
             on_click="ignore",
             width="stretch",
+            help=file_help,
         )
         st.download_button(
             "Web page (HTML)",
@@ -166,11 +169,11 @@ def web_page(
 
 
 def open_file(path: str) -> None:
-    """Draw the upload of a trace file, which is then shown like a run."""
+    """Draw the upload of a trace file, or of a file of many runs, which is then shown."""
     with st.expander("Open a trace", icon=":material/folder_open:"):
         st.file_uploader(
             "Trace file",
-            type=["json"],
+            type=["json", "jsonl"],
             key="trace_file",
             on_change=_opened,
             args=(path,),
@@ -186,9 +189,14 @@ def _opened(path: str) -> None:
     shown = registry.page_at(path).view()
     shown.failure = ""
     from core.traces.lab_file import read_any
+    from core.traces.many_file import read_many
 
     try:
-        content = read_any(content_of(upload))
+        data = content_of(upload)
+        if upload.name.lower().endswith(".jsonl"):
+            turn_to(registry.page_at("many"), read_many(data))
+            return
+        content = read_any(data)
         kind = "sampling" if isinstance(content, RunTree) else "lab"
         method = content.config.method if isinstance(content, Trace) else kind
         turn_to(registry.page_of(method), content)
