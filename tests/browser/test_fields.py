@@ -23,6 +23,8 @@ def test_fields_take_what_fits_with_a_word_and_the_picker_what_is_typed(
         steps.press("Enter")
         expect(steps).to_have_value(held)
     expect(note).to_have_text("This field takes whole numbers: 3.7 is 4 now.")
+    steps.fill("5")  # Its number is another one, so the note goes.
+    expect(note).to_have_count(0)
     steps.hover()
     expect(steps).to_have_attribute("title", re.compile("^1 to "))
     heat = page.locator(".st-key-reason_temperature input")

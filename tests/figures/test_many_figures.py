@@ -24,6 +24,7 @@ from core.figures import (
     many_tree_data,
     many_verdict,
 )
+from core.figures.base.paper import WIDE
 from core.figures.many import forks
 from core.figures.many.forks import NO_MARGIN
 from core.figures.many.matrix import NO_GRID, is_grid
@@ -57,6 +58,12 @@ def test_the_shares_on_the_hover_of_a_fork_sum_to_1() -> None:
         total = sum(len(fork.branches) for fork in many.forks)
         assert len(found) == total
         assert sum(runs / all_runs for runs, all_runs in found) == pytest.approx(len(many.forks))
+
+
+def test_the_tree_of_one_text_has_room_for_its_colours() -> None:
+    paper = replace(WIDE, caption=False)
+    one = many_tree(ManyRuns((SEEDS.traces[0],) * 2), paper=paper)
+    assert one.layout.margin.b == many_tree(SEEDS, paper=paper).layout.margin.b
 
 
 def test_rare_texts_are_left_out_and_counted() -> None:

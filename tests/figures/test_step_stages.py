@@ -95,6 +95,30 @@ def test_the_number_falls_into_the_chosen_tokens_segment():
         assert frame.line.color == LIGHT.accent
 
 
+@pytest.mark.parametrize("draw", ["inverse_cdf", "gumbel"])
+def test_a_forced_token_has_no_draw_of_the_pick_that_it_replaced(draw):
+    step = make_trace(6, draw=draw, shaping=SHAPING).token_steps[3]
+    pick, place = (
+        step.token_id,
+        next(at for at, c in enumerate(step.candidates) if c.token_id != step.token_id),
+    )
+    one = tuple(float(at == place) for at in range(len(step.candidates)))
+    forcing = step.stages[-1]._replace(name="forced", probs=one, tail_mass=0.0, kept=1)
+    step = replace(
+        step,
+        token_id=step.candidates[place].token_id,
+        origin="forced",
+        forced_as="given",
+        instead_of=pick,
+        stages=(*step.stages[:-1], forcing, forcing._replace(name="final")),
+    )
+    figure = step_stages(step, TRACE)
+    assert set(rows_of(figure)) == set(range(len(shown_stages(step))))
+    assert not shapes_named(figure, "uniform")
+    assert "score" not in [drawn.name for drawn in figure.data]
+    assert any("is forced" in text for text in annotations(figure))
+
+
 def test_a_chosen_token_of_the_tail_leaves_other_tokens_on_both_sides():
     step = next(s for s in TRACE.token_steps if s.chosen.rank > 20)
     names = [segment.candidate for segment in drawn_segments(step)]

@@ -122,8 +122,8 @@ def grow_above(
                 return tuple(runs)
     if not runs:
         raise ConfigError(
-            f"No other candidate of step {nth(at_step)} has a probability of {least:g} or more "
-            "and no run yet; lower it, or take another step."
+            f"No other candidate of step {nth(at_step)} has a probability of {least:g} "
+            f"({100 * least:g} %) or more and no run yet; lower it, or take another step."
         )
     return tuple(runs)
 

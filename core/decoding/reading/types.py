@@ -45,6 +45,7 @@ class ReadingTotals(NamedTuple):
         nats: sum of their surprisals.
         entropy: mean entropy of the predictions, nats.
         first: number of tokens that were the model's most probable one.
+        parts: number of tokens that are a part of a character.
     """
 
     tokens: int
@@ -52,6 +53,7 @@ class ReadingTotals(NamedTuple):
     nats: float
     entropy: float
     first: int
+    parts: int = 0
 
     @property
     def perplexity(self) -> float:
@@ -173,6 +175,7 @@ def totals_of(tokens: Sequence[TextToken]) -> ReadingTotals:
         nats=math.fsum(token.surprisal or 0.0 for token in predicted),
         entropy=math.fsum(token.entropy or 0.0 for token in predicted) / max(1, len(predicted)),
         first=sum(token.rank == 1 for token in predicted),
+        parts=sum(_BYTES.fullmatch(token.text) is not None for token in predicted),
     )
 
 

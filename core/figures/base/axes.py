@@ -63,6 +63,11 @@ def named_axis(
     return axis(theme, title, standoff, **named | properties)
 
 
+# Titles of the axis of tokens: of a run, and of a text that was read.
+CHOSEN_TOKENS = "chosen token and its step"
+READ_TOKENS = "token of the text and its number"
+
+
 def token_sheet(
     theme: Theme,
     paper: Paper,
@@ -70,7 +75,7 @@ def token_sheet(
     yaxis: Properties,
     *,
     left: int = 48,
-    title: str = "chosen token and its step",
+    title: str = CHOSEN_TOKENS,
     **parts: Any,
 ) -> Sheet:
     """Return a sheet of values along tokens, which stand upright below it with their numbers.

@@ -12,7 +12,7 @@ from core.figures.base.labels import show_token
 from core.figures.base.marks import FRAME, add_line, numbers_behind, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import Theme
-from core.figures.decode.stage_bars import BAR, DUST, Segment, draw_order
+from core.figures.decode.stage_bars import BAR, DUST, Segment, draw_order, drawn_interval
 
 SCORE_ROW = 26
 
@@ -29,9 +29,10 @@ def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
     """Return the cumulative bar of an inverse_cdf draw.
 
     Candidates are ordered by falling probability, ties by id; the chosen one has its recorded
-    interval. The gaps between them belong to other tokens.
+    interval. The gaps between them belong to other tokens. A forced step has no bar.
     """
-    if step.draw.interval is None:
+    interval = drawn_interval(step)
+    if interval is None:
         return []
     places = [place for place in draw_order(step) if step.candidates[place].prob > 0]
     segments: list[Segment] = []
@@ -40,7 +41,7 @@ def drawn_segments(step: TokenStep, row: int = 0) -> list[Segment]:
         candidate = step.candidates[place]
         low, high = at, at + candidate.prob
         if candidate.token_id == step.token_id:
-            low, high = step.draw.interval
+            low, high = interval
         if low - at > DUST:
             segments.append(Segment(row, None, at, low - at))
         segments.append(Segment(row, place, low, high - low))
@@ -65,8 +66,10 @@ def mark_uniform(sheet: Sheet, number: float, row: int) -> None:
 
 
 def scored(step: TokenStep) -> list[Scored]:
-    """Return the candidates with the highest noisy scores, best first; empty without scores."""
-    if step.draw.scores is None:
+    """Return the candidates with the highest noisy scores, best first; empty without scores
+    and for a forced token.
+    """
+    if step.draw.scores is None or step.origin == "forced":
         return []
     known = [
         Scored(place, math.log(candidate.prob), score)

@@ -11,7 +11,7 @@ import pandas as pd
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import MOST_TICKS, axis, token_sheet
+from core.figures.base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, axis, token_sheet
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     lines,
@@ -34,33 +34,46 @@ _PALE = 0.3
 
 
 @table("step token_id token rank entropy surprisal")
-def _steps_data(trace: Trace, scale: float) -> TableRows:
-    for step in trace.token_steps:
-        token = (nth(step.index), step.token_id, table_text(step.chosen.text), step.chosen.rank)
+def _steps_data(trace: Trace, scale: float, reads: bool) -> TableRows:
+    for number, step in zip(_numbers(trace, reads), trace.token_steps, strict=True):
+        token = (number, step.token_id, table_text(step.chosen.text), step.chosen.rank)
         yield (*token, step.entropy * scale, step.surprisal * scale)
 
 
-def uncertainty_data(trace: Trace, *, unit: Unit = "nats") -> pd.DataFrame:
-    """Return entropy and surprisal of every step, in `unit`, with the tokens' raw text."""
+def uncertainty_data(trace: Trace, *, unit: Unit = "nats", reads: bool = False) -> pd.DataFrame:
+    """Return entropy and surprisal of every step, in `unit`, with the tokens' raw text.
+
+    Args:
+        reads: as of `uncertainty`; the first column is `position` then.
+    """
     names = {name: f"{name}_{unit}" for name in ("entropy", "surprisal")}
-    return _steps_data(trace, _PER_NAT[unit]).rename(columns=names)
+    names |= {"step": "position"} if reads else {}
+    return _steps_data(trace, _PER_NAT[unit], reads).rename(columns=names)
+
+
+def _numbers(trace: Trace, reads: bool) -> range:
+    """Return the number of each step; in a text that was read, its token's position."""
+    first = nth(len(trace.prompt_ids) if reads else 0)
+    return range(first, first + len(trace.token_steps))
 
 
 @figure(
     "Entropy and surprisal",
     settings_caption,
     uncertainty_data,
-    subtitle=lambda trace: (
-        "Entropy before each draw; surprisal of each drawn token."
+    subtitle=lambda trace, reads: (
+        "Entropy before each token of the text; surprisal of the token."
+        if reads
+        else "Entropy before each draw; surprisal of each drawn token."
         if trace.known is None
         # For a server that names only the likeliest tokens.
         else "Entropy: lower bound by known tokens. Surprisal: of the draw."
     ),
-    alt=lambda unit, steps, entropy, surprisal, strangest: (
-        f"Entropy and surprisal in {unit} at {len(steps)} steps. Mean entropy "
+    alt=lambda unit, steps, entropy, surprisal, strangest, strangest_number, word: (
+        f"Entropy and surprisal in {unit} at {len(steps)} {word}s. Mean entropy "
         f"{sum(entropy) / len(steps):.2f}, mean surprisal {sum(surprisal) / len(steps):.2f}.",
-        f"The most surprising token is {visible_token(strangest.chosen.text, 24)} at step "
-        f"{nth(strangest.index)} with {max(surprisal):.2f} {unit}.",
+        f"The most surprising token is {visible_token(strangest.chosen.text, 24)} at {word} "
+        f"{strangest_number} with {max(surprisal):.2f} {unit}.",
     ),
     key=lambda theme: [
         [(theme.uncertainty_color(_PALE), "entropy"), (theme.second, "surprisal", "◆")]
@@ -71,11 +84,15 @@ def uncertainty(
     *,
     unit: Unit = "nats",
     selected: int | None = None,
+    reads: bool = False,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
     """Draw entropy before every step and surprisal of every chosen token, both of the raw
     distribution.
+
+    Args:
+        reads: the trace is a text that was read: tokens have their positions in the text.
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
@@ -86,24 +103,28 @@ def uncertainty(
     entropy = [step.entropy * scale for step in steps]
     surprisal = [step.surprisal * scale for step in steps]
     top = max(*entropy, *surprisal, 1.0) * 1.08
+    numbers, word = _numbers(trace, reads), "token" if reads else "step"
+    strangest = max(steps, key=lambda step: step.surprisal * scale)
     sheet = token_sheet(
         theme,
         paper,
-        [(nth(step.index), step.chosen.text) for step in steps],
+        [(number, step.chosen.text) for number, step in zip(numbers, steps, strict=True)],
         axis(theme, unit, 6, range=[0, top], nticks=6),
+        title=READ_TOKENS if reads else CHOSEN_TOKENS,
         facts={
             "steps": steps,
             "entropy": entropy,
             "surprisal": surprisal,
-            "strangest": max(steps, key=lambda step: step.surprisal * scale),
+            "strangest": strangest,
+            "strangest_number": numbers[steps.index(strangest)],
+            "word": word,
         },
     )
-    _add_marks(sheet, steps, entropy, surprisal, unit)
+    _add_marks(sheet, steps, entropy, surprisal, unit, numbers)
     if selected is not None and paper.selection:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
-        add_frame(
-            sheet, "selected", (selected + 0.5, selected + 1.5), (0, 1), theme.ink, 1.5, **look
-        )
+        across = numbers[0] + selected - 0.5, numbers[0] + selected + 0.5
+        add_frame(sheet, "selected", across, (0, 1), theme.ink, 1.5, **look)
     return sheet
 
 
@@ -113,6 +134,7 @@ def _add_marks(
     entropy: list[float],
     surprisal: list[float],
     unit: Unit,
+    numbers: Sequence[int],
 ) -> None:
     """Add bars for the entropy, diamonds for the surprisal, and stems between them; an upward stem
     marks a surprise.
@@ -120,15 +142,15 @@ def _add_marks(
     hovers = [
         lines(
             f"<b>{show_token(step.chosen.text, 40)}</b>",
-            f"step {nth(step.index)} · rank {step.chosen.rank:,}",
+            f"{sheet.facts['word']} {number} · rank {step.chosen.rank:,}",
             f"entropy {before:.3f} {unit}",
             f"surprisal {of_draw:.3f} {unit}",
             f"model {percent(step.chosen.raw_prob)}",
         )
-        for step, before, of_draw in zip(steps, entropy, surprisal, strict=True)
+        for number, step, before, of_draw in zip(numbers, steps, entropy, surprisal, strict=True)
     ]
     shared = {
-        "x": [nth(step.index) for step in steps],
+        "x": list(numbers),
         **hover_texts(hovers),
         "customdata": [[step.index, step.token_id] for step in steps],
     }

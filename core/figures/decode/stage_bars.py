@@ -41,12 +41,19 @@ def shown_stages(step: TokenStep) -> list[Stage]:
     return stages
 
 
+def drawn_interval(step: TokenStep) -> tuple[float, float] | None:
+    """Return the chosen token's interval; None of a forced token, whose step records the interval
+    of the pick that it replaced.
+    """
+    return None if step.origin == "forced" else step.draw.interval
+
+
 def draw_order(step: TokenStep) -> list[int]:
     """Return the candidates' indices in the order of the draw: by falling probability, ties by id,
     then removed ones by rank.
     """
     places = range(len(step.candidates))
-    if step.draw.interval is None:
+    if drawn_interval(step) is None:
         return list(places)
     keys = [(-c.prob, c.token_id if c.prob else c.rank) for c in step.candidates]
     return sorted(places, key=keys.__getitem__)
@@ -60,9 +67,10 @@ def stage_segments(row: int, stage: Stage, step: TokenStep) -> list[Segment]:
     order = draw_order(step)
     at = [step.candidates[place].token_id for place in order].index(step.token_id)
     chosen, others = step.candidates[order[at]], 0.0
-    if step.draw.interval is not None:
+    interval = drawn_interval(step)
+    if interval is not None:
         named = sum(step.candidates[place].prob for place in order[:at])
-        others = max(0.0, step.draw.interval[0] - named)
+        others = max(0.0, interval[0] - named)
     # Filters keep the ratio of probabilities; a temperature changes it slightly.
     others *= stage.probs[order[at]] / chosen.prob if chosen.prob else 0.0
     others = min(others, stage.tail_mass)

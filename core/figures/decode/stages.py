@@ -37,6 +37,7 @@ from core.figures.decode.stage_bars import (
     Segment,
     across,
     add_segments,
+    drawn_interval,
     others_name,
     shown_stages,
     stage_segments,
@@ -100,7 +101,7 @@ def step_stages(
         return "No step is selected, or it holds no stages."
     stages, scores = shown_stages(step), scored(step)
     lower = SCORE_ROW * len(scores) + _GAP if scores else 0
-    upper = _ROW * (len(stages) + 1) + (4 if step.draw.interval is not None else -24)
+    upper = _ROW * (len(stages) + 1) + (-24 if drawn_interval(step) is None else 4)
     segments = [
         segment for row, stage in enumerate(stages) for segment in stage_segments(row, stage, step)
     ]
@@ -142,7 +143,7 @@ def _label_draw(sheet: Sheet, step: TokenStep, row: int) -> None:
     """Write over the draw's bar how the token was drawn, and mark the number."""
     number = step.draw.uniform
     y, token = row - BAR / 2, mono(show_token(step.chosen.text, 16), sheet.theme)
-    if step.draw.interval is not None and step.origin != "forced":
+    if drawn_interval(step) is not None:
         falls = f"{number:.4f} falls on {token}"
         label_pair(sheet, y, "<b>draw</b>", falls, yshift=1, clear=True)
         if number is not None:

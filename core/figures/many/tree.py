@@ -54,7 +54,7 @@ def many_tree_data(many: ManyRuns, *, first: int = 0, columns: int | None = None
         )
         + ".",
     ),
-    key=lambda theme, many: [[len(many.texts) > 1 and (theme.accent, "fork", "<b>▎</b>")]],
+    key=lambda theme, many: [[(theme.accent, "fork", "<b>▎</b>")]] * (len(many.texts) > 1),
 )
 def many_tree(
     many: ManyRuns, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = WIDE

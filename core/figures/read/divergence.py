@@ -6,7 +6,7 @@ import math
 
 from core.decoding.counting import nth
 from core.decoding.reading.types import ModelDivergence, TokenDivergence
-from core.figures.base.axes import MOST_TICKS, power_axis, token_sheet
+from core.figures.base.axes import MOST_TICKS, READ_TOKENS, power_axis, token_sheet
 from core.figures.base.color import blend
 from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.labels import lines, plain_name, show_token, table_text, visible_token
@@ -89,7 +89,7 @@ def model_divergence(
         [(nth(token.place), token.text) for token in tokens],
         power_axis(theme, "KL divergence, nats", low, high),
         left=58,
-        title="token of the text and its number",
+        title=READ_TOKENS,
         facts={"worst": max(tokens, key=lambda token: token.kl)},
     )
     places = [nth(token.place) for token in tokens]

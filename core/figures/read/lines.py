@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.decoding.counting import counted, nth
 from core.decoding.reading.types import TextToken
-from core.figures.base.axes import MOST_TICKS, axis, token_sheet
+from core.figures.base.axes import MOST_TICKS, READ_TOKENS, axis, token_sheet
 from core.figures.base.figure import TableRows, figure, given, table
 from core.figures.base.labels import escaped, plain_name, table_text
 from core.figures.base.marks import add_frame, add_line, add_note, hover_texts
@@ -94,7 +94,7 @@ def surprisal_lines(
         paper,
         [(nth(at), token.text) for at, token in enumerate(named)],
         axis(theme, "surprisal, nats", 6, range=[0, max(1.0, *finite) * 1.08], nticks=6),
-        title="token of the text and its number",
+        title=READ_TOKENS,
         above=14,
         facts={
             "names": names,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+import pandas as pd
+
 from core.decoding.counting import counted, nth
 from core.decoding.reading.types import PinnedToken
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
-from core.figures.base.axes import MOST_TICKS, power_axis, token_sheet
+from core.figures.base.axes import CHOSEN_TOKENS, MOST_TICKS, READ_TOKENS, power_axis, token_sheet
 from core.figures.base.figure import TableRows, figure, table
 from core.figures.base.labels import (
     escaped,
@@ -35,15 +37,14 @@ _SIGNS = (
 
 
 @table("token_id token step chosen_id chosen probability ln_p rank at_most", whole="rank")
-def pinned_lines_data(pins: Sequence[PinnedToken], trace: Trace) -> TableRows:
-    """One pinned token at one step a row; `at_most` bounds a probability that isn't known."""
+def _pins_data(pins: Sequence[PinnedToken], trace: Trace, first: int) -> TableRows:
     for pin in pins:
         columns = zip(trace.token_steps, pin.logprobs, pin.ranks, pin.bounds, strict=False)
         for step, logprob, rank, bound in columns:
             yield (
                 pin.token_id,
                 table_text(pin.text),
-                nth(step.index),
+                first + step.index,
                 step.token_id,
                 table_text(step.chosen.text),
                 None if logprob is None else math.exp(logprob),
@@ -53,15 +54,35 @@ def pinned_lines_data(pins: Sequence[PinnedToken], trace: Trace) -> TableRows:
             )
 
 
+def pinned_lines_data(
+    pins: Sequence[PinnedToken], trace: Trace, *, reads: bool = False
+) -> pd.DataFrame:
+    """One pinned token at one step a row; `at_most` bounds a probability that isn't known.
+
+    Args:
+        reads: as of `pinned_lines`; the column `step` is `position` then.
+    """
+    rows = _pins_data(pins, trace, _first(trace, reads))
+    return rows.rename(columns={"step": "position"}) if reads else rows
+
+
+def _first(trace: Trace, reads: bool) -> int:
+    """Return the number of the first step; in a text that was read, its token's position."""
+    return nth(len(trace.prompt_ids) if reads else 0)
+
+
 @figure(
     "Pinned tokens",
     settings_caption,
     pinned_lines_data,
-    subtitle="The model's own probability of each token at every step, before any setting.",
-    alt=lambda pins, trace: (
+    subtitle=lambda reads: (
+        "The model's own probability of each pinned token at every "
+        + ("token of the text." if reads else "step, before any setting.")
+    ),
+    alt=lambda pins, trace, word, first: (
         f"Probability of {counted(len(pins), 'pinned token')} at "
-        f"{counted(len(trace.token_steps), 'step')}.",
-        "; ".join(_alt_of(pin) for pin in pins) + ".",
+        f"{counted(len(trace.token_steps), word)}.",
+        "; ".join(_alt_of(pin, word, first) for pin in pins) + ".",
     ),
     key=lambda pins, colors, theme: [
         [
@@ -77,6 +98,7 @@ def pinned_lines(
     trace: Trace,
     *,
     selected: int | None = None,
+    reads: bool = False,
     theme: Theme = LIGHT,
     paper: Paper = SCREEN,
 ) -> Sheet | str:
@@ -84,6 +106,9 @@ def pinned_lines(
 
     A token that a step's candidates lack is drawn as an open triangle at the least probable
     candidate, which bounds it, and its line is broken there.
+
+    Args:
+        reads: the trace is a text that was read: tokens have their positions in the text.
 
     A click on a point hands over `customdata = [step index, token id]`.
     """
@@ -93,6 +118,7 @@ def pinned_lines(
     shown = [v for pin in pins for v in (*pin.logprobs, *pin.bounds) if v is not None]
     if not shown:
         return "The model gives the pinned tokens no probability."
+    first = _first(trace, reads)
     low = min(min(shown) / math.log(10), -1.0)
     green, purple, _, _, olive = theme.categories
     colors = (theme.first, theme.second, green, purple, olive)
@@ -100,11 +126,12 @@ def pinned_lines(
     sheet = token_sheet(
         theme,
         paper,
-        [(nth(step.index), step.chosen.text) for step in steps],
+        [(first + step.index, step.chosen.text) for step in steps],
         power_axis(theme, "probability", low, 0.0, percent=True),
         left=72,
         below=116 + 16 * bounded,
-        facts={"colors": colors},
+        title=READ_TOKENS if reads else CHOSEN_TOKENS,
+        facts={"colors": colors, "word": "token" if reads else "step", "first": first},
     )
     if bounded:
         _add_bounds(sheet, pins, steps)
@@ -112,7 +139,7 @@ def pinned_lines(
         _add_pin(sheet, pin, steps, color, symbol)
     if selected is not None and paper.selection:
         look: Properties = {"layer": "below", "yref": "paper", "fillcolor": theme.panel}
-        across = selected + 0.5, selected + 1.5
+        across = first + selected - 0.5, first + selected + 0.5
         add_frame(sheet, "selected", across, (0, 1), theme.ink, 1.5, **look)
     return sheet
 
@@ -130,8 +157,8 @@ def _add_pin(
             "line": {"color": color, "width": 2},
             "marker": {"color": color, "symbol": symbol, "size": _size(steps)},
             "customdata": [[step.index, pin.token_id] for step in steps],
-            **hover_texts([_hover(pin, step, at) for at, step in enumerate(steps)]),
-            **_along(steps),
+            **hover_texts([_hover(sheet, pin, step, at) for at, step in enumerate(steps)]),
+            **_along(sheet, steps),
         }
     )
 
@@ -147,8 +174,8 @@ def _add_bounds(sheet: Sheet, pins: Sequence[PinnedToken], steps: Sequence[Token
             "y": [None if bound is None else bound / math.log(10) for bound in bounds],
             "marker": marker,
             "customdata": [[step.index, step.token_id] for step in steps],
-            **hover_texts([_bound_hover(pins, step, at) for at, step in enumerate(steps)]),
-            **_along(steps),
+            **hover_texts([_bound_hover(sheet, pins, step, at) for at, step in enumerate(steps)]),
+            **_along(sheet, steps),
         }
     )
 
@@ -157,18 +184,23 @@ def _columns(pins: Sequence[PinnedToken]) -> Iterable[tuple[float | None, ...]]:
     return zip(*(pin.bounds for pin in pins), strict=True)
 
 
-def _along(steps: Sequence[TokenStep]) -> Properties:
-    return {"type": "scatter", "x": [nth(step.index) for step in steps], "cliponaxis": False}
+def _along(sheet: Sheet, steps: Sequence[TokenStep]) -> Properties:
+    numbers = [sheet.facts["first"] + step.index for step in steps]
+    return {"type": "scatter", "x": numbers, "cliponaxis": False}
+
+
+def _numbered(sheet: Sheet, step: TokenStep) -> str:
+    return f"{sheet.facts['word']} {sheet.facts['first'] + step.index}"
 
 
 def _size(steps: Sequence[TokenStep]) -> int:
     return 8 if len(steps) <= 2 * MOST_TICKS else 5
 
 
-def _bound_hover(pins: Sequence[PinnedToken], step: TokenStep, at: int) -> str:
+def _bound_hover(sheet: Sheet, pins: Sequence[PinnedToken], step: TokenStep, at: int) -> str:
     lacking = [(pin, pin.bounds[at]) for pin in pins]
     return lines(
-        f"step {nth(step.index)}, not among the candidates:",
+        f"{_numbered(sheet, step)}, not among the candidates:",
         *(
             f"{show_token(pin.text, 24)} at most {percent(math.exp(bound))}"
             for pin, bound in lacking
@@ -178,11 +210,11 @@ def _bound_hover(pins: Sequence[PinnedToken], step: TokenStep, at: int) -> str:
     )
 
 
-def _hover(pin: PinnedToken, step: TokenStep, at: int) -> str:
+def _hover(sheet: Sheet, pin: PinnedToken, step: TokenStep, at: int) -> str:
     logprob, rank = pin.logprobs[at], pin.ranks[at]
     return lines(
         f"<b>{show_token(pin.text, 40)}</b>",
-        f"step {nth(step.index)} · id {pin.token_id}",
+        f"{_numbered(sheet, step)} · id {pin.token_id}",
         logprob is not None and f"model {percent(math.exp(logprob))}",
         logprob is not None and f"ln p {logprob:.3f}",
         rank is not None and f"rank {rank:,}",
@@ -196,9 +228,9 @@ def _name(pin: PinnedToken) -> str:
     return visible_token(pin.text, 16)
 
 
-def _alt_of(pin: PinnedToken) -> str:
+def _alt_of(pin: PinnedToken, word: str, first: int) -> str:
     known = [value for value in pin.logprobs if value is not None]
     if not known:
         return f"{_name(pin)} is never among the candidates"
     places = [at for at, value in enumerate(pin.logprobs) if value == max(known)]
-    return f"{_name(pin)}: most {percent(math.exp(max(known)))} at step {nth(places[0])}"
+    return f"{_name(pin)}: most {percent(math.exp(max(known)))} at {word} {first + places[0]}"

@@ -198,7 +198,7 @@ def open_pair(runs: Sequence[SessionRun]) -> None:
 def put(side: SideView, run: SessionRun) -> None:
     """Show a run on the side of the current slot, with its controls."""
     side.drop("decode")
-    if run.source in ("file", "request"):
+    if run.source in ("file", "request", "many"):
         side.open(run.trace, run.source)
     else:
         side.show(run.trace, run.source)

@@ -79,6 +79,8 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         help="A text of several tokens is inserted whole. A word after another word begins with "
         "a space.",
     )
+    if spaced := _spaced(trace, step, text):
+        st.text(spaced)
     seed = run_seed = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if drawn:
@@ -106,9 +108,24 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         )
 
 
+def _spaced(trace: Trace, step: TokenStep, text: str) -> str:
+    """Return where the typed text stands among the candidates with the space that it lacks after
+    a word; empty without one."""
+    before = (trace.rendered_prompt or trace.prompt) + "".join(
+        earlier.text for earlier in trace.token_steps[: step.index]
+    )
+    spaced = next((c for c in step.candidates if c.text == f" {text}"), None)
+    if not text or spaced is None or not before[-1:].isalnum():
+        return ""
+    return f"{visible_token(spaced.text, 24)}, with a space, has rank {spaced.rank:,}."
+
+
 def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Draw the two ways to go on with several tokens, and their buttons."""
     busy = not _may_load(view) or "decode" in view.jobs
+    length = config_of(trace.config, None).max_new_tokens
+    tree = view.tree_of(trace)
+    room = tree.room(length) if tree else room_beside(trace, length)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(
             "Or several of the likeliest",
@@ -154,24 +171,26 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             partial(_grow_above, view, trace, step),
             key="grow_above",
             icon="account_tree",
-            disabled=busy,
+            disabled=busy or not _most_runs(step, share / 100, int(depth), room),
         )
-    st.text(_bounds(view, trace, step, share / 100, int(depth)))
+    st.text(_bounds(step, share / 100, int(depth), room, length))
 
 
-def _bounds(view: DecodeView, trace: Trace, step: TokenStep, least: float, depth: int) -> str:
+def _most_runs(step: TokenStep, least: float, depth: int, room: int) -> int:
+    """Return how many runs a growth by a threshold makes at most."""
+    return room if depth > 1 else min(room, len(candidates_above(step, least)))
+
+
+def _bounds(step: TokenStep, least: float, depth: int, room: int, length: int) -> str:
     """Return what a growth by a threshold makes, in words."""
-    length = config_of(trace.config, None).max_new_tokens
-    tree = view.tree_of(trace)
-    room = tree.room(length) if tree else room_beside(trace, length)
     count = len(candidates_above(step, least))
     words = f"{counted(count, 'other candidate')} of this step reach{'es' * (count == 1)} it. "
-    runs = room if depth > 1 else min(room, count)
+    runs = _most_runs(step, least, depth, room)
     words += f"At most {counted(runs, 'run')} of {counted(length, 'token')} each."
     last = max(step.candidates, key=lambda candidate: candidate.rank)
     if last.raw_prob >= least and last.token_id != step.token_id:
         words += f" The step holds its {len(step.candidates)} likeliest candidates only."
-    return words
+    return words if room else f"{words} The tree has no room for a run more: remove one first."
 
 
 def _may_load(view: DecodeView) -> bool:

@@ -137,7 +137,7 @@ def _cells(tree: RunTree, place: int) -> tuple[str, ...]:
         text = "".join(step.text for step in steps)
     parent = None if branch.parent is None else tree.branches[branch.parent]
     return (
-        branch.name,
+        branch.name + " · stopped" * (branch.trace.finish_reason == "cancelled"),
         f"{parent.name}, step {nth(branch.at_step)}" if parent else "",
         numbers,
         visible_token(" ".join(text[: 2 * _TEXT_SHOWN].split()), _TEXT_SHOWN).replace("␣", " "),

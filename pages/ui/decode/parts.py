@@ -66,7 +66,11 @@ HEATMAP = PagePart("heatmap", figures.probability_heatmap, _selected, windows=_w
 CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
 STAGES = of_step("stages", figures.step_stages)
 SOFTMAX = of_step("softmax", figures.softmax_row)
-UNCERTAINTY = PagePart("uncertainty", figures.uncertainty, _selected)
+UNCERTAINTY = PagePart(
+    "uncertainty",
+    figures.uncertainty,
+    lambda view, trace: {**_selected(view, trace), "reads": view.reads},
+)
 PROMPT = PagePart(
     "prompt",
     figures.prompt_reading,

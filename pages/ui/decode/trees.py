@@ -17,7 +17,7 @@ from pages.ui.run.view import Source
 # Of all runs of a tree, which a session holds.
 MOST_TOKENS = 5_000
 NAME_LIMIT = 40
-_ROOT = {"example": "Example", "file": "File", "request": "Request"}
+_ROOT = {"example": "Example", "file": "File", "request": "Request", "many": "One of many"}
 
 
 def first_run(tree: RunTree) -> Trace:

@@ -248,7 +248,7 @@ def link_ids(lab: Lab, view: DecodeView, ref: StepRef) -> str | None:
 
 def may_load(lab: Lab, view: DecodeView, ref: StepRef) -> bool:
     """Return whether the step's model may be loaded: never by a link or a file alone."""
-    own_run = view.source in ("run", "request") and view.trace is not None
+    own_run = view.source in ("run", "request", "many") and view.trace is not None
     return (
         lab.has_logits(ref)
         or ref.model in lab.allowed

@@ -142,12 +142,24 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
         with st.container(
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
         ):
-            st.text(f"{source} · {counted(many.count, 'run')}", width="stretch")
+            st.text(f"{source} · {_count_words(view, many)}", width="stretch")
             save.menu(many)
         st.text(figures.many_verdict(many))
         if mode in view.asked and not view.active("many") and not _are_of_the_controls(view):
             panel.note("The settings have changed: press Run to repeat the runs.", "")
         panel.made_by(figures.many_caption(many))
+
+
+def _count_words(view: ManyView, many: ManyRuns) -> str:
+    """Return the number of runs, and how many of them a stop has left out or cut."""
+    mode, words = str(value("many_mode")), counted(many.count, "run")
+    if view.active("many") or mode not in view.made or mode not in view.asked:
+        return words
+    asked = controls.count_of(view.asked[mode][1])
+    cut = sum(trace.finish_reason == "cancelled" for trace in many.traces)
+    if many.count < asked:
+        words = f"{many.count} of {counted(asked, 'run')}"
+    return f"{words} · {cut} stopped before their end" if cut else words
 
 
 def _are_of_the_controls(view: ManyView) -> bool:
@@ -202,7 +214,7 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
                 "Open on Decode",
                 key=platform.key("open_on_decode"),
                 icon=":material/open_in_new:",
-                on_click=partial(turn_to, registry.PAGES[0], trace, source="request"),
+                on_click=partial(turn_to, registry.PAGES[0], trace, source="many"),
             )
     with st.container(key=platform.key("notice")):
         st.markdown(_NOTICE)

@@ -67,6 +67,8 @@ class ManyView(PageView):
             if self.selected.get(mode, 0) >= len(traces):
                 self.selected[mode] = 0
             self.version += 1
+        else:  # The runs before it are still shown.
+            self.asked.pop(mode, None)
 
     def open(self, many: ManyRuns) -> None:
         """Show the runs of a file in the mode that they fit; work under way ends."""

@@ -60,13 +60,16 @@ def _live(view: ReadView, job: Job) -> None:
 
 def _finished(view: ReadView, trace: Trace) -> None:
     totals = totals_of(text_tokens(trace))
+    tokens = counted(totals.tokens, "token")
+    if totals.parts:
+        tokens += f" ({totals.parts} of them parts of a character)"
     with panel.box():
         panel.head(
             view,
             trace,
             f"perplexity {number(totals.perplexity)}",
             f"{number(totals.bits_per_byte)} bits per byte",
-            f"{totals.first} of {counted(totals.tokens, 'token')} as expected",
+            f"{totals.first} of {tokens} as expected",
             page=registry.READ,
             saves=partial(save.menu, view, trace),
         )

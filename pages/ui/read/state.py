@@ -29,6 +29,7 @@ class ReadView(View):
 
     key: ClassVar[str] = "read-view"
     example: ClassVar[str] = "read.json"
+    reads: ClassVar[bool] = True
     of_trace: ClassVar[tuple[str, ...]] = ("check", "pins", "own", "divergence")
 
     token_first: int = 0

@@ -24,7 +24,7 @@ from pages.ui.widgets import style
 MOST_RUNS = 12
 
 T = TypeVar("T")
-Source = Literal["example", "run", "request", "file", "none"]
+Source = Literal["example", "run", "request", "many", "file", "none"]
 
 
 @dataclass(eq=False)
@@ -90,6 +90,8 @@ class View(PageView):
     example: ClassVar[str]
     # The field that each measurement's result fills, by the name of its job.
     measurements: ClassVar[dict[str, str]] = {}
+    # The trace is a text that was read.
+    reads: ClassVar[bool] = False
     # Jobs that belong to the shown trace.
     of_trace: ClassVar[tuple[str, ...]] = ("check",)
 

@@ -236,7 +236,8 @@ function put(field, value) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-// A sentence below a field, for a while.
+// A sentence below a field, for a while: until its number changes or its field goes.
+const NOTE_LOOK_MS = 200;
 function note(field, words) {
   const { left, bottom } = field.getBoundingClientRect();
   const said = document.createElement("div");
@@ -247,7 +248,13 @@ function note(field, words) {
   said.style.top = `${bottom + 6}px`;
   document.querySelectorAll(".de-note").forEach((other) => other.remove());
   document.body.append(said);
-  setTimeout(() => said.remove(), NOTE_MS);
+  const end = Date.now() + NOTE_MS, held = Number(field.value);
+  const look = setInterval(() => {
+    const changed = isNumber(field) && Number(field.value) !== held;
+    if (Date.now() < end && field.isConnected && !changed) return;
+    said.remove();
+    clearInterval(look);
+  }, NOTE_LOOK_MS);
 }
 
 // Of text put into a menu that shows its choice Streamlit keeps what is new alone: "automap_known"

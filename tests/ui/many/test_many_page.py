@@ -73,7 +73,19 @@ def test_a_grid_runs_and_a_pick_shows_its_text_and_opens_it_on_decode(open_app: 
     app.button(key="open_on_decode").click().run()
     view = app.session_state["view"]
     assert view.trace.token_ids == many.traces[1].token_ids
-    assert app.session_state["tokens"] == 5
+    assert app.session_state["tokens"] == 5 and view.source == "many"
+
+
+@pytest.mark.usefixtures("quick")
+def test_runs_that_a_stop_cut_or_left_out_are_counted(open_app: Open) -> None:
+    app = open_app("many.py", many_tokens="4", times="3", vary="nothing")
+    many = _run(app)
+    assert "Your runs · 3 runs" in texts(app) and "stopped" not in texts(app)
+    view: ManyView = app.session_state["many-view"]
+    cut = replace(many.traces[0], finish_reason="cancelled")
+    view.made["again"], view.version = ManyRuns((cut, cut)), view.version + 1
+    app.run()
+    assert "Your runs · 2 of 3 runs · 2 stopped before their end" in texts(app)
 
 
 @pytest.mark.usefixtures("quick")

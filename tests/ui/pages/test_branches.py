@@ -331,13 +331,36 @@ def test_a_growth_that_nothing_reaches_or_that_has_no_room_says_so(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = first_run(open_app)
-    for most, words in ((5_000, "No other candidate of step 3"), (20, "no room for 1 run more")):
+    for most, words in ((5_000, "0 other candidates"), (20, "no room for a run more")):
         monkeypatch.setattr(trees, "MOST_TOKENS", most)
         view_of(app).select(2)
         move(app.run(), "fork", True).run()
         app.number_input(key="fork_above").set_value(50.0).run()
-        app = settle(app.button(key="grow_above").click().run())
-        assert words in texts(app) and shown_tree(view_of(app)) is None
+        assert words in texts(app) and "At most 0 runs" in texts(app)
+        assert app.button(key="grow_above").disabled
+
+
+def test_a_text_whose_space_is_missing_is_told_of_the_candidate_with_it(open_app: Open) -> None:
+    app = first_run(open_app)
+    trace = shown(app)
+    at = next(at for at, s in enumerate(trace.token_steps) if at and s.text[-1:].isalnum()) + 1
+    step = trace.token_steps[at]
+    spaced = next(c for c in step.candidates if c.text.startswith(" "))
+    view_of(app).select(at)
+    move(app.run(), "fork", True).run()
+    field = f"fork_text_{view_of(app).number}_{at}"
+    for text, said in ((spaced.text[1:], True), (spaced.text, False), ("zz", False)):
+        app.text_input(key=field).set_value(text).run()
+        assert (f", with a space, has rank {spaced.rank}." in texts(app)) == said
+
+
+def test_a_run_that_was_stopped_is_marked_in_the_list(open_app: Open) -> None:
+    tree = tree_of(go_on(first_run(open_app), 4)).tree
+    cut = replace(
+        tree.branches[1], trace=replace(tree.branches[1].trace, finish_reason="cancelled")
+    )
+    rows = branches._rows(replace(tree, branches=(tree.branches[0], cut)))
+    assert [row[3][0].endswith(" · stopped") for row in rows] == [False, True]
 
 
 def test_fork_points_are_found_listed_and_shown(open_app: Open) -> None:

@@ -187,3 +187,30 @@ def test_pins_in_a_link_open_their_tab_on_decode(open_app: Open, example: Trace)
         assert prob is None or height == pytest.approx(math.log10(prob), abs=1e-6)
     # The work on the exact numbers must end before the process does.
     settle(app, "view")
+
+
+def test_a_pin_that_no_candidate_is_gets_words_before_the_model_has_read(open_app: Open) -> None:
+    app = open_app("decode.py", pins="#99999\nxyzzy")
+    assert charts(app)[-1] != "pins"
+    assert "Not among this run's candidates: #99999, xyzzy." in texts(app)
+    assert "takes single tokens" in texts(settle(app, "view"))
+
+
+@pytest.mark.parametrize("look", ["uncertainty", "pins"])
+def test_a_token_has_one_number_in_all_figures(open_app: Open, look: str) -> None:
+    app = settle(open_app("read.py", read_look=look, pins="#10"), VIEW)
+    trace = view_of(app).trace
+    assert trace is not None
+    axis = specs(app)[-1]["layout"]["xaxis"]
+    last = len(trace.prompt_ids) + len(trace.token_ids)
+    assert axis["tickvals"][0] == len(trace.prompt_ids) + 1 and axis["tickvals"][-1] <= last
+    assert specs(app)[-1]["data"][0]["x"][-1] == last
+    assert axis["title"]["text"] == "token of the text and its number"
+    assert "draw" not in json.dumps(specs(app)[-1]["layout"]["title"])
+
+
+def test_parts_of_characters_are_counted_and_no_prompt_is_spoken_of(open_app: Open) -> None:
+    app = read(open_app("read.py"), "😀 hello there 😀")
+    said = texts(app)
+    assert "of them parts of a character) as expected" in said
+    assert "This prompt" not in said

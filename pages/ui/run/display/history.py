@@ -111,7 +111,7 @@ def show_again(
 ) -> None:
     """Show a run of the session again, with its controls."""
     view.request = request
-    if source in ("file", "request"):
+    if source in ("file", "request", "many"):
         view.open(trace, source)
     else:
         view.show(trace, source)

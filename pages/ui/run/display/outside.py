@@ -48,7 +48,8 @@ def is_outside(trace: Trace) -> bool:
 
 def draw(view: View, trace: Trace) -> None:
     """Draw the warning with an example that works and, on one's own machine, a larger model."""
-    if registry.page_of(trace.config.method).own_prompt or not is_outside(trace):
+    own_prompt = view.reads or registry.page_of(trace.config.method).own_prompt
+    if own_prompt or not is_outside(trace):
         return
     with st.container(
         key=platform.key("outside"), horizontal=True, vertical_alignment="center", gap="small"

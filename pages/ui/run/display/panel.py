@@ -38,6 +38,7 @@ SOURCES = {
     "example": "Example",
     "file": "From a file",
     "request": "Request",
+    "many": "One of many runs",
     "run": "Your run",
 }
 

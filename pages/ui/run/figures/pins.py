@@ -10,6 +10,7 @@ import streamlit as st
 from core import figures
 from core.decoding.reading.types import PinnedToken, recorded_ids, recorded_pins
 from core.decoding.record.trace import Trace
+from core.figures.base.labels import visible_token
 from pages.ui import platform
 from pages.ui.run import jobs
 from pages.ui.run.figures import figure
@@ -35,19 +36,30 @@ def _lines() -> tuple[str, ...]:
 
 
 def pinned_of(view: View, trace: Trace) -> tuple[PinnedToken, ...]:
-    """Return the pinned tokens: at every step if the model has read the run, else as recorded."""
+    """Return the pinned tokens: at every step if the model has read the run, else as recorded,
+    without those that no step's candidates hold, unless a server names its candidates alone.
+    """
     written = view.pinned
     cached = view.cached.get(KEY)
     if cached is not None and cached[0] == (view.number, written):
         found: tuple[PinnedToken, ...] = cached[1]
         return found
-    return recorded_pins(trace, recorded_ids(trace, written))
+    pins = recorded_pins(trace, recorded_ids(trace, written))
+    return tuple(pin for pin in pins if trace.known is not None or set(pin.ranks) != {None})
+
+
+def _lacking(trace: Trace, written: tuple[str, ...], shown: tuple[PinnedToken, ...]) -> str:
+    """Return those of the written tokens that the figure doesn't show; plain text."""
+    ids = {pin.token_id for pin in shown}
+    lacking = (text for text in written if not ids.intersection(recorded_ids(trace, (text,))))
+    return ", ".join(visible_token(text, 24) for text in lacking)
 
 
 def _arguments(view: View, trace: Trace) -> Mapping[str, Any] | None:
     if not view.pinned:
         return None
-    return {"pins": pinned_of(view, trace), "trace": trace, "selected": view.selected}
+    pins = pinned_of(view, trace)
+    return {"pins": pins, "trace": trace, "selected": view.selected, "reads": view.reads}
 
 
 PINS = PagePart("pins", figures.pinned_lines, _arguments, "name tokens under Pinned tokens first")
@@ -68,9 +80,10 @@ def draw(
     with st.container(key=platform.key("pins-row"), gap="small"):
         control.draw(KEY, **({"on_change": on_change} if on_change else {}))
         written, words = _lines(), ""
+        whole = "the whole text" if view.reads else "all steps of this run"
         view.pinned = written
         if not written:
-            st.text("Name tokens to follow their probability through all steps of this run.")
+            st.text(f"Name tokens to follow their probability through {whole}.")
             return
         ready = False
         if view.may_load(str(value("model"))):
@@ -80,6 +93,8 @@ def draw(
         else:
             words = "Choose this run's model in the sidebar to follow the tokens at every step."
         shown = pinned_of(view, trace)
+        if not ready and (lacking := _lacking(trace, written, shown)):
+            words = f"Not among this run's candidates: {lacking}. {words}"
         if shown:
             depends = (view.number, view.selected, written, ready)
             figure.chart(PINS.part(view, trace), depends, on_click=on_click, across=True)
