@@ -100,6 +100,10 @@ def _cache(base: Request) -> Requests:
     return _with(base, on), _with(base, off)
 
 
+def _number_types(base: Request) -> Requests:
+    return replace(base, dtype="float32"), replace(base, dtype="bfloat16")
+
+
 def _speculation(base: Request) -> Requests:
     greedy = _greedy(base)
     speculative = Speculative(
@@ -131,6 +135,12 @@ PAIRS = {
     ),
     "cache": ReadyPair(
         "Cache on and off", "With the KV cache, and with the whole text at every step.", _cache
+    ),
+    "dtype": ReadyPair(
+        "float32 and bfloat16",
+        "The same run with weights of two number types.",
+        _number_types,
+        lambda model: "A server has one number type." if models.is_on_server(model) else "",
     ),
     "speculation": ReadyPair(
         "Speculation off and on",
@@ -211,8 +221,9 @@ def linked() -> str:
     a side's controls don't reach its settings; empty for any other two runs.
     """
     asked = tuple(side.request for side in state.sides())
-    methods = {request.config.method for request in asked if request is not None}
-    if methods <= STRATEGIES.keys():
+    requests = [request for request in asked if request is not None]
+    methods = {request.config.method for request in requests}
+    if methods <= STRATEGIES.keys() and not any(request.dtype for request in requests):
         return ""
     for name, ready in PAIRS.items():
         with suppress(DecodingError):

@@ -168,7 +168,9 @@ def write_address(view: object, page: Page) -> bool:
     if job is None and stored:
         return True  # A link's run waits for a press, or there is none.
     trace = view.trace if job is None else view.partial_trace(job)
-    made_here = job is not None or view.source == "run"
+    request = view.shown_request if job is None else view.request
+    # No control names a number type.
+    made_here = (job is not None or view.source == "run") and not (request and request.dtype)
     try:
         same = trace is not None and made_here and _is_of_the_controls(view, trace, page)
     except DecodingError:

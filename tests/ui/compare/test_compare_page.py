@@ -36,7 +36,11 @@ PROBS = {(): [0.1, 0.0, 0.1, 0.1, 0.4, 0.3, 0.0, 0.0], (4,): [0.5, 0, 0, 0, 0, 0
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
     """Every model is this one: ` sat` or ` ran`, then the end."""
-    found = ScriptedModel(PROBS, context_window=64, model_id="embedded:target")
+    found, coarse = (
+        ScriptedModel(PROBS, context_window=64, model_id="embedded:target") for _ in range(2)
+    )
+    coarse.dtype = "bfloat16"
+    found.in_dtype = {"bfloat16": coarse, "float32": found}.__getitem__  # type: ignore[attr-defined]
     return cast(ScriptedModel, serve(monkeypatch, found))
 
 
@@ -131,6 +135,8 @@ def test_a_ready_made_pair_runs_both_sides_in_one_press(
     assert len(left.steps) == len(left.trace.token_ids)
     assert len(right.steps) == len(right.trace.token_ids) > 0
     assert [trace for trace, _ in pair_of(app).made].count(right.trace) == 1
+    if name == "dtype":
+        assert (left.trace.dtype, right.trace.dtype) == ("float32", "bfloat16")
     if name in ("cache", "speculation"):
         assert "The runs emit the same tokens" in seen.markup(app)
 
@@ -340,7 +346,7 @@ def test_a_beam_read_token_by_token_shows_probabilities_and_no_forced_token() ->
 
 
 @pytest.mark.usefixtures("model")
-@pytest.mark.parametrize("name", ["beam", "speculation"])
+@pytest.mark.parametrize("name", ["beam", "speculation", "dtype"])
 def test_the_address_of_a_pair_beyond_the_controls_of_a_side_makes_it_again(name: str) -> None:
     app = opened(a_prompt="the cat")
     app = settle(app.button(key=f"pair_{name}").click().run())
