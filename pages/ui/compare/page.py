@@ -123,6 +123,7 @@ def _parting(pair: PairView, left: Trace, right: Trace) -> Parting:
     read = tuple(filter(None, (side.stepwise for side in state.sides())))
     if _is_explained(pair, left, right):
         runs = (left, right, *read)
+        explained: Parting | None
         explained, ready = pair.soon("why", runs, lambda job: work.explain(job, *runs))
         if ready and explained is not None:
             return explained
