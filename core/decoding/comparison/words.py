@@ -12,7 +12,7 @@ from core.decoding.shaping.config import PENALTIES, SETTINGS
 
 
 class NamedDifference(NamedTuple):
-    """What differs, and its value in each run; plain text."""
+    """A difference of two runs: its name, and its value in each run; plain text."""
 
     name: str
     left: str

@@ -178,7 +178,7 @@ class ManyRuns(ShortRepr):
 
     @property
     def is_same_record(self) -> bool:
-        """Whether all runs recorded the same candidates with equal raw probabilities."""
+        """Return whether all runs recorded the same candidates with equal raw probabilities."""
         first = _raw_probs(self.traces[0])
         return all(_raw_probs(trace) == first for trace in self.traces[1:])
 

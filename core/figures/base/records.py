@@ -118,7 +118,7 @@ def fork_words(point: ForkPoint, limit: int = 24) -> str:
 
 
 def together_words(point: ForkPoint) -> str:
-    """Where the ending of a fork point goes on as that of its run; plain text."""
+    """Describe the place where a fork point's ending is its run's again; plain text."""
     if point.together_after is None:
         return "not together again"
     if point.together_after == 0:

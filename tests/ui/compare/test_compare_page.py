@@ -229,7 +229,7 @@ def test_an_uploaded_trace_becomes_its_side_s_run() -> None:
 def test_the_model_names_the_setting_that_decides_at_a_press(
     model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two settings, the bias makes another token the most probable one."""
+    """The bias, one of two settings, makes another token the most probable one."""
     monkeypatch.setattr(models, "is_embedded", lambda _: True)
     left, right = (
         collect(model, [2], Greedy(max_new_tokens=2, min_new_tokens=least, shaping=shaping))

@@ -141,8 +141,8 @@ class LengthSweep(NamedTuple):
 
     @property
     def break_even(self) -> int | None:
-        """Of the measured draft lengths, the longest whose predicted time is no longer than that of
-        the target alone.
+        """The longest measured draft length whose predicted time is no longer than that of the
+        target alone.
         """
         if self.alpha is None:
             return None
