@@ -56,7 +56,7 @@ def _config(dice: random.Random, case: int) -> MethodConfig:
 
 
 def _tie(trace: Trace, at: int) -> bool:
-    """Return whether rounding can decide the step: two tokens, or dice and edge, nearly coincide."""
+    """Return whether rounding can decide the step: two tokens, or dice and edge, nearly tie."""
     step = trace.token_steps[at]
     if step.draw.uniform is not None and step.draw.interval is not None:
         return min(abs(step.draw.uniform - edge) for edge in step.draw.interval) < 1e-4
