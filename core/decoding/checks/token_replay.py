@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
@@ -86,8 +86,11 @@ class TokenReplay:
         field = difference(step, again, slack)
         return field and f"step {nth(step.index)}: the settings give another {field}"
 
-    def emits(self, at: int, logits: Tensor, tolerance: float, token_id: int) -> bool:
-        """Return whether step `at` picks a token for some row within the tolerance of the logits.
+    def may_emit(
+        self, at: int, logits: Tensor, tolerance: float, token_ids: Collection[int]
+    ) -> bool:
+        """Return whether step `at` picks each of the tokens for some row within the tolerance of
+        the logits.
 
         The threshold of a filter may decide between two tokens by rounding alone. The replay must
         be new: it draws the noise of all steps up to this one.
@@ -99,7 +102,7 @@ class TokenReplay:
         cuts = [stage.ids for stage in picked.stages if stage.ids is not None]
         rows = NearbyRows(logits, {}, (), tolerance).edges(cuts)
         tried = chain((picked,), (pick(row, ids, noises[-1]) for row in rows))
-        return any(picked.pick.token_id == token_id for picked in tried)
+        return {*token_ids} <= {picked.pick.token_id for picked in tried}
 
     def _noise_of(self, step: TokenStep) -> Tensor | None:
         """Draw the noise of the next step, if it draws by noise."""
