@@ -41,6 +41,9 @@ def stepped() -> Iterator[tuple[str, Entry]]:
         yield from ((run, entry) for entry in entries_of(trace) if entry.unit)
 
 
+OF_RUNS = ("many_forks", "many_tree", "many_matrix")
+
+
 def drawn_keys(figure: Figure) -> set[int]:
     """The steps, rounds or positions that a figure's marks hand over when they are clicked."""
     keys = chain.from_iterable(trace.customdata or () for trace in figure.data)
@@ -108,8 +111,8 @@ def test_a_table_holds_the_steps_that_its_figure_draws(paper: Paper) -> None:
             assert rows.nunique() == last - first, name
         if draws == "beam_tree":
             keys.discard(first - 1)  # The beam that the window's first step extends.
-        # A click on a tree in lanes names a lane, one on the margin of a fork a run.
-        if unit and keys and draws not in ("flame_chart", "lab_tree", "run_tree", "many_forks"):
+        # A click on a tree in lanes names a lane, one on a figure of many runs a run.
+        if unit and keys and draws not in ("flame_chart", "lab_tree", "run_tree", *OF_RUNS):
             shown = {int(at) - 1 for at in table[unit].dropna()}
             # A part of a tree has steps without a node: in the box at its left, behind its ends.
             whole = not {"paths", "beams"} & set(part.draw.keywords)
