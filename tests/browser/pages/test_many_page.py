@@ -46,7 +46,8 @@ def test_the_first_run_is_shown_while_others_go_on_and_a_stop_keeps_it(
     expect(page.get_by_text("Runs under way").first).to_be_visible()
     page.locator(".st-key-stop_run button").click()
     expect(page.get_by_text("Your runs ·")).to_be_visible()
-    expect(page.get_by_text("Their recorded probabilities are equal to the last bit")).to_be_visible()
+    equal = page.get_by_text("Their recorded probabilities are equal to the last bit")
+    expect(equal).to_be_visible()
     expect(page).to_have_url(re.compile("made=1"))
     assert page.troubles == []  # type: ignore[attr-defined]
 
