@@ -128,8 +128,8 @@ PAGES = (
     Page(
         "sampling",
         "Sampling lab",
-        "Sampling lab holds one step and its random number still, while ten samplers act on its "
-        "logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
+        "Sampling lab holds one step and its random number still, while twelve samplers act on "
+        "its logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
         "sampling.py",
         shows=("lab",),
         view=Named("lab.state:Lab.current"),
