@@ -12,6 +12,8 @@ from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, Trace, coll
 from core.decoding.comparison.deciding import ModelStep
 from core.decoding.comparison.parting import compare, draws, exchanged
 from core.decoding.comparison.readings import read_run
+from core.decoding.comparison.words import differences
+from core.decoding.record.steps import Candidate, TokenStep
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
@@ -166,3 +168,19 @@ def test_a_beam_that_was_read_token_by_token_gives_both_probabilities(model) -> 
     assert parting.cause == "settings" and parting.rounding < 1e-4
     assert parting.rivals[1].right_prob == read.token_steps[at].chosen.raw_prob
     assert parting.rivals[0].right_prob == pytest.approx(greedy.token_steps[at].chosen.raw_prob)
+
+
+def fainter(step: TokenStep) -> tuple[Candidate, ...]:
+    return tuple(c._replace(raw_prob=c.raw_prob * 0.9) for c in step.candidates)
+
+
+def test_the_number_type_of_a_server_is_said_to_be_a_guess(left) -> None:
+    there = replace(left, model_id="vllm:http://host#m", versions={"vLLM": "0.32"})
+    assert [d.name for d in differences(left, there)] == ["model", "number type"]
+    prompt, *tokens = left.steps
+    steps = [prompt, *(replace(step, candidates=fainter(step)) for step in tokens)]
+    there = replace(there, steps=tuple(steps))
+    parting = compare(left, there)
+    assert parting.cause == "same" and "more than rounding does" in parting.reason
+    assert "float32 and float32, guessed from the server’s answers" in parting.reason
+    assert "unknown number type" in compare(left, replace(there, dtype="")).reason

@@ -34,7 +34,13 @@ def head(side: SideView) -> None:
         words = settings_caption(side.trace) if side.trace else "no run yet"
         st.text(f"{name}: {words}", width="stretch")
         sources.menu(side)
-        with st.popover("Set up", icon=":material/tune:", type="tertiary", key=platform.key("own")):
+        with st.popover(
+            "Set up",
+            icon=":material/tune:",
+            type="tertiary",
+            key=platform.key(controls.SETUP),
+            on_change="rerun",
+        ):
             controls.draw_setup(side)
             panel.note(changed.note(side, registry.COMPARE), "", key="setup-note")
             sources.upload(side)
