@@ -73,6 +73,8 @@ def test_without_the_model_the_settings_are_only_listed(model, left) -> None:
     parting = compare(left, right)
     assert parting.cause == "settings"
     assert "alone" not in parting.reason
+    assert "differ in" not in parting.reason
+    assert all(d.words in parting.reason for d in parting.settings if d.name == "method")
     assert parting.settings[0][:3] == ("method", "sampling", "greedy")
 
 
@@ -92,7 +94,7 @@ def test_other_prompts_and_tokenizers_are_told_apart(model, left) -> None:
 def test_another_model_gives_other_probabilities(left) -> None:
     parting = compare(left, collect(random_language_model("qwen2"), PROMPT, WARM))
     assert parting.cause == "model"
-    assert "more than rounding does" in parting.reason
+    assert " nats, more than rounding does" in parting.reason
 
 
 def test_a_near_tie_is_decided_by_rounding(model) -> None:
@@ -181,6 +183,6 @@ def test_the_number_type_of_a_server_is_said_to_be_a_guess(left) -> None:
     steps = [prompt, *(replace(step, candidates=fainter(step)) for step in tokens)]
     there = replace(there, steps=tuple(steps))
     parting = compare(left, there)
-    assert parting.cause == "same" and "more than rounding does" in parting.reason
+    assert parting.cause == "same" and " nats, more than rounding does" in parting.reason
     assert "float32 and float32, guessed from the server’s answers" in parting.reason
     assert "unknown number type" in compare(left, replace(there, dtype="")).reason

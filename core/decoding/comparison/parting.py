@@ -202,20 +202,20 @@ def _setting_words(
     acting: Sequence[SettingDifference],
     again: StepAgain | None,
 ) -> str:
-    shown = [f"{d.words} ({' | '.join(d.shown)})" for d in acting]
-    differ = f"The runs differ in {', '.join(shown)}."
+    """Return which setting decides the token; a page lists the differing settings by itself."""
     if again is None and len(acting) == 1:
         return f"Only {acting[0].words} can have decided it: no other setting that acts differs."
     if again is None or left.config.method != right.config.method:
-        return differ
+        names = [d.words for d in acting]
+        return f"Each of these may have decided it: {', '.join(names)}."
     rival = right.token_ids[at]
     alone = [d.words for d in acting if again.token_under(exchanged(left.config, d)) == rival]
     if alone:
         return (
-            f"{differ} At this token {' or '.join(alone)} alone decides it: with B's value A "
-            "emits B's token."
+            f"At this token {' or '.join(alone)} alone decides it: with B's value A emits B's "
+            "token."
         )
-    return f"{differ} No single one decides it: only several together."
+    return "No single setting decides this token: only several together."
 
 
 def exchanged(config: MethodConfig, difference: SettingDifference) -> MethodConfig:
@@ -244,10 +244,10 @@ def _difference_words(left: Trace, right: Trace, rounding: float, bound: float) 
     if not rounding:
         return "Their recorded log-probabilities are equal too."
     kinds = " and ".join(dict.fromkeys(number_type(trace) for trace in (left, right)))
-    more = "more than" if rounding > bound else "as"
+    more = "more" if rounding > bound else "no more"
     return (
-        f"Their log-probabilities differ by up to {rounding:.2g} nats, {more} rounding does "
-        f"({bound:.2g}; {kinds})."
+        f"Their log-probabilities differ by up to {rounding:.2g} nats, {more} than "
+        f"rounding does ({bound:.2g} nats; {kinds})."
     )
 
 

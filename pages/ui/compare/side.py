@@ -41,6 +41,8 @@ def head(side: SideView) -> None:
             key=platform.key(controls.SETUP),
             on_change="rerun",
         ):
+            if side.failure and st.session_state.get(platform.key(controls.SETUP)):
+                st.text(side.failure)  # The open set-up covers the sentence on the page.
             controls.draw_setup(side)
             panel.note(changed.note(side, registry.COMPARE), "", key="setup-note")
             sources.upload(side)
