@@ -132,8 +132,8 @@ HOME_MARK = "home"
 HOME = Page(
     "",
     "Home",
-    "Home says what each page shows, and offers three ways in: the course, your own trace, your own "
-    "client.",
+    "Home says what each page shows, and offers three ways in: the course, your own trace, your "
+    "own client.",
     "home.py",
     view=Named("home.state:HomeView.current"),
     load_controls=Named("home.controls:load_controls"),
