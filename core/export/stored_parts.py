@@ -30,6 +30,11 @@ def lab_parts(example: LabExample) -> list[Part]:
         "boundaries": (figures.lab_decision_boundaries, example.flips, _WAIT),
         "rolls": (figures.lab_rolls, example.rolls, f"open 1,000 rolls and {_WAIT}"),
         "temperatures": (figures.lab_sweep, example.sweep, f"open Temperature and {_WAIT}"),
+        "small-multiples": (
+            figures.lab_temperatures,
+            example.sweep,
+            f"open Temperature and {_WAIT}",
+        ),
     }
     parts = [
         of_figure(f"stages-{at}", figures.lab_stages, step),

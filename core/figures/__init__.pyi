@@ -65,6 +65,8 @@ from .lab.draw import lab_draw as lab_draw
 from .lab.draw import lab_draw_data as lab_draw_data
 from .lab.rolls import lab_rolls as lab_rolls
 from .lab.rolls import lab_rolls_data as lab_rolls_data
+from .lab.small_multiples import lab_temperatures as lab_temperatures
+from .lab.small_multiples import lab_temperatures_data as lab_temperatures_data
 from .lab.stages import lab_stages as lab_stages
 from .lab.stages import lab_stages_data as lab_stages_data
 from .lab.temperatures import lab_sweep as lab_sweep
@@ -107,6 +109,8 @@ from .reasoning.spent import reason_spent as reason_spent
 from .reasoning.spent import reason_spent_data as reason_spent_data
 from .reasoning.stops import reason_stops as reason_stops
 from .reasoning.stops import reason_stops_data as reason_stops_data
+from .speculative.acceptance import spec_acceptance as spec_acceptance
+from .speculative.acceptance import spec_acceptance_data as spec_acceptance_data
 from .speculative.feed import spec_feed as spec_feed
 from .speculative.feed import spec_feed_data as spec_feed_data
 from .speculative.lossless import spec_enumeration as spec_enumeration

@@ -148,6 +148,7 @@ def _of_lab(name: str, lab: LabExample) -> Iterator[Entry]:
     yield f"{name}boundaries", "lab_decision_boundaries", (*step, lab.flips), {}
     yield f"{name}lab_rolls", "lab_rolls", (*step, lab.rolls), {}
     yield f"{name}lab_sweep", "lab_sweep", (*step, lab.sweep), {}
+    yield f"{name}lab_temperatures", "lab_temperatures", (*step, lab.sweep), {}
     yield f"{name}lab_tree", "lab_tree", (lab.continuations,), {}
     yield f"{name}lab_tree whole", "lab_tree", (lab.continuations,), {"fold": False}
 
@@ -183,6 +184,9 @@ def _speculative() -> Iterator[Entry]:
     yield "long drafts fed", "spec_feed", (deep, 3), {}
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
+    yield "spec_acceptance", "spec_acceptance", (SWEEP, stored), {}
+    unknown = SWEEP._replace(alpha=None)
+    yield "spec_acceptance without alpha", "spec_acceptance", (unknown, stored), {}
     rounds = tuple(ServerRound(4, at % 5) for at in range(12))
     speculation = ServerSpeculation(rounds, 12, 48, 23, (9, 7, 4, 3), 35)
     for name, variant in (("rounds", speculation), ("positions", speculation._replace(rounds=()))):
