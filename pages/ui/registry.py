@@ -113,6 +113,17 @@ READ = Page(
     stored=Named("read.save:stored_page"),
     section=_RUNS,
 )
+COURSE = Page(
+    "course",
+    "Course",
+    "Course teaches decoding in short lessons beside the real pages: each asks for a guess first, "
+    "then shows what the model does.",
+    "course.py",
+    view=Named("course.state:Course.current"),
+    load_controls=Named("course.page:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+)
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -125,6 +136,7 @@ PAGES = (
         "see its candidates, what each filter removed, and where the random number fell.",
         "decode.py",
     ),
+    COURSE,
     Page(
         "sampling",
         "Sampling lab",
