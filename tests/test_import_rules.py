@@ -28,10 +28,11 @@ ALLOWED = {
     },
     "core/traces": {
         *("core.decoding", "core.models", "torch", "transformers"),
-        *("google.protobuf", "opentelemetry"),
+        *("google.protobuf", "opentelemetry", "yaml"),
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
+        "core.traces.bounded_yaml",
         *("ray", "torch", "yaml"),
     },
     "core/figures": {
@@ -43,6 +44,10 @@ ALLOWED = {
         *("core.decoding", "core.evaluation", "core.figures", "core.traces"),
         *("fontTools", "typst", "PIL"),
         *("kaleido", "choreographer", "pandas", "plotly"),
+    },
+    "core/lessons": {
+        *("core.decoding", "core.evaluation", "core.figures"),
+        *("core.traces.bounded_file", "core.traces.bounded_yaml"),
     },
     "core/cli": {"core"},
     "core/server": {

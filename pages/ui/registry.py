@@ -140,6 +140,17 @@ HOME = Page(
     run_controls=None,
     own_prompt=True,
 )
+COURSE = Page(
+    "course",
+    "Course",
+    "Course teaches decoding in short lessons beside the real pages: each asks for a guess first, "
+    "then shows what the model does.",
+    "course.py",
+    view=Named("course.state:Course.current"),
+    load_controls=Named("course.page:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+)
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -147,6 +158,7 @@ GO_ON = Named("decode.another:go_on_from")
 PAGES = (
     HOME,
     DECODE,
+    COURSE,
     Page(
         "sampling",
         "Sampling lab",

@@ -24,7 +24,7 @@ def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
     rows: list[tuple[str, Any, Any]] = [
         ("model", left.model_id, right.model_id),
         ("version of the model", left.model_revision, right.model_revision),
-        ("number type", *map(number_type, (left, right))),
+        ("number type", number_type(left), number_type(right)),
         ("draft model", left.draft_id, right.draft_id),
         ("prompt", left.prompt, right.prompt),
     ]

@@ -19,7 +19,7 @@ LESSONS = {
     "beam": "Beam is not better",
 }
 (LESSON,) = declare(
-    Segments("lesson", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
+    Segments("evaluation", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
 )  # fmt: skip
 
 
