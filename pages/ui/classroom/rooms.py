@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.decoding.errors import DecodingError
 
@@ -16,6 +16,7 @@ MOST_ROOMS, MOST_PUPILS, MOST_QUESTIONS, MOST_CHOICES, MOST_NAME = 40, 200, 100,
 ROOM_SECONDS, IDLE_SECONDS = 12 * 3600.0, 3600.0
 # A pupil without a sign for this long makes room for another in a full class.
 AWAY_SECONDS = 1800.0
+_CHOICES = frozenset(range(MOST_CHOICES))
 # Without vowels, and without signs that look alike: no code is a word.
 _SIGNS = "BCDFGHJKMNPQRSTVWXYZ23456789"
 # 28 ** 8 codes: at 10,000 guesses a second, one of 40 classes is found after 11 days on average.
@@ -61,6 +62,13 @@ class Tally:
     asked: Mapping[tuple[str, str], int]
 
 
+class _Guess(NamedTuple):
+    """The chosen answer, and the right one in the pupil's own run; None before it is known."""
+
+    choice: int
+    right: int | None
+
+
 @dataclass(slots=True)
 class _Open:
     """A room with its pupils' last signs (seconds), and their guesses by question."""
@@ -68,7 +76,7 @@ class _Open:
     room: Room
     used: float
     pupils: dict[str, float] = field(default_factory=dict)
-    guesses: OrderedDict[tuple[str, str], dict[str, int]] = field(default_factory=OrderedDict)
+    guesses: OrderedDict[tuple[str, str], dict[str, _Guess]] = field(default_factory=OrderedDict)
 
 
 class _Limit:
@@ -182,20 +190,28 @@ class Rooms:
             if opened is not None:
                 _remove(opened, pupil)
 
-    def answer(self, code: str, pupil: str, lesson: str, question: str, choice: int) -> None:
+    def answer(
+        self,
+        code: str,
+        pupil: str,
+        lesson: str,
+        question: str,
+        choice: int,
+        right: int | None = None,
+    ) -> None:
         """Count a pupil's guess in place of the pupil's former one for the question.
 
         Args:
             choice: number of the chosen answer, from 0.
+            right: number of the right answer in the pupil's own run; None before it is known.
 
         Raises:
             ClassError: the class has ended, the pupil isn't in it or answers too often.
             ValueError: no lesson has such a question.
         """
         names = (lesson, question)
-        if not all(0 < len(name) <= MOST_NAME for name in names) or choice not in range(
-            MOST_CHOICES
-        ):
+        numbers = {choice, choice if right is None else right}
+        if not all(0 < len(name) <= MOST_NAME for name in names) or numbers - _CHOICES:
             raise ValueError(f"no question of a lesson: {lesson[:MOST_NAME]!r}, {choice}")
         with self._lock:
             now, opened = self._swept(), self._by_code.get(code)
@@ -205,19 +221,25 @@ class Rooms:
                 raise ClassError(TOO_MANY_GUESSES)
             self._answers.note(pupil, now)
             opened.pupils[pupil] = opened.used = now
-            opened.guesses.setdefault(names, {})[pupil] = choice
+            opened.guesses.setdefault(names, {})[pupil] = _Guess(choice, right)
             opened.guesses.move_to_end(names)
             if len(opened.guesses) > MOST_QUESTIONS:
                 opened.guesses.popitem(last=False)
 
     def counts(self, code: str, lesson: str, question: str) -> Counter[int]:
         """Return how many pupils chose each answer, by its number; empty without a guess."""
+        return Counter(guess.choice for guess in self._guesses(code, lesson, question))
+
+    def right(self, code: str, lesson: str, question: str) -> Counter[int]:
+        """Return in how many pupils' own runs each answer was right, by its number."""
+        found = [guess.right for guess in self._guesses(code, lesson, question)]
+        return Counter(right for right in found if right is not None)
+
+    def _guesses(self, code: str, lesson: str, question: str) -> list[_Guess]:
         with self._lock:
             self._swept()
             opened = self._by_code.get(code)
-            return Counter(
-                (opened.guesses.get((lesson, question)) or {}).values() if opened else ()
-            )
+            return list((opened.guesses.get((lesson, question)) or {}).values() if opened else ())
 
     def tally(self, code: str) -> Tally:
         """Return the number of pupils, and of guesses for each question."""

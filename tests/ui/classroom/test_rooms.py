@@ -56,6 +56,18 @@ def test_guesses_are_counted_by_question_and_a_pupil_counts_once(store: Rooms) -
     assert store.counts(room.code, "another lesson", "next") == {}
 
 
+def test_the_right_answer_is_that_of_the_pupils_own_runs(store: Rooms) -> None:
+    room = store.open_room()
+    pupils = [store.join(room.code, str(at)) for at in range(4)]
+    for pupil in pupils:
+        store.answer(room.code, pupil, *ASKED, 0)
+    assert store.right(room.code, *ASKED) == {}
+    for pupil, right in zip(pupils, (2, 2, 1, None), strict=True):
+        store.answer(room.code, pupil, *ASKED, 0, right)
+    assert store.right(room.code, *ASKED) == {2: 2, 1: 1}
+    assert store.counts(room.code, *ASKED) == {0: 4}
+
+
 def test_a_code_is_typed_as_people_type(store: Rooms) -> None:
     room = store.open_room()
     assert re.fullmatch(r"[B-DF-HJ-NP-TV-Z2-9]{4}-[B-DF-HJ-NP-TV-Z2-9]{4}", room.code)
