@@ -146,7 +146,7 @@ def _questions(room: Room, tally: Tally) -> list[Asked]:
     """Return the questions of the chosen lesson."""
     lesson = str(value("class_lesson"))
     if lesson == NEWEST:
-        lesson = next((name for name, _ in reversed(tally.asked)), "")
+        lesson = next((of for of, _ in reversed(tally.asked)), "")
     names = [name for of, name in tally.asked if of == lesson]
     return lessons.unknown(room, lesson, names)
 

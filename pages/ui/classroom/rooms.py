@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple
@@ -59,7 +59,7 @@ class Tally:
     """
 
     pupils: int
-    asked: Mapping[tuple[str, str], int]
+    asked: dict[tuple[str, str], int]
 
 
 class _Guess(NamedTuple):
