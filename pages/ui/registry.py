@@ -28,10 +28,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page; the defaults are those of the first page.
+    """A page; the defaults are those of Decode.
 
     Args:
-        path: path in the address; empty for the first page.
+        path: path in the address; empty for Home.
         title: title in the navigation.
         summary: one sentence that begins with the title, for README and the gallery.
         script: file name of the page's script, in the folder of `pages/main.py`.
@@ -63,6 +63,11 @@ class Page:
     slots: tuple[str, ...] = ("",)
     stored: Named | None = None
     section: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the page's files and pictures, which is its path."""
+        return self.path or "home"
 
     @property
     def links_runs(self) -> bool:
@@ -113,6 +118,28 @@ READ = Page(
     stored=Named("read.save:stored_page"),
     section=_RUNS,
 )
+DECODE = Page(
+    "decode",
+    "Decode",
+    "Decode runs greedy decoding, sampling or contrastive search on a prompt. Click a token to see "
+    "its candidates, what each filter removed, and where the random number fell.",
+    "decode.py",
+)
+# Links to Decode had the address that Home has now: the names of Decode's parameters, and the
+# parameter by which a link to Home with other parameters is known.
+DECODE_PARAMETERS = Named("decode.controls:parameters")
+HOME_MARK = "home"
+HOME = Page(
+    "",
+    "Home",
+    "Home says what each page shows, and offers three ways in: the course, your own trace, your "
+    "own client.",
+    "home.py",
+    view=Named("home.state:HomeView.current"),
+    load_controls=Named("home.controls:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+)
 CLASS = Page(
     "class",
     "Class",
@@ -132,13 +159,8 @@ OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
 GO_ON = Named("decode.another:go_on_from")
 PAGES = (
-    Page(
-        "",
-        "Decode",
-        "Decode runs greedy decoding, sampling or contrastive search on a prompt. Click a token to "
-        "see its candidates, what each filter removed, and where the random number fell.",
-        "decode.py",
-    ),
+    HOME,
+    DECODE,
     Page(
         "sampling",
         "Sampling lab",
@@ -230,10 +252,10 @@ PAGES = (
 
 
 def page_at(path: str) -> Page:
-    """Return the page at a path of the address; the first page for an unknown path."""
-    return next((page for page in PAGES if page.path == path), PAGES[0])
+    """Return the page at a path of the address; Home for an unknown path."""
+    return next((page for page in PAGES if page.path == path), HOME)
 
 
 def page_of(shown: str) -> Page:
-    """Return the page for traces of a method, or for steps of the `lab`; the first by default."""
-    return next((page for page in PAGES if shown in page.shows), PAGES[0])
+    """Return the page for traces of a method, or for steps of the `lab`; Decode by default."""
+    return next((page for page in PAGES if shown in page.shows), DECODE)

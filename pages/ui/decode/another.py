@@ -247,7 +247,7 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
     view.begin("decode", jobs.decode(request))
     view.request = request
     controls.load_controls(replace(trace, config=config))
-    save.go_to(registry.PAGES[0].path)
+    save.go_to(registry.DECODE.path)
     st.rerun()
 
 
