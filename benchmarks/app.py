@@ -219,6 +219,7 @@ def _rerun(repeats: int) -> float:
     from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()
+    app.switch_page(registry.DECODE.script).run()
     move(app, "temperature", 0.9).run()
     sleep(20)  # the model loads and the step's logits are read on another thread
     app.run()

@@ -54,7 +54,10 @@ ALLOWED = {
         *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
         *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
-    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
+    "pages/ui": {
+        *("core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"),
+        "segno",
+    },
     "pages": {"pages.ui", "core", "streamlit"},
 }
 

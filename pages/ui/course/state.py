@@ -204,8 +204,10 @@ def _progress(lesson: Lesson, kept: Mapping[Any, Any]) -> LessonProgress:
 def _carried(kept: Mapping[Any, Any]) -> Iterable[tuple[str, FactValue]]:
     for name in FACTS:
         value = kept.get(name)
-        is_text = isinstance(value, str) and len(value) <= MOST_CARRIED
-        if is_text or (isinstance(value, int | float) and math.isfinite(value)):
+        if isinstance(value, str):
+            if len(value) <= MOST_CARRIED:
+                yield name, value
+        elif isinstance(value, int | float) and math.isfinite(value):
             yield name, value
 
 

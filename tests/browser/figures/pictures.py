@@ -43,7 +43,7 @@ def main(folder: Path | None) -> None:
         context = launch(playwright, scratch / "profile")
         page = context.pages[0]
         for row in PAGES:
-            name = row.path or "decode"
+            name = row.name
             if folder is None:
                 show(page, url, 1280, "light", row.path)
                 picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
