@@ -6,6 +6,9 @@ const PACE_MS = 140;
 function create(root) {
   const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
   rail.list = root.querySelector(".knobs");
+  rail.more = root.querySelector("#more-knobs");
+  rail.fold = root.querySelector(".fold");
+  rail.fold.addEventListener("click", () => unfold(rail, rail.fold.ariaExpanded !== "true"));
   rail.pick = root.querySelector("select");
   rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
   rail.onOther = (event) => settle(rail, event);
@@ -37,7 +40,6 @@ function build(rail, { key, label }) {
   place.append(knob.field);
   head.append(knob.name, knob.about, knob.reset, place);
   knob.box.append(head, knob.range, knob.help, knob.note);
-  rail.list.append(knob.box);
   listen(rail, knob);
   rail.knobs.set(key, knob);
   return knob;
@@ -64,6 +66,20 @@ function listen(rail, knob) {
   });
 }
 
+function unfold(rail, open) {
+  rail.fold.ariaExpanded = String(open);
+  rail.root.classList.toggle("open", open);
+}
+
+// The button over the folded knobs says which of them do something.
+function tellFolded(rail) {
+  const folded = [...rail.knobs.values()].filter(({ data, box }) => data.folded && !box.hidden);
+  const changed = folded.filter(({ value, data }) => value !== data.start);
+  const words = changed.map(({ value, data }) => `${data.label} ${shown(value, data.digits)}`).join(", ");
+  rail.fold.hidden = !folded.length;
+  rail.fold.textContent = `More knobs (${folded.length})${words && `: ${words}`}`;
+}
+
 // A number that the knob doesn't take becomes the nearest, and that is said.
 function typed(rail, knob) {
   const { low, most, start, step } = knob.data;
@@ -88,6 +104,7 @@ function move(rail, knob, value) {
   write(knob, value);
   if (same) return;
   if (rail.parts.has(knob.key)) list(rail);
+  tellFolded(rail);
   knob.note.textContent = "";
   rail.pending[knob.key] = value;
   show(rail);
@@ -152,6 +169,8 @@ function write(knob, value) {
 function update(rail, data) {
   const knob = rail.knobs.get(data.key) || build(rail, data);
   knob.data = data;
+  const place = data.folded ? rail.more : rail.list;
+  if (knob.box.parentElement !== place) place.append(knob.box);
   const { low, high, most, step, label, help, start, digits } = data;
   Object.assign(knob.range, { min: low, max: high, step });
   Object.assign(knob.field, { min: low, max: most, step, title: `${low} to ${most}` });
@@ -225,4 +244,5 @@ export default function ({ data, parentElement, setStateValue }) {
   data.knobs.forEach((knob) => update(rail, knob));
   keep(rail, data.knobs);
   list(rail);
+  tellFolded(rail);
 }

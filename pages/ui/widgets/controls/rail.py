@@ -7,7 +7,7 @@ server sets can't be undone by a value from before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,10 @@ _HTML = """
 <div class="rail" role="group" aria-label="Knobs">
   <select aria-label="Which knob is in view"></select>
   <div class="knobs"></div>
+  <div class="folded">
+    <button type="button" class="fold" aria-expanded="false" aria-controls="more-knobs"></button>
+    <div class="knobs" id="more-knobs"></div>
+  </div>
 </div>
 """
 
@@ -39,12 +43,14 @@ def draw(
     key: str,
     knobs: Iterable[tuple[Knob, bool]],
     *,
+    folded: Collection[str] = (),
     then: Callable[[], None] | None = None,
 ) -> None:
     """Draw knobs, one below the other; where there is little room, one of them at a time.
 
     Args:
         knobs: each with whether a run uses it.
+        folded: keys of knobs below the others, under a button that shows them.
         then: ends the callback of a change; nothing by default, which draws the whole page anew.
     """
     _take()
@@ -56,7 +62,8 @@ def draw(
         key=key,
         data={
             "knobs": [
-                _described(name, knob, enabled=enabled) for name, (knob, enabled) in drawn.items()
+                _described(name, knob, enabled=enabled, folded=knob.key in folded)
+                for name, (knob, enabled) in drawn.items()
             ],
             "seen": _seen().get(key, 0),
             "drawn": drawn_at(),
@@ -65,7 +72,7 @@ def draw(
     )
 
 
-def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
+def _described(name: str, knob: Knob, *, enabled: bool, folded: bool) -> dict[str, Any]:
     return {
         "key": name,
         "label": knob.label,
@@ -78,6 +85,7 @@ def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
         "start": knob.default,
         "value": held(knob),
         "enabled": enabled,
+        "folded": folded,
         "partOf": knob.part_of and platform.key(knob.part_of),
     }
 
