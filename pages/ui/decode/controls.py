@@ -129,7 +129,8 @@ def method() -> None:
     draw("tokens", *STRATEGIES[value("method")].beside)
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
     keys = (*(key for strategy in offered for key in strategy.more), "stop", *lines.KEYS, "cache")
-    fold.draw_fold("more-settings", "More settings", keys)
+    with fold.popover("more-settings", "More settings", keys):
+        draw(*keys)
 
 
 def color() -> None:

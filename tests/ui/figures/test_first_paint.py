@@ -11,7 +11,7 @@ PAGES = [
     ("speculative.py", "timeline", 3),
     ("reasoning.py", "stops", 5),
     # Its tree, in a closed tab, takes networkx.
-    ("sampling.py", "stages", 4),
+    ("sampling.py", "draw", 4),
     ("read.py", "favourites", 2),
     ("beam.py", "beam-tree", 2),
 ]

@@ -7,26 +7,26 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import platform
-from pages.ui.widgets.controls.control import Control, draw, row_of, value
+from pages.ui.widgets.controls.control import Control, row_of, value
+from pages.ui.widgets.controls.options import Options
 
 
-def draw_fold(key: str, label: str, keys: Sequence[str], icon: str = "tune") -> None:
-    """Draw controls in a popover.
-
-    Args:
-        key: of the popover.
-        keys: of the controls.
-    """
+def popover(
+    key: str, label: str, keys: Sequence[str], icon: str = "tune"
+) -> st.delta_generator.DeltaGenerator:
+    """Return the popover in which the controls with these keys are drawn."""
     words = label_of(label, keys)
-    with st.popover(words, icon=f":material/{icon}:", key=platform.key(key)):
-        draw(*keys)
+    return st.popover(words, icon=f":material/{icon}:", key=platform.key(key))
 
 
 def label_of(label: str, keys: Sequence[str]) -> str:
-    """Return the label of a fold, with the names of the controls that a run uses and that are not
-    at their defaults."""
-    rows = [row_of(key) for key in keys]
-    changed = [row.name for row in rows if row.acts(value) and _present(row) != row.default]
+    """Return the label of a fold, with the controls that a run uses and that are not at their
+    defaults: a choice by its option, any other by its name."""
+    changed = [
+        row.words[held] if isinstance(row, Options) and held in row.words else row.name
+        for row in map(row_of, keys)
+        if row.acts(value) and (held := _present(row)) != row.default
+    ]
     return f"{label}: {', '.join(changed)}" if changed else label
 
 
