@@ -25,6 +25,7 @@ from pages.ui.run.figures import figure, pager, pins, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
 from pages.ui.run.view import select_step
+from pages.ui.shell import glossary
 from pages.ui.widgets import ahead, stepper, style
 from pages.ui.widgets.controls import knob_rows, link
 from pages.ui.widgets.controls.config_fields import moved
@@ -48,7 +49,7 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     with st.container(key=platform.key("step"), gap="small"):
         _step_head(view, trace, shaped)
         with st.container(key=platform.key("notice")):
-            st.markdown(notice.words(shaped.trace, shaped.step))
+            st.markdown(glossary.marked(notice.words(shaped.trace, shaped.step)))
         with st.container(key=platform.key("pair")):
             with st.container(key=platform.key("pair-first")):
                 chart(first, on_click=partial(another.choose, view, step))

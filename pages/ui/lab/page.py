@@ -26,6 +26,7 @@ from pages.ui.run import address
 from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.figures import figure
 from pages.ui.run.figures.token_strip import ending
+from pages.ui.shell import glossary
 from pages.ui.widgets import ahead
 from pages.ui.widgets.controls import control, knob_rows
 from pages.ui.widgets.controls.config_fields import moved
@@ -262,7 +263,7 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
     with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
         with left, st.container(key=platform.key("notice")):
-            st.markdown(_NOTICE)
+            st.markdown(glossary.marked(_NOTICE))
             _about_order(settings)
             _go_on_in_decode(lab, ref, step)
             panel.made_by(lab_caption(step))

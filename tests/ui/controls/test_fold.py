@@ -16,7 +16,7 @@ def test_the_label_names_the_controls_of_the_link_and_no_idle_one(open_app: Open
     for address, label in (
         ({}, "More settings"),
         ({"stop": ".", "cache": "false"}, "More settings: Stop strings, KV cache"),
-        ({"draw": "gumbel"}, "More settings: Gumbel"),
+        ({"draw": "gumbel"}, "More settings: Draw Gumbel"),
         ({"draw": "gumbel", "method": "greedy"}, "More settings"),
     ):
         app = open_app(**address)

@@ -21,9 +21,11 @@ def popover(
 
 def label_of(label: str, keys: Sequence[str]) -> str:
     """Return the label of a fold, with the controls that a run uses and that are not at their
-    defaults: a choice by its option, any other by its name."""
+    defaults; a choice with its option."""
     changed = [
-        row.words[held] if isinstance(row, Options) and held in row.words else row.name
+        f"{row.name} {row.words[held]}"
+        if isinstance(row, Options) and held in row.words
+        else row.name
         for row in map(row_of, keys)
         if row.acts(value) and (held := _present(row)) != row.default
     ]

@@ -2,6 +2,8 @@
 
 // So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
 const PACE_MS = 140;
+// A number is settled when it has stood so long after its slider was released, or it was typed.
+const SETTLED_MS = 350;
 
 function create(root) {
   const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
@@ -53,11 +55,15 @@ function make(tag, name = "") {
 
 function listen(rail, knob) {
   knob.range.addEventListener("input", () => move(rail, knob, Number(knob.range.value)));
-  knob.range.addEventListener("change", () => flush(rail));
+  knob.range.addEventListener("change", () => {
+    flush(rail);
+    settleSoon(rail);
+  });
   knob.field.addEventListener("change", () => typed(rail, knob));
   knob.reset.addEventListener("click", () => {
     move(rail, knob, knob.data.start);
     flush(rail);
+    settleSoon(rail);
     knob.range.focus();
   });
   knob.about.addEventListener("click", () => {
@@ -89,6 +95,7 @@ function typed(rail, knob) {
   move(rail, knob, near);
   if (asked !== near) note(knob, taken(asked, near, "knob", asked >= low && asked <= most));
   flush(rail);
+  settleSoon(rail);
   // The press that ended the typing follows at once.
   if (rail.due) report(rail);
 }
@@ -100,6 +107,7 @@ function note(knob, words) {
 }
 
 function move(rail, knob, value) {
+  clearTimeout(rail.settling);
   const same = value === knob.value;
   write(knob, value);
   if (same) return;
@@ -140,11 +148,16 @@ function settle(rail, event) {
   }
 }
 
-function report(rail) {
+function settleSoon(rail) {
+  clearTimeout(rail.settling);
+  if (rail.settles) rail.settling = setTimeout(() => report(rail, true), SETTLED_MS);
+}
+
+function report(rail, settled = false) {
   rail.due = false;
   rail.sent = performance.now();
   rail.number += 1;
-  rail.tell("moved", { number: rail.number, values: { ...rail.pending } });
+  rail.tell("moved", { number: rail.number, values: { ...rail.pending }, ...(settled && { settled }) });
 }
 
 // What a knob holds, with at least its digits.
@@ -236,6 +249,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (data.drawn < rail.drawn) return;
   rail.drawn = data.drawn;
   rail.tell = setStateValue;
+  rail.settles = data.settles;
   if (data.seen >= rail.number) {
     rail.number = data.seen;
     if (!rail.timer && !rail.due) rail.pending = {};

@@ -45,6 +45,7 @@ def draw(
     *,
     folded: Collection[str] = (),
     then: Callable[[], None] | None = None,
+    settled: Callable[[], None] | None = None,
 ) -> None:
     """Draw knobs, one below the other; where there is little room, one of them at a time.
 
@@ -52,6 +53,8 @@ def draw(
         knobs: each with whether a run uses it.
         folded: keys of knobs below the others, under a button that shows them.
         then: ends the callback of a change; nothing by default, which draws the whole page anew.
+        settled: ends the callback in its place once a slider was released or a number typed, and
+            nothing has moved for a moment.
     """
     _take()
     drawn, key = {platform.key(row[0].key): row for row in knobs}, platform.key(key)
@@ -67,8 +70,9 @@ def draw(
             ],
             "seen": _seen().get(key, 0),
             "drawn": drawn_at(),
+            "settles": settled is not None,
         },
-        on_moved_change=partial(_moved, then),
+        on_moved_change=partial(_moved, key, then, settled),
     )
 
 
@@ -114,10 +118,13 @@ def known() -> set[str]:
     return set().union(*_knobs_of().values())
 
 
-def _moved(then: Callable[[], None] | None) -> None:
+def _moved(key: str, then: Callable[[], None] | None, settled: Callable[[], None] | None) -> None:
     _take()
-    if then is not None:
-        then()
+    report = (st.session_state.get(key) or {}).get("moved")
+    is_settled = isinstance(report, Mapping) and report.get("settled") is True
+    end = settled if is_settled and settled is not None else then
+    if end is not None:
+        end()
 
 
 def _take() -> None:
