@@ -16,6 +16,7 @@ from typing import Self
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.util import calc_hash
 from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE = 180.0
@@ -28,12 +29,12 @@ class Visitor:
 
     Args:
         port: of a server on this machine.
-        query: of the address, without the question mark.
+        query: of the address of Decode, without the question mark.
     """
 
     def __init__(self, port: int, query: str = "") -> None:
         self._port, self._query = port, query
-        self._page = ""
+        self._page = calc_hash("decode")
         self._hashes: set[str] = set()
         self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
         self._changed = asyncio.Event()

@@ -18,6 +18,7 @@ from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.display import bar
 from pages.ui.run.request import Request, RunControls
+from pages.ui.shell import browser
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import declare, value
 from pages.ui.widgets.controls.options import Segments
@@ -89,6 +90,15 @@ def _have_final() -> bool:
     """Return whether both runs have a distribution that they draw each token from."""
     runs = [side.trace for side in state.sides()]
     return all(run is None or drawing_config(run.config) is not None for run in runs)
+
+
+SETUP = "own"
+
+
+def open_setup() -> None:
+    """In a callback: open the set-up of the current slot, with its model's field in focus."""
+    st.session_state[platform.key(SETUP)] = True
+    browser.focus(platform.key("model"))
 
 
 def draw_setup(view: SideView) -> None:

@@ -24,6 +24,7 @@ def show() -> None:
     """Draw both sides, the verdict and the figures."""
     pair = PairView.current()
     pair.collect_results()
+    pairs.run_found()
     pairs.begin_restoring()
     for place, view in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):

@@ -14,10 +14,10 @@ from core.decoding.record.tree import RunTree
 from pages.ui import platform
 from pages.ui.decode import lines
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
-from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN
+from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN, STEP
 from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
-from pages.ui.run.figures import pins  # noqa: F401  Declares its control.
+from pages.ui.run.figures import pins
 from pages.ui.run.request import Request, RunControls, from_sidebar
 from pages.ui.widgets.controls import fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
@@ -66,7 +66,7 @@ _IDS = rf"(?=.{{1,{MAX_GIVEN}}}$)[0-9]{{1,9}}(\.[0-9]{{1,9}})*"
 (GIVEN,) = declare(
     Text("given", "Given tokens", "", max_chars=MAX_GIVEN, form=(_IDS, "ids with dots between"))
 )
-_METHOD, _ = declare(
+_METHOD, _COLOR = declare(
     Segments("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
         offers=lambda key: STRATEGIES[key].offered()),
     Segments("color", "Colour by", "probability",
@@ -151,3 +151,9 @@ _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
 RUN_CONTROLS = RunControls(
     (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, control_values, request, given=GIVEN.key
 )
+
+
+def parameters() -> frozenset[str]:
+    """Return the names of all parameters that the address of this page may have."""
+    rows = (*RUN_CONTROLS.rows, *shared.ROWS, GIVEN, _COLOR)
+    return frozenset({"run", STEP, pins.KEY, *(row.key for row in rows)})

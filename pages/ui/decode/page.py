@@ -121,7 +121,7 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
 
 def _legend(view: DecodeView, by: str) -> None:
     """Draw the legend of the colours, or a note while the controls ask for another run."""
-    page = registry.PAGES[0]
+    page = registry.DECODE
     if note := changed.note(view, page):
         panel.note(note, "", key="run-note")
     else:

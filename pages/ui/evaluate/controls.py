@@ -19,7 +19,7 @@ LESSONS = {
     "beam": "Is a wider beam more often right?",
 }
 (LESSON,) = declare(
-    Segments("lesson", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
+    Segments("evaluation", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
 )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ one.
 
 def controls(view: EvaluateView) -> None:
     """Draw the choice of the evaluation, the visitor's own plan, Run or Stop, and the files."""
-    control.draw("lesson")
+    control.draw("evaluation")
     plans.draw(view)
     bar.button(
         view,
@@ -74,7 +74,7 @@ def controls(view: EvaluateView) -> None:
 
 
 def _start(view: EvaluateView) -> None:
-    plan, which = chosen_plan(view), str(value("lesson"))
+    plan, which = chosen_plan(view), str(value("evaluation"))
     if plan is not None:
         view.attempt("evaluate", lambda: work.evaluate(view, which, plan, unfinished(view)))
 
@@ -91,7 +91,7 @@ def draw(view: EvaluateView) -> None:
 
 
 def _figures(view: EvaluateView) -> None:
-    evaluation, which = shown(view), str(value("lesson"))
+    evaluation, which = shown(view), str(value("evaluation"))
     if evaluation is None:
         st.text(
             NO_PLAN if chosen_plan(view) is None else "Press Run: nothing was run of this plan yet."

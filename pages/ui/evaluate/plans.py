@@ -58,7 +58,7 @@ def _reopened(view: EvaluateView) -> None:
         view.plan = replace(evaluation.plan, revisions=())
         view.made[OWN] = evaluation
         view.version += 1
-        st.session_state["lesson"] = OWN
+        st.session_state["evaluation"] = OWN
     except DecodingError as error:
         view.refused = str(error)
 
@@ -76,6 +76,6 @@ def _uploaded(view: EvaluateView) -> None:
         )
         if plan_file:
             view.plan = read_plan(content_of(plan_file), view.questions, str(value("model")))
-            st.session_state["lesson"] = OWN
+            st.session_state["evaluation"] = OWN
     except DecodingError as error:
         view.refused = str(error)

@@ -215,7 +215,7 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
                 "Open on Decode",
                 key=platform.key("open_on_decode"),
                 icon=":material/open_in_new:",
-                on_click=partial(turn_to, registry.PAGES[0], trace, source="many"),
+                on_click=partial(turn_to, registry.DECODE, trace, source="many"),
             )
     with st.container(key=platform.key("notice")):
         st.markdown(glossary.marked(_NOTICE))

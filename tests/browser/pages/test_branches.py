@@ -78,7 +78,7 @@ def test_a_tree_is_named_pruned_saved_and_opened_again(
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
     (tmp_path / "tree.json").write_bytes(file)
-    decode.open_as_another(f"{server}/")
+    decode.open_as_another(f"{server}/decode")
     decode.expect_open().open_trace(tmp_path / "tree.json")
     expect(decode.status).to_contain_text("From a file")
     page.get_by_role("tab", name="Branches").click()

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 def test_decode_opens_its_step_keys_walk_the_steps_and_a_function_shows_its_source(
     server: str, page: Page
 ) -> None:
-    page.goto(f"{server}/?step=2")
+    page.goto(f"{server}/decode?step=2")
     page.locator(".st-key-open_inside button").click()
     count = page.locator(".way .count")
     expect(count).to_contain_text("step 3 of 40")

@@ -25,8 +25,7 @@ models.warm_up = lambda: None
 app = AppTest.from_file("pages/main.py", default_timeout=120).run()
 for script, first, all_of_them in {pages}:
     assert script == "beam.py" or "networkx" not in sys.modules, script
-    if script != "decode.py":
-        app.switch_page(script).run()
+    app.switch_page(script).run()
     assert not app.exception, (script, app.exception)
     assert charts(app) == [first], (script, charts(app))
     app.run()

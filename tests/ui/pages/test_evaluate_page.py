@@ -27,7 +27,7 @@ def test_another_plan_shows_neither_the_inputs_of_the_first_nor_markup(open_app:
     view.plan = replace(plan, ways=ways, revisions=())
     rows = (replace(row, way=HOSTILE) if row.way == first.name else row for row in stored.rows)
     view.made[OWN] = Evaluation(view.plan, tuple(rows))
-    move(app, "lesson", OWN).run()
+    move(app, "evaluation", OWN).run()
     assert not app.exception and not app.code
     labels = [link.proto.label for link in app.get("link_button")]
     assert any("evil" in label for label in labels)

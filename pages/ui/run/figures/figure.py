@@ -220,7 +220,7 @@ def _named(name: str) -> Namer:
     path = _page()
     page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
-    subject = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
+    subject = f"{page.name}-{name.removeprefix(f'{page.name}-')}"
     if (of := st.session_state.get(platform.key(_STEP))) and of[0] == path:
         subject = f"{subject}-step-{nth(of[1])}"
     return partial(stem, subject, trace.config if trace else None)

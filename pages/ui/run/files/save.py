@@ -54,7 +54,7 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
     file, saved = partial(trace_file, trace), row.saved.find
     source = ArchiveSource(
         stem("decoding", trace.config),
-        row.path or "decode",
+        row.name,
         lambda: Subject.of_trace(seen, file()),
         lambda paper: saved().parts(method_view(), seen, paper),
         lambda: saved().tables(method_view(), seen),
@@ -171,17 +171,23 @@ def web_page(
 def open_file(path: str) -> None:
     """Draw the upload of a trace file, or of a file of many runs, which is then shown."""
     with st.expander("Open a trace", icon=":material/folder_open:"):
-        st.file_uploader(
-            "Trace file",
-            type=["json", "jsonl"],
-            key="trace_file",
-            on_change=_opened,
-            args=(path,),
-        )
+        draw_upload(path, "trace_file")
 
 
-def _opened(path: str) -> None:
-    upload = st.session_state.get("trace_file")
+def draw_upload(path: str, key: str) -> None:
+    """Draw the upload alone.
+
+    Args:
+        path: path of the page that shows a failure.
+        key: key of the widget.
+    """
+    st.file_uploader(
+        "Trace file", type=["json", "jsonl"], key=key, on_change=_opened, args=(path, key)
+    )
+
+
+def _opened(path: str, key: str) -> None:
+    upload = st.session_state.get(key)
     # While the page changes, Streamlit may report one upload twice.
     if upload is None or upload.file_id == st.session_state.get("opened"):
         return

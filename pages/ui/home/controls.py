@@ -1,0 +1,7 @@
+"""Controls of Home."""
+
+from __future__ import annotations
+
+
+def load_controls(_: object) -> None:
+    """No file sets a control of Home."""
