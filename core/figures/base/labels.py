@@ -16,6 +16,7 @@ from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
 from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
+MINUS = "\u2212"
 
 # U+2420 would be clearer, but CJK fonts lack it.
 SPACE = "␣"
@@ -138,6 +139,11 @@ def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
         "tickvals": [v / 100 for v in values],
         "ticktext": [f"{float(f'{value:.6g}'):g}{NBSP}%" for value in values],
     }
+
+
+def nats(value: float, digits: int = 3) -> str:
+    """Return a log-probability with a real minus sign."""
+    return f"{value:.{digits}f}".replace("-", MINUS)
 
 
 def milliseconds(seconds: float) -> str:
