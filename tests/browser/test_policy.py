@@ -30,7 +30,8 @@ def test_figures_components_export_and_print_work_under_the_policy(
         expect(page).to_have_url(re.compile(f"{server}/{row.path}([?].*)?$"))
         heading = "language model" if row is HOME else row.title
         expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
-        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+        if row.path != "course":
+            expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     page.get_by_role("button", name="Export").first.click()
     assert len(AppPage(page, server).download("SVG")[1]) > 1000
     page.pdf(path=tmp_path / "printed.pdf")

@@ -63,8 +63,8 @@ def show() -> None:
 def _ways_in() -> None:
     """Draw the buttons of the course, of a trace file, and of the endpoint."""
     with st.container(key="ways-in", horizontal=True, gap="small"):
-        if course := next((page for page in registry.PAGES if page.path == "course"), None):
-            st.page_link(course.script, label="Begin the course", icon=":material/school:")
+        course = registry.COURSE
+        st.page_link(course.script, label="Begin the course", icon=":material/school:")
         with st.popover("Open your own trace", icon=":material/folder_open:"):
             save.draw_upload(registry.HOME.path, "home_trace_file")
         requests = registry.page_at("requests")

@@ -9,10 +9,10 @@ from tests.ui.conftest import ROOT
 PAGES = [
     ("home.py", "methods", 1),
     ("decode.py", "candidates", 4),
-    ("speculative.py", "timeline", 3),
+    ("speculative.py", "timeline", 4),
     ("reasoning.py", "stops", 5),
     # Its tree, in a closed tab, takes networkx.
-    ("sampling.py", "stages", 4),
+    ("sampling.py", "draw", 4),
     ("read.py", "favourites", 2),
     ("beam.py", "beam-tree", 2),
 ]
