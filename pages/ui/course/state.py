@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from core.lessons.facts import FACTS, LONGEST_TEXT
+from core.lessons.facts import FACTS
 from core.lessons.types import FactValue, Lesson, LessonStep
 from pages.ui.course.lessons import lesson_of, own_lessons
 from pages.ui.platform import slot
 from pages.ui.run.view import PageView
 
-# Called when a learner answers: name of the lesson, index of its step, index of the choice.
-listeners: list[Callable[[str, int, int], None]] = []
+# Characters of a text that is carried to the next page.
+MOST_CARRIED = 4_000
+# Called when a learner answers, and again once the run has shown the right answer: name of the
+# lesson, index of its step, index of the choice, index of the right one (None before).
+listeners: list[Callable[[str, int, int, int | None], None]] = []
 
 
 class Guess(NamedTuple):
@@ -151,14 +154,19 @@ class Course(PageView):
         if 0 <= choice < len(ask.choices):
             self.own.answers[self.at] = Guess(choice)
             self.start = None
-            for tell in listeners:
-                tell(self.lesson.name, self.at, choice)
+            self._tell(choice)
 
     def judge(self, right: int | None) -> None:
         """Store which choice the run has made right; the first time counts."""
         given = self.own.answers.get(self.at)
         if given is not None and not given.judged:
             self.own.answers[self.at] = Guess(given.choice, given.choice == right, judged=True)
+            self._tell(given.choice, right)
+
+    def _tell(self, choice: int, right: int | None = None) -> None:
+        assert self.lesson is not None
+        for tell in listeners:
+            tell(self.lesson.name, self.at, choice, right)
 
     def find(self, name: str) -> Lesson | None:
         """Return a lesson by its name: the course's, or the one that was opened from a file."""
@@ -203,7 +211,7 @@ def _carried(kept: Mapping[Any, Any]) -> Iterable[tuple[str, FactValue]]:
     for name in FACTS:
         value = kept.get(name)
         if isinstance(value, str):
-            if len(value) <= LONGEST_TEXT:
+            if len(value) <= MOST_CARRIED:
                 yield name, value
         elif isinstance(value, int | float) and math.isfinite(value):
             yield name, value
