@@ -124,6 +124,8 @@ def _beam() -> Iterator[Entry]:
     yield "beam_tree", "beam_tree", (trace,), {"selected": (4, 1)}
     yield "beam_tree 16 x 40", "beam_tree", (wide,), {"span": 40, "pruned": False}
     yield "beam_tree 16 x 40 pruned", "beam_tree", (wide,), {}
+    yield "beam_tree scores", "beam_tree", (trace,), {"scores": True}
+    yield "beam_tree hostile scores", "beam_tree", (hostile,), {"scores": True, "pruned": False}
     few = {"paths": 3, "collapse": True, "pruned": False, "span": 40}
     yield "beam_tree 3 paths", "beam_tree", (trace,), few
     yield "beam_tree 16 x 40 3 paths", "beam_tree", (wide,), few

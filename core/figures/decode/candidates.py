@@ -75,12 +75,12 @@ def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picke
     if words := forced_words(step, LABEL_LIMIT, lambda token_id: picked or text_of(token_id)):
         return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
-        return "Upper bar: the model's probability. The chosen token was forced."
+        return "The upper bar is the model's probability. The chosen token was forced."
     if step.compared:
-        return "Upper bar: the model's probability. The highest score is chosen."
+        return "The upper bar is the model's probability. The highest score is chosen."
     if any(_quiet(candidate) for candidate in shown):
-        return "Upper bar: the model's probability. Greedy keeps the highest."
-    return "Upper bar: the model's probability. Lower: after shaping."
+        return "The upper bar is the model's probability. Greedy keeps the highest."
+    return "The upper bar is the model's probability, the lower one is after shaping."
 
 
 @figure(

@@ -36,10 +36,10 @@ HeatmapValue: TypeAlias = Literal["raw", "final"]
 
 # Minimum number of columns, so that a run's first cells aren't too wide.
 _FEWEST_COLUMNS = 6
-_NARROW, _OPEN = "Narrow: steps at which it was surest", "click one to open it"
+_NARROW, _OPEN = "Steps at which it was almost certain are narrow", "click one to open it"
 _SUBTITLES = {
-    "raw": "{Hue}: the model's own probability, before any setting.",
-    "final": "{Hue}: the probability drawn from, after all settings.",
+    "raw": "The {hue} is the model's own probability.",
+    "final": "The {hue} is the probability after all settings.",
 }
 _WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
 

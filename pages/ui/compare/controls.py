@@ -26,13 +26,13 @@ from pages.ui.widgets.controls.options import Segments
 declare(
     Segments("compare_text", "Read", "own",
         {"own": "Each its own text", "left": "Both A’s text", "right": "Both B’s text"},
-        help="From the files alone each run is measured at its own text, and divergences are the "
-        "least that the recorded candidates allow. Both under one text takes one forward of each "
-        "model, and measures the whole vocabulary."),
+        help="Each its own text: the runs' recorded candidates are compared, which gives lower "
+        "bounds of divergences. Both under one text: one forward of each model measures the whole "
+        "vocabulary."),
     Segments("compare_of", "Distributions", "raw",
-        {"raw": "The model’s own", "final": "Drawn from"},
-        help="Before all settings, or after them. A method that draws no single tokens, such as "
-        "beam search, has only the model’s own."),
+        {"raw": "The model’s own", "final": "After all settings"},
+        help="The distributions before all settings, or after them. A method that draws no single "
+        "tokens, such as beam search, has only the model’s own."),
 )  # fmt: skip
 
 

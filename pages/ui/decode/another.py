@@ -54,7 +54,8 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         return
     with popover:
         _draw_one(view, trace, step)
-        _draw_several(view, trace, step)
+        with st.expander("Several tokens at once", key=platform.key("fork-several")):
+            _draw_several(view, trace, step)
 
 
 def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -96,11 +97,12 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                 help="With the run's own seed every step gets the same random numbers as in "
                 "the run.",
             )
-        chosen = text or token not in (None, NONE)
+        candidate = token not in (None, NONE) and not text
+        chosen = text or candidate
         bar.button(
             view,
             "decode",
-            "Go on from here",
+            "Go on with this one" if candidate else "Go on from here",
             partial(_go_on, view, trace, step, run_seed),
             key="go_on",
             icon="alt_route",
@@ -129,7 +131,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     room = tree.room(length) if tree else room_beside(trace, length)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = st.number_input(
-            "Or several of the likeliest",
+            "Number of the likeliest tokens",
             2,
             MOST_GROWN,
             4,
@@ -151,7 +153,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         st.text(_ALL_GROWN)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         share = st.number_input(
-            "Or each of at least, %",
+            "Or each token of at least, %",
             0.1,
             50.0,
             10.0,

@@ -18,7 +18,7 @@ from pages.ui.widgets.controls.control import value
 
 _WORDS = (
     "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, `own:sums`, `own:lists`) and a "
-    "list of `ways`; those that name no `model` take the sidebar's. Save the plan of a lesson and "
+    "list of `ways`; those that name no `model` take the sidebar's. Save a stored plan and "
     "change it. Questions of your own: CSV, JSONL or "
     "JSON with `question`, `answer` and `aliases`, or a SQuAD or GSM8K file as it is."
 )
