@@ -68,6 +68,7 @@ SHARED_ROOMS = ("registry", "platform", "resources", "widgets", "run", "shell")
 HOSTING_KNOWS = {"registry", "platform", "resources"}
 # Rooms of pages that others are built on.
 PAGE_BUILT_ON = {key: {"decode"} for key in ("beam", "compare", "inside", "lab", "read")}
+PAGE_BUILT_ON["classroom"] = {"course"}
 # Imports of pages/ui that run against this; the list only ever gets shorter.
 UPWARD: set[tuple[str, str]] = set()
 # Folders with more than 15 Python files; the list only ever gets shorter.
