@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from core.decoding.beam.compare import greedy_path
+from core.decoding.beam.types import BeamCandidate
 from core.decoding.comparison.parting import first_difference
 from core.decoding.counting import nth
 from core.decoding.reasoning.config import Reasoning
@@ -194,6 +196,45 @@ def _beam_forwards(shown: PageFacts) -> int:
     return 1 + sum(len(step.groups) for step in _filled(shown.run.beam_steps)[1:])
 
 
+def _greedy_way(shown: PageFacts) -> tuple[BeamCandidate, ...]:
+    """Greedy decoding's first two tokens in the search."""
+    return _two(_present(greedy_path(shown.run)).path)
+
+
+def _best_way(shown: PageFacts) -> tuple[BeamCandidate, ...]:
+    """The first two tokens of the best path that the search has found."""
+    best = _filled(shown.run.hypotheses)[0]
+    ways = zip(shown.run.beam_steps, best.token_ids, best.parents, strict=False)
+    return _two(
+        tuple(
+            next(c for c in step.candidates if (c.token_id, c.parent) == (token_id, parent))
+            for step, token_id, parent in ways
+        )
+    )
+
+
+def _two(way: tuple[BeamCandidate, ...]) -> tuple[BeamCandidate, ...]:
+    return _present(way[:2] if len(way) > 1 else None)
+
+
+def _of_way(way: Callable[[PageFacts], tuple[BeamCandidate, ...]], at: int, *, text: bool) -> Find:
+    """Return how a token of one of the two ways is found: its text, or its probability."""
+
+    def find(shown: PageFacts) -> FactValue:
+        candidate = way(shown)[at]
+        return _word(candidate.text) if text else math.exp(candidate.raw_logprob)
+
+    return find
+
+
+def _chance_of(way: Callable[[PageFacts], tuple[BeamCandidate, ...]]) -> Find:
+    return lambda shown: math.exp(sum(candidate.raw_logprob for candidate in way(shown)))
+
+
+def _greedy_loses(shown: PageFacts) -> str:
+    return "no" if _greedy_way(shown) == _best_way(shown) else "yes"
+
+
 def _thinking(shown: PageFacts) -> ReasoningSummary:
     config = shown.run.config
     reasoning = _present(config if isinstance(config, Reasoning) else None)
@@ -243,6 +284,8 @@ FACTS: dict[str, Fact] = {
     "die_to": Fact("the end of that part", _draw_end(1), _precise),
     # The run.
     "text": Fact("the text that the model wrote", lambda s: _short(s.run.text), _text),
+    "whole_text": Fact("the prompt and the text that the model wrote",
+        lambda s: s.run.prompt + s.run.text, _text),
     "tokens": Fact("how many tokens it wrote", lambda s: len(s.run.token_ids), _number),
     "first_token": Fact("the first token that it wrote", lambda s: _word(_first(s).chosen.text),
         _text),
@@ -278,6 +321,26 @@ FACTS: dict[str, Fact] = {
         _number),
     "beam_forwards": Fact("how many texts went through the model, one for each new token",
         _beam_forwards, _number),
+    "greedy_first": Fact("the likeliest first token, which greedy decoding takes",
+        _of_way(_greedy_way, 0, text=True), _text),
+    "greedy_first_probability": Fact("its probability", _of_way(_greedy_way, 0, text=False),
+        percent),
+    "greedy_second": Fact("the likeliest token after it", _of_way(_greedy_way, 1, text=True),
+        _text),
+    "greedy_second_probability": Fact("its probability there",
+        _of_way(_greedy_way, 1, text=False), percent),
+    "greedy_both": Fact("the probability of both, one times the other", _chance_of(_greedy_way),
+        percent),
+    "best_first": Fact("the first token of the best text that the search has found",
+        _of_way(_best_way, 0, text=True), _text),
+    "best_first_probability": Fact("its probability", _of_way(_best_way, 0, text=False), percent),
+    "best_second": Fact("the second token of that text", _of_way(_best_way, 1, text=True), _text),
+    "best_second_probability": Fact("its probability there", _of_way(_best_way, 1, text=False),
+        percent),
+    "best_both": Fact("the probability of both, one times the other", _chance_of(_best_way),
+        percent),
+    "greedy_loses": Fact("yes if the best two tokens aren't greedy decoding's, else no",
+        _greedy_loses, str),
     # Speculative decoding.
     "rounds": Fact("how many times the large model was run", lambda s: len(_rounds(s)), _number),
     "drafted": Fact("how many tokens the draft proposed",

@@ -24,7 +24,8 @@ def fact_of(name: str) -> str | None:
 
 def values(step: LessonStep, shown: PageFacts) -> dict[str, FactValue]:
     """Return the values of the facts that a step names, as far as the page shows them."""
-    names = [name for text in step.texts for name in PLACEHOLDER.findall(text)]
+    words = (word for _, word in step.settings)
+    names = [name for text in (*step.texts, *words) for name in PLACEHOLDER.findall(text)]
     found: dict[str, FactValue] = {}
     for name in filter(None, map(fact_of, [*names, *_asked(step)])):
         try:
@@ -55,6 +56,15 @@ def filled(text: str, now: _Values, before: _Values) -> str:
         return str(value) if match[1].startswith("change.") else fact.words(value)
 
     return PLACEHOLDER.sub(words, text)
+
+
+def settings_of(step: LessonStep, carried: _Values) -> dict[str, str]:
+    """Return a step's words for the controls, with the carried facts in place of their names."""
+
+    def held(match: re.Match[str]) -> str:
+        return str(carried.get(match[1], "")) if match[1] in FACTS else match[0]
+
+    return {name: PLACEHOLDER.sub(held, word) for name, word in step.settings}
 
 
 def right_choice(question: GuessQuestion, now: _Values, before: _Values) -> int | None:

@@ -71,3 +71,7 @@ def _check(step: LessonStep, page: Page, place: str) -> None:
         raise LessonError(f"{place}: there is no control {brief(step.point)} to point at.")
     if step.wait == "move" and not (pointed and pointed.watches):
         raise LessonError(f"{place}: {brief(step.point)} is no control that can be moved.")
+    if step.to is not None and pointed is not None:
+        moved = control_at(pointed.watches, page)
+        if moved is not None and moved[1].of_address(step.to.word) is None:
+            raise LessonError(f"{place}: {moved[1].name} can't be {brief(step.to.word)}.")

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from core.lessons.facts import FACTS, LONGEST_TEXT
+from core.lessons.facts import FACTS
 from core.lessons.types import FactValue, Lesson, LessonStep
 from pages.ui.course.lessons import lesson_of, own_lessons
 from pages.ui.platform import slot
 from pages.ui.run.view import PageView
 
+# Characters of a text that is carried to the next page.
+MOST_CARRIED = 4_000
 # Called when a learner answers: name of the lesson, index of its step, index of the choice.
 listeners: list[Callable[[str, int, int], None]] = []
 
@@ -203,7 +205,7 @@ def _carried(kept: Mapping[Any, Any]) -> Iterable[tuple[str, FactValue]]:
     for name in FACTS:
         value = kept.get(name)
         if isinstance(value, str):
-            if len(value) <= LONGEST_TEXT:
+            if len(value) <= MOST_CARRIED:
                 yield name, value
         elif isinstance(value, int | float) and math.isfinite(value):
             yield name, value

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.lessons.facts import PageFacts
-from core.lessons.sentences import is_known, right_choice, values
+from core.lessons.sentences import is_known, right_choice, settings_of, values
 from core.lessons.types import FactValue, Lesson, LessonStep
 from pages.ui import platform
 from pages.ui.course.lessons import page_of
@@ -41,7 +43,7 @@ def begin_page(course: Course) -> None:
         return
     course.begins_page = False
     page = page_of(course.lesson, course.at)
-    _prepare(page, course.step)
+    _prepare(page, settings_of(course.step, course.own.carried))
     _open_tab(page, course.step)
     save.go_to(page.path)
 
@@ -74,10 +76,9 @@ def leave(course: Course) -> None:
     course.lesson = None
 
 
-def _prepare(page: Page, step: LessonStep) -> None:
-    """Set all controls of a page to their defaults, then to the step's, and show no run."""
+def _prepare(page: Page, words: Mapping[str, str]) -> None:
+    """Set all controls of a page to their defaults, then to these words, and show no run."""
     page.load_controls.find()  # Declares the page's controls.
-    words = dict(step.settings)
     for place in shared.slots(page.slots):
         with slot.use(place):
             control.load(_defaults(page))

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from core.lessons.types import Lesson, LessonStep
 from pages.ui.course.places import PLACES
 
-NARROW = 1100
+OWN_TEXT = "My grandmother grew enormous pumpkins. She sold none of them."
 
 
 class LessonPanel:
@@ -51,25 +51,30 @@ class LessonPanel:
     def act(self, step: LessonStep) -> None:
         """Do what the step asks for."""
         if step.wait == "run":
-            if step.settings == () and step.point not in PLACES:
-                self.fill(step.point, step.to.word if step.to else "8")
+            if step.point == "read_text":
+                self.page.locator(".st-key-read_text textarea").fill(OWN_TEXT)
             self.run(step)
         elif step.wait == "select":
-            tokens = self.page.locator(".st-key-strip .tokens button")
-            tokens.locator(":scope:not([aria-current=true])").first.click()
+            tokens = self.page.locator(".st-key-strip .tokens button:not([aria-current=true])")
+            tokens.first.click()
         elif step.point == "roll_again":
             self.page.get_by_role("button", name="Roll again").click()
-        elif step.wait == "move":
-            assert step.to is not None
-            self.fill(step.point, step.to.word)
+        elif step.to is not None:
+            self.move(step.point, step.to.word)
 
     def run(self, step: LessonStep) -> None:
+        """Press the button that makes the run."""
         key = PLACES[step.point].key if step.point in PLACES else "start"
         self.page.locator(f".st-key-{key} button").first.click()
 
-    def fill(self, key: str, value: str) -> None:
+    def move(self, key: str, word: str) -> None:
+        """Set a control: press the option, or write the number."""
+        option = self.page.locator(f".st-key-{key}").get_by_role("radio", name=word, exact=True)
+        if option.count():
+            option.click()
+            return
         field = self.page.locator(f".st-key-{key} input").first
-        field.fill(value)
+        field.fill(word)
         field.press("Enter")
         field.blur()
 

@@ -248,7 +248,7 @@ def test_the_documentation_has_a_lesson_and_lists_all_facts_and_places() -> None
     assert len(checked(read_lesson(example.encode(), OWN)).steps) == 2
     facts, places = (
         dict(re.findall(r"(?m)^\| `(\w+)` \| (.*) \|$", part))
-        for part in written.split("## Facts")[1].split("## Places")
+        for part in written.partition("## Facts")[2].split("## Places")
     )
     assert facts == {name: fact.meaning for name, fact in FACTS.items()}
     assert places == {name: place.meaning for name, place in PLACES.items()}

@@ -216,6 +216,9 @@ def test_decode_opens_its_selected_step_here(once, open_app) -> None:
     app.session_state["view"].show(once, "run")
     app.session_state["view"].select(4)
     app.run().button(key="open_inside").click().run()
+    assert app.title[0].value == "Inside"
+    # AppTest stays on the page that it opened; a browser follows.
+    app.switch_page("inside.py")
     settle(app.run())
     assert view_of(app).selected == 4 and view_of(app).trace is once
     assert "step 5 of 6" in picture(app)["loop"]
