@@ -92,7 +92,8 @@ function point(sheet, entries) {
   });
   document.addEventListener("focusin", (event) => {
     const link = wordAt(event);
-    if (link?.matches(":focus-visible")) open(link);
+    // Once the list that gives the focus back has closed.
+    if (link?.matches(":focus-visible")) later(() => open(link), 0);
   });
   document.addEventListener("focusout", (event) => wordAt(event) === word && later(close, 0));
   document.addEventListener("click", (event) => {
@@ -107,7 +108,7 @@ function point(sheet, entries) {
     if (word === link && event.detail !== 0 && event.pointerType === "mouse") openAt(sheet, entryOf(link));
     else open(link);
   }, true);
-  document.addEventListener("scroll", () => word && close(), true);
+  document.addEventListener("scroll", ({ target }) => word && target.contains(word) && close(), true);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && word) {
       event.preventDefault();
