@@ -38,7 +38,7 @@ PLAIN_PAGE = "a plain page of one chart"
 PATIENCE = 120
 FIRST_CHART = ".js-plotly-plot .main-svg"
 # What counts as the first figure of a page, by its path, where that is no chart.
-FIRST = {"inside": ".way details"}
+FIRST = {"inside": ".way details", "course": ".st-key-lessons"}
 # What the page of requests has to show: one of its own server.
 ASKED = {
     "model": "embedded:target",

@@ -28,10 +28,11 @@ ALLOWED = {
     },
     "core/traces": {
         *("core.decoding", "core.models", "torch", "transformers"),
-        *("google.protobuf", "opentelemetry"),
+        *("google.protobuf", "opentelemetry", "yaml"),
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
+        "core.traces.bounded_yaml",
         *("ray", "torch", "yaml"),
     },
     "core/figures": {
@@ -44,12 +45,19 @@ ALLOWED = {
         *("fontTools", "typst", "PIL"),
         *("kaleido", "choreographer", "pandas", "plotly"),
     },
+    "core/lessons": {
+        *("core.decoding", "core.evaluation", "core.figures"),
+        *("core.traces.bounded_file", "core.traces.bounded_yaml"),
+    },
     "core/cli": {"core"},
     "core/server": {
         *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
         *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
-    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
+    "pages/ui": {
+        *("core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"),
+        "segno",
+    },
     "pages": {"pages.ui", "core", "streamlit"},
 }
 

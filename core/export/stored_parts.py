@@ -32,8 +32,8 @@ def lab_parts(example: LabExample) -> list[Part]:
         "temperatures": (figures.lab_sweep, example.sweep, f"open Temperature and {_WAIT}"),
     }
     parts = [
-        of_figure(f"stages-{at}", figures.lab_stages, step),
         of_figure(f"draw-{at}", figures.lab_draw, step),
+        of_figure(f"stages-{at}", figures.lab_stages, step),
         *(
             of_figure(f"{name}-{at}", draw, step, found) if found else Part(name, needs=needs)
             for name, (draw, found, needs) in measured.items()

@@ -17,6 +17,10 @@ from .beam.step import beam_step as beam_step
 from .beam.step import beam_step_data as beam_step_data
 from .beam.tree import beam_tree as beam_tree
 from .beam.words import beam_tree_data as beam_tree_data
+from .classroom.guesses import ClassGuesses as ClassGuesses
+from .classroom.guesses import class_caption as class_caption
+from .classroom.guesses import class_guesses as class_guesses
+from .classroom.guesses import class_guesses_data as class_guesses_data
 from .compare.lines import pair_lines as pair_lines
 from .compare.lines import pair_lines_data as pair_lines_data
 from .decode.arithmetic import softmax_row as softmax_row

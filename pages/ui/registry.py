@@ -76,7 +76,7 @@ class Page:
 
 
 # Menus of the navigation; pages without one stand in its row.
-_RUNS, _BUILDERS = "Runs and texts", "For builders"
+_RUNS, _TEACHERS, _BUILDERS = "Runs and texts", "For teachers", "For builders"
 INSIDE = Page(
     "inside",
     "Inside",
@@ -140,6 +140,31 @@ HOME = Page(
     run_controls=None,
     own_prompt=True,
 )
+COURSE = Page(
+    "course",
+    "Course",
+    "Course teaches decoding in short lessons beside the real pages: each asks for a guess first, "
+    "then shows what the model does.",
+    "course.py",
+    view=Named("course.state:Course.current"),
+    load_controls=Named("course.page:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+)
+CLASS = Page(
+    "class",
+    "Class",
+    "Class counts the guesses of up to 200 anonymous pupils in a lesson, live on the teacher's "
+    "page.",
+    "classroom.py",
+    view=Named("classroom.state:ClassView.current"),
+    load_controls=Named("classroom.controls:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+    section=_TEACHERS,
+)
+# Joins the class that the address names, and says so on every page.
+SHOW_CLASS = Named("classroom.membership:show")
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
@@ -147,6 +172,7 @@ GO_ON = Named("decode.another:go_on_from")
 PAGES = (
     HOME,
     DECODE,
+    COURSE,
     Page(
         "sampling",
         "Sampling lab",
@@ -209,6 +235,7 @@ PAGES = (
         section=_RUNS,
     ),
     READ,
+    CLASS,
     INSIDE,
     Page(
         "evaluate",

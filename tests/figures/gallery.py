@@ -60,7 +60,7 @@ def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
     rooms = (
         *(_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside),
-        _read,
+        *(_read, _classroom),
     )
     return tuple(entry for room in rooms for entry in room())
 
@@ -124,6 +124,8 @@ def _beam() -> Iterator[Entry]:
     yield "beam_tree", "beam_tree", (trace,), {"selected": (4, 1)}
     yield "beam_tree 16 x 40", "beam_tree", (wide,), {"span": 40, "pruned": False}
     yield "beam_tree 16 x 40 pruned", "beam_tree", (wide,), {}
+    yield "beam_tree scores", "beam_tree", (trace,), {"scores": True}
+    yield "beam_tree hostile scores", "beam_tree", (hostile,), {"scores": True, "pruned": False}
     few = {"paths": 3, "collapse": True, "pruned": False, "span": 40}
     yield "beam_tree 3 paths", "beam_tree", (trace,), few
     yield "beam_tree 16 x 40 3 paths", "beam_tree", (wide,), few
@@ -271,6 +273,20 @@ def _evaluate() -> Iterator[Entry]:
     yield "accuracy of many ways", "evaluate_accuracy", (many,), {}
     yield "agreement of many ways", "evaluate_agreement", (many,), {}
     yield "best_of", "best_of", (_samples(),), {"caption": "drawn 16 times"}
+
+
+def _classroom() -> Iterator[Entry]:
+    few = figures.ClassGuesses("The dice", "Which token?", (" cat", " dog"), (0, 0), 0)
+    yield "class_guesses without any", "class_guesses", (few,), {}
+    evil = "<img src=x onerror=alert(1)>"
+    long = (
+        "A choice whose text fills two lines of a narrow figure, and then some more",
+        evil,
+        "日本語",
+    )
+    asked = figures.ClassGuesses(evil, f"{evil} {long[0]} " * 2, long, (3, 21, 0), 31)
+    yield "class_guesses", "class_guesses", (asked,), {}
+    yield "class_guesses shown", "class_guesses", (replace(asked, right=1),), {}
 
 
 def _many_ways(evaluation: Evaluation) -> Evaluation:

@@ -17,6 +17,7 @@ from core.decoding.errors import (
     ConfigError,
     DecodingError,
     EvaluationError,
+    LessonError,
     ModelError,
     ProblemError,
     SweepError,
@@ -48,6 +49,7 @@ from core.export.comparison import comparison_json
 from core.export.stored import read_stored
 from core.figures import LIGHT
 from core.figures.base.paper import WIDE
+from core.lessons.read import read_lesson
 from core.models.gguf.header import read_header
 from core.server.api.errors import ApiError
 from core.server.api.http import json_object
@@ -64,6 +66,7 @@ from core.traces.lab_file import read_any
 from core.traces.many_file import many_jsonl, read_many
 from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
+from pages.ui.course.lessons import checked
 from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.measured.sweep import budgets
 from pages.ui.requests.controls import decoding_in
@@ -285,7 +288,10 @@ SQUAD = json.dumps(
 PLANS = tuple(
     (ROOT / f"assets/evaluation/{name}.yaml").read_bytes() for name in ("leak", "hot-draft")
 )
+LESSONS = tuple(path.read_bytes() for path in sorted((ROOT / "assets/lessons").glob("*.yaml"))[:2])
 READERS = (
+    Reader("lesson", lambda data: checked(read_lesson(data, "own")), LessonError, LESSONS,
+        "core/traces/bounded_yaml.py"),
     Reader("trace", lambda data: _check(read_trace(data)), TraceError, _of(*RUNS),
         "core/traces/file.py"),
     Reader("lab file", lambda data: _check(read_any(data)), TraceError, _of("lab", "greedy"),

@@ -28,7 +28,7 @@ def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
     beam_caption,
     beam_rivals_data,
     subtitle=lambda rivals: (
-        "Log-probability of the text: a shorter bar is likelier.",
+        "Each bar is the log-probability of the text; a shorter one is likelier.",
         _really_took(rivals),
     ),
     alt=lambda rivals: (

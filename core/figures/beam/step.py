@@ -47,7 +47,7 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
         "No path was kept after this step. Bars: log-probability below the best."
         if step.margin(step.candidates[shown[0]]) is None
         else (
-            "Log-probability of each path against the last one kept.",
+            "Each bar is a path's log-probability above or below the last one that was kept.",
             step.origin != "argmax" and "Drawn, in this order.",
             len(_own(step, shown[0])) > len(shown)
             and f"{len(_own(step, shown[0])) - len(shown)} more are pruned.",

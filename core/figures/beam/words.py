@@ -30,7 +30,8 @@ ENDS = {
 
 def nats(value: float, digits: int = 3) -> str:
     """Return a log-probability with a real minus sign."""
-    return f"{value:.{digits}f}".replace("-", MINUS)
+    # Without the sign of a number that is rounded to 0.
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def plain_number(value: float) -> str:

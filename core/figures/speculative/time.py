@@ -66,7 +66,8 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableR
         comparison.speculative if comparison else trace, paper
     ),
     spec_time_data,
-    subtitle="Above: mean time per token. Below: each round, with its emitted tokens.",
+    subtitle="The upper bar is the mean time per token. The lower bars are the rounds, with their "
+    "numbers of emitted tokens.",
     alt=lambda shown, rows: (
         f"Times of {len(shown.rounds)} rounds.",
         ". ".join(

@@ -24,6 +24,7 @@ from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
 from pages.ui.run.files.save import turn_to
+from pages.ui.shell import glossary
 from pages.ui.widgets import style, table
 from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
@@ -32,11 +33,11 @@ LIVE_SECONDS = 1.5
 _NOTICE = """
 **What to notice**
 
-- With temperature 0, one thread and one row at a time, all runs are the same text. Let the seed
-  vary and they spread: early where the model is unsure, late where it is sure.
-- A margin below the measured rounding is a tie: which token wins depends on the rows of a batch,
-  the threads or the number type, and not on the model's opinion.
-- In a grid, a narrow setting (low temperature, low top-p) gives texts that part late or never.
+- At temperature 0, on one thread and with one row at a time, all runs give the same text. With
+  different seeds the texts part: early where the entropy is high, late where it is low.
+- A margin below the measured rounding error is a tie: the rows of a batch, the threads or the
+  number type decide which token wins, and not the model.
+- In a grid, a low temperature or a low top-p gives texts that part late or never.
 """
 
 
@@ -217,7 +218,7 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
                 on_click=partial(turn_to, registry.DECODE, trace, source="many"),
             )
     with st.container(key=platform.key("notice")):
-        st.markdown(_NOTICE)
+        st.markdown(glossary.marked(_NOTICE))
 
 
 def _choice(view: ManyView, many: ManyRuns, place: int) -> None:

@@ -11,6 +11,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   tab.slots = data.slots;
   tab.free = inSlots(tab, data.free.map((key) => `.st-key-${key} input`));
   if (tab.told === data.theme) tab.told = null;
+  if (data.focus) focusField(data.focus);
   followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
 }
@@ -34,6 +35,14 @@ function prepare(script) {
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
   return tab;
+}
+
+// The field of a key, which the page may draw later than this.
+const FOCUS_LOOK_MS = 100, FOCUS_LOOKS = 30;
+function focusField(key, looks = FOCUS_LOOKS) {
+  const field = document.querySelector(`.st-key-${key} input`);
+  if (field) field.focus();
+  else if (looks > 0) setTimeout(() => focusField(key, looks - 1), FOCUS_LOOK_MS);
 }
 
 // Selectors of what a page names by keys, for each prefix of its runs.

@@ -30,7 +30,7 @@ def show(page: Page, url: str, width: int, theme: str, path: str) -> None:
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     page.goto(f"{url}/{path}")
     page.locator("[data-testid=stMainBlockContainer] h1, h2").first.wait_for()
-    if path != "requests":
+    if path not in ("course", "requests"):
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
     page.locator(".stApp[data-test-script-state=notRunning]").wait_for()
     page.wait_for_timeout(SETTLE_MS)

@@ -8,10 +8,10 @@ from tests.ui.conftest import ROOT
 # Script, the figure that goes ahead and how many there are once the page has asked for the rest.
 PAGES = [
     ("decode.py", "candidates", 4),
-    ("speculative.py", "timeline", 3),
+    ("speculative.py", "timeline", 4),
     ("reasoning.py", "stops", 5),
     # Its tree, in a closed tab, takes networkx.
-    ("sampling.py", "stages", 4),
+    ("sampling.py", "draw", 4),
     ("read.py", "favourites", 2),
     ("beam.py", "beam-tree", 2),
 ]

@@ -39,7 +39,7 @@ from tests.ui.knobs import move, report, shown_knobs
 from tests.ui.seen import SECONDS, charts, markup, specs, texts
 from tests.ui.stores import uncached
 
-FIGURES = ["stages", "draw", "flips"]
+FIGURES = ["draw", "stages", "flips"]
 
 
 @pytest.fixture

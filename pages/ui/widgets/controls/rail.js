@@ -2,10 +2,15 @@
 
 // So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
 const PACE_MS = 140;
+// A number is settled when it has stood so long after its slider was released, or it was typed.
+const SETTLED_MS = 350;
 
 function create(root) {
   const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
   rail.list = root.querySelector(".knobs");
+  rail.more = root.querySelector("#more-knobs");
+  rail.fold = root.querySelector(".fold");
+  rail.fold.addEventListener("click", () => unfold(rail, rail.fold.ariaExpanded !== "true"));
   rail.pick = root.querySelector("select");
   rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
   rail.onOther = (event) => settle(rail, event);
@@ -37,7 +42,6 @@ function build(rail, { key, label }) {
   place.append(knob.field);
   head.append(knob.name, knob.about, knob.reset, place);
   knob.box.append(head, knob.range, knob.help, knob.note);
-  rail.list.append(knob.box);
   listen(rail, knob);
   rail.knobs.set(key, knob);
   return knob;
@@ -51,17 +55,35 @@ function make(tag, name = "") {
 
 function listen(rail, knob) {
   knob.range.addEventListener("input", () => move(rail, knob, Number(knob.range.value)));
-  knob.range.addEventListener("change", () => flush(rail));
+  knob.range.addEventListener("change", () => {
+    flush(rail);
+    settleSoon(rail);
+  });
   knob.field.addEventListener("change", () => typed(rail, knob));
   knob.reset.addEventListener("click", () => {
     move(rail, knob, knob.data.start);
     flush(rail);
+    settleSoon(rail);
     knob.range.focus();
   });
   knob.about.addEventListener("click", () => {
     knob.help.hidden = !knob.help.hidden;
     knob.about.setAttribute("aria-expanded", String(!knob.help.hidden));
   });
+}
+
+function unfold(rail, open) {
+  rail.fold.ariaExpanded = String(open);
+  rail.root.classList.toggle("open", open);
+}
+
+// The button over the folded knobs says which of them do something.
+function tellFolded(rail) {
+  const folded = [...rail.knobs.values()].filter(({ data, box }) => data.folded && !box.hidden);
+  const changed = folded.filter(({ value, data }) => value !== data.start);
+  const words = changed.map(({ value, data }) => `${data.label} ${shown(value, data.digits)}`).join(", ");
+  rail.fold.hidden = !folded.length;
+  rail.fold.textContent = `More knobs (${folded.length})${words && `: ${words}`}`;
 }
 
 // A number that the knob doesn't take becomes the nearest, and that is said.
@@ -73,6 +95,7 @@ function typed(rail, knob) {
   move(rail, knob, near);
   if (asked !== near) note(knob, taken(asked, near, "knob", asked >= low && asked <= most));
   flush(rail);
+  settleSoon(rail);
   // The press that ended the typing follows at once.
   if (rail.due) report(rail);
 }
@@ -84,10 +107,12 @@ function note(knob, words) {
 }
 
 function move(rail, knob, value) {
+  clearTimeout(rail.settling);
   const same = value === knob.value;
   write(knob, value);
   if (same) return;
   if (rail.parts.has(knob.key)) list(rail);
+  tellFolded(rail);
   knob.note.textContent = "";
   rail.pending[knob.key] = value;
   show(rail);
@@ -123,11 +148,16 @@ function settle(rail, event) {
   }
 }
 
-function report(rail) {
+function settleSoon(rail) {
+  clearTimeout(rail.settling);
+  if (rail.settles) rail.settling = setTimeout(() => report(rail, true), SETTLED_MS);
+}
+
+function report(rail, settled = false) {
   rail.due = false;
   rail.sent = performance.now();
   rail.number += 1;
-  rail.tell("moved", { number: rail.number, values: { ...rail.pending } });
+  rail.tell("moved", { number: rail.number, values: { ...rail.pending }, ...(settled && { settled }) });
 }
 
 // What a knob holds, with at least its digits.
@@ -152,6 +182,8 @@ function write(knob, value) {
 function update(rail, data) {
   const knob = rail.knobs.get(data.key) || build(rail, data);
   knob.data = data;
+  const place = data.folded ? rail.more : rail.list;
+  if (knob.box.parentElement !== place) place.append(knob.box);
   const { low, high, most, step, label, help, start, digits } = data;
   Object.assign(knob.range, { min: low, max: high, step });
   Object.assign(knob.field, { min: low, max: most, step, title: `${low} to ${most}` });
@@ -217,6 +249,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (data.drawn < rail.drawn) return;
   rail.drawn = data.drawn;
   rail.tell = setStateValue;
+  rail.settles = data.settles;
   if (data.seen >= rail.number) {
     rail.number = data.seen;
     if (!rail.timer && !rail.due) rail.pending = {};
@@ -225,4 +258,5 @@ export default function ({ data, parentElement, setStateValue }) {
   data.knobs.forEach((knob) => update(rail, knob));
   keep(rail, data.knobs);
   list(rail);
+  tellFolded(rail);
 }
