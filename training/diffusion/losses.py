@@ -14,7 +14,7 @@ def hidden_states(
     positions: torch.Tensor,
     documents: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the last hidden states [batch, row, width]; a document attends to itself, both ways."""
+    """Return the last hidden states [batch, row, width]; a document attends to itself alone."""
     same = documents[:, None, :, None] == documents[:, None, None, :]
     mask = torch.where(same, 0.0, HIDDEN).to(model.dtype)
     if torch.is_autocast_enabled(ids.device.type):
