@@ -76,7 +76,7 @@ class Page:
 
 
 # Menus of the navigation; pages without one stand in its row.
-_RUNS, _TEACHERS, _BUILDERS = "Runs and texts", "For teachers", "For builders"
+_LEARN, _RUNS, _BUILDERS = "Learn", "Runs and texts", "For builders"
 INSIDE = Page(
     "inside",
     "Inside",
@@ -151,6 +151,7 @@ COURSE = Page(
     load_controls=Named("course.page:load_controls"),
     run_controls=None,
     own_prompt=True,
+    section=_LEARN,
 )
 CLASS = Page(
     "class",
@@ -162,7 +163,7 @@ CLASS = Page(
     load_controls=Named("classroom.controls:load_controls"),
     run_controls=None,
     own_prompt=True,
-    section=_TEACHERS,
+    section=_LEARN,
 )
 # Joins the class that the address names, and says so on every page.
 SHOW_CLASS = Named("classroom.membership:show")
