@@ -132,13 +132,14 @@ HOME_MARK = "home"
 HOME = Page(
     "",
     "Home",
-    "Home says what each page shows, and offers three ways in: the course, your own trace, your "
-    "own client.",
+    "Home runs one prompt with every decoder, and merges the texts into one tree with the "
+    "log-probability, the forward passes and the seconds of each.",
     "home.py",
     view=Named("home.state:HomeView.current"),
     load_controls=Named("home.controls:load_controls"),
     run_controls=None,
     own_prompt=True,
+    stored=Named("home.save:stored_page"),
 )
 COURSE = Page(
     "course",

@@ -1,6 +1,6 @@
 // The highlight of one place on the page: an outline that outlasts a redraw, brought into view.
 
-const MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250;
+const WIDE = "(min-width: 1100px)", MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250;
 
 // Components keep their content in shadow roots, a rail of knobs among them.
 function find(key) {
@@ -111,10 +111,17 @@ function forget(point) {
   Object.assign(point, { key: "", style: null, knob: null });
 }
 
+// On a phone the run that has just ended may stand below the window.
+function showRun() {
+  const text = matchMedia(WIDE).matches ? null : document.querySelector("[class*=text-panel]");
+  if (text && !isInView(text)) text.scrollIntoView({ block: "start" });
+}
+
 // Moves the keyboard to the place.
 function goTo(point) {
   const place = point.key && find(point.key);
   if (!place) return;
   bring(place);
-  place.querySelector("input, button, textarea, select, [tabindex='0'], [role=slider]")?.focus();
+  // Of a button with a hint there are two, for a mouse and for a finger; one of them is hidden.
+  [...place.querySelectorAll("input, button, textarea, select, [tabindex='0']")].find(isShown)?.focus();
 }

@@ -65,7 +65,7 @@ class LessonPanel:
     def run(self, step: LessonStep) -> None:
         """Press the button that makes the run."""
         key = PLACES[step.point].key if step.point in PLACES else "start"
-        self.page.locator(f".st-key-{key} button").first.click()
+        self.page.locator(f".st-key-{key} button:visible").first.click()
 
     def move(self, key: str, word: str) -> None:
         """Set a control: press the option, or write the number."""
