@@ -49,7 +49,7 @@ function open(point) {
   if (pick && isShown(pick) && pick.value !== name) {
     pick.value = name;
     pick.dispatchEvent(new Event("change"));
-  } else root.querySelector("button[aria-expanded=false][aria-controls]")?.click();
+  } else root.querySelector(".fold:not([aria-expanded=true])")?.click();
 }
 
 function outline(point) {
