@@ -41,7 +41,7 @@ def stepped() -> Iterator[tuple[str, Entry]]:
         yield from ((run, entry) for entry in entries_of(trace) if entry.unit)
 
 
-OF_RUNS = ("many_forks", "many_tree", "many_matrix")
+OF_RUNS = ("many_forks", "many_tree", "many_matrix", "methods_tree")
 
 
 def drawn_keys(figure: Figure) -> set[int]:

@@ -59,7 +59,7 @@ def test_the_page_offers_what_works(
     assert app.text_area(key="prompt").value == prompts.examples()[0].prompt
 
 
-def test_the_sentence_stands_between_the_text_and_the_figures_of_a_search(
+def test_the_sentence_stands_below_the_tree_and_the_text_of_a_search(
     target: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = collect(target, CAKE, BeamSearch(max_new_tokens=2, num_beams=2))
@@ -67,7 +67,7 @@ def test_the_sentence_stands_between_the_text_and_the_figures_of_a_search(
     drawn = repr(open_page("beam.py", {}, prompt=CAKE).main)
     places = [
         drawn.index(words)
-        for words in ("Check against the model", "Show an example", "Wrong guesses")
+        for words in ("Wrong guesses", "Check against the model", "Show an example")
     ]
     assert places == sorted(places)
 
