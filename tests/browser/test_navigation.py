@@ -1,4 +1,4 @@
-"""Between the pages: by the tabs, by the browser's Back, after a reload; and the glossary of all."""
+"""Between the pages: by tabs, by the browser's Back, after a reload; and the glossary of all pages."""
 
 from __future__ import annotations
 
