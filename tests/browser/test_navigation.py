@@ -1,4 +1,4 @@
-"""Between the pages: by tabs, by the browser's Back, after a reload; and the glossary of all pages."""
+"""Between the pages: by tabs, by the browser's Back, after a reload; and their glossary."""
 
 from __future__ import annotations
 
