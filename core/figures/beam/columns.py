@@ -9,7 +9,7 @@ from core.figures.base.labels import SPACE, visible_token
 from core.figures.base.measure import fitted as cut
 from core.figures.base.measure import text_width
 
-TEXT_SIZE, ASIDE_SIZE = 11, 9
+TEXT_SIZE, ASIDE_SIZE = 11, 10
 PADDING = 6
 _GAP, _WIDEST_GAP = 8.0, 46.0
 _SHORTEST = 12.0

@@ -104,7 +104,8 @@ def beam_tree(
         paths, beams: number of best paths, or of first rows with their ancestors, to draw; None for
             all.
         collapse: whether the beginning that all paths share is one box.
-        scores: whether each token has the summed log-probability of its path beside it.
+        scores: whether each token has the summed log-probability of its path beside it, on a
+            screen: it would be too small in print.
 
     A click on a node hands over `customdata = [step, place, ...]`.
     """
@@ -121,7 +122,10 @@ def beam_tree(
     drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
     stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
-    text, sums = partial(node_text, trace, tree), sums_of(tree, drawn) if scores else {}
+    text, sums = (
+        partial(node_text, trace, tree),
+        sums_of(tree, drawn) if scores and not paper.printed else {},
+    )
     look["aside"] = aside_width([*sums.values()])
     bands = bands_of(tree, drawn, text, paper.width - 2 * EDGE, **look)  # type: ignore[arg-type]
     shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
