@@ -2,6 +2,10 @@
 
 const WIDE = "(min-width: 1100px)", MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250;
 
+const MENU_TRIES = 6;
+const MENUS = [".st-key-method-row", ".st-key-lab-row", ".st-key-rail", ".st-key-controls"]
+  .map((row) => `${row} [data-testid=stPopoverButton]`).join();
+
 // Components keep their content in shadow roots, a rail of knobs among them.
 function find(key) {
   const selector = `.st-key-${CSS.escape(key)}`;
@@ -92,6 +96,13 @@ function pointAt(point, key) {
   point.style.textContent = `.st-key-${CSS.escape(key)} { outline: 3px solid var(--de-accent); outline-offset: 3px;
     border-radius: 8px; scroll-margin: 8.5rem 0 calc(var(--de-sheet, 0px) + 1.5rem); }`;
   document.head.append(point.style);
+  look(point);
+}
+
+// Looks for the place until it is in view.
+function look(point) {
+  clearInterval(point.timer);
+  point.tried = 0;
   let tries = 0, brought = false;
   point.timer = setInterval(() => {
     const shown = outline(point);
@@ -99,7 +110,7 @@ function pointAt(point, key) {
     if (!shown && tries++ < TRIES) open(point);
     else if (shown) {
       brought = true;
-      bring(find(key));
+      bring(find(point.key));
     }
   }, TRY_MS);
 }
@@ -119,8 +130,9 @@ function showRun() {
 
 // Moves the keyboard to the place.
 function goTo(point) {
-  const place = point.key && find(point.key);
-  if (!place) return;
+  if (!point.key) return;
+  const place = find(point.key);
+  if (!place) return look(point);
   bring(place);
   // Of a button with a hint there are two, for a mouse and for a finger; one of them is hidden.
   [...place.querySelectorAll("input, button, textarea, select, [tabindex='0']")].find(isShown)?.focus();
