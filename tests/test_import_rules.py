@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
-BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
+BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "reasoning")}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     "core/decoding": {"torch", "typing_extensions", "pydantic_core"},

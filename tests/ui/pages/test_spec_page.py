@@ -20,7 +20,7 @@ from core.decoding.speculative.types import DraftRecord
 from core.figures.opening import telling_token
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words
-from core.figures.speculative.verdict import verdict
+from core.figures.speculative.time import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
 from pages.ui.resources import models
@@ -153,7 +153,7 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
     app.session_state["spec-look"] = "Acceptance and metrics"
     captions = " ".join(element.value for element in app.run().caption)
     assert "Costs and the expected speed-up follow" not in captions and "median round" in captions
-    assert "The best and the break-even draft length follow" in captions
+    assert "The acceptance at other draft lengths" in captions
     app = press(move(app, "spec-look", "Time").run(), "start-sweep")
     assert "draft-lengths" in charts(app) and view_of(app).sweep is not None
     move(app, "spec-look", "Losslessness").run()
