@@ -41,7 +41,7 @@ ALLOWED = {
         *("lazy_loader", "networkx", "pandas", "plotly"),
     },
     "core/export": {
-        *("core.decoding", "core.evaluation", "core.figures", "core.traces"),
+        *("core.decoding", "core.evaluation", "core.figures", "core.lessons", "core.traces"),
         *("fontTools", "typst", "PIL"),
         *("kaleido", "choreographer", "pandas", "plotly"),
     },

@@ -27,6 +27,7 @@ from core.cli.commands import (
     read,
     serve,
     sweep,
+    worksheet,
 )
 from core.decoding.errors import ConfigError, DecodingError, is_of_memory
 
@@ -56,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("many", many, "run one prompt many times, or over a grid of two settings"),
         ("compare", compare, "where two runs part, and why"),
         ("figure", figure, "draw a figure of a trace file: SVG, PDF, PNG, CSV, HTML"),
+        ("worksheet", worksheet, "a lesson of the course as PDF to print, with its answers"),
         ("sweep", sweep, "accuracy against the thinking budget"),
         ("evaluate", evaluate, "which ways of decoding answer questions right"),
         ("models", models, "list the models at hand, load one, empty the cache of GGUF files"),

@@ -1,37 +1,19 @@
-"""The course's own lessons, and the check of a lesson against the pages."""
+"""The check of a lesson against the pages, and the page of a step."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from pathlib import Path
-
 from core.decoding.errors import LessonError
 from core.decoding.validation import brief
-from core.lessons.read import read_lesson
+from core.lessons.course import OWN as OWN
+from core.lessons.course import lesson_of as lesson_of
+from core.lessons.course import own_lessons as own_lessons
 from core.lessons.types import Lesson, LessonStep
 from pages.ui import registry
 from pages.ui.course.places import control_at, place_of
 from pages.ui.registry import Page
 
-FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
-# Name of a lesson that was opened from a file, which no link can name.
-OWN = "own"
 # The first page under the name that it has elsewhere.
 _FIRST = "decode"
-
-
-@cache
-def own_lessons() -> tuple[Lesson, ...]:
-    """Return the course's lessons in their order: `NN-name.yaml`."""
-    return tuple(
-        read_lesson(path, re.sub(r"^\d+-", "", path.stem)) for path in sorted(FOLDER.glob("*.yaml"))
-    )
-
-
-def lesson_of(name: str) -> Lesson | None:
-    """Return the lesson of the course with this name; None for any other name."""
-    return next((lesson for lesson in own_lessons() if lesson.name == name), None)
 
 
 def page_of(lesson: Lesson, at: int) -> Page:

@@ -12,7 +12,7 @@ from core.decoding.errors import DecodingError
 from core.lessons.read import read_lesson
 from core.lessons.types import Lesson
 from pages.ui import platform
-from pages.ui.course import steps
+from pages.ui.course import steps, worksheet
 from pages.ui.course.lessons import OWN, checked, own_lessons
 from pages.ui.course.state import Course, LessonProgress
 from pages.ui.platform.uploaded import content_of
@@ -35,6 +35,7 @@ def draw() -> None:
     with st.container(key="lessons"):
         for at, lesson in enumerate(lessons):
             _row(course, lesson, f"Lesson {nth(at)}")
+    worksheet.draw([*([course.opened] if course.opened else []), *lessons])
     _own_file()
 
 

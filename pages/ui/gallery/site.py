@@ -1,4 +1,4 @@
-"""Static site of the stored examples: a web page for each page of the app, and an index."""
+"""Static site of the stored examples: a web page for each page of the app and each lesson."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 
 from core.decoding.files import write_file
 from core.export.web.page import static_page
+from core.lessons.course import own_lessons
+from pages.ui.gallery import lessons
 from pages.ui.registry import DECODE, PAGES, Page
 from pages.ui.run.view import View
 
@@ -30,6 +32,9 @@ def write_site(folder: Path) -> list[Path]:
     shown = list(stored_pages())
     contents = {f"{page.name}.html": content for page, content in shown}
     contents[INDEX] = index([page for page, _ in shown])
+    saved = {page.name for page, _ in shown}
+    for lesson in own_lessons():
+        contents[lessons.file_of(lesson)] = lessons.lesson_page(lesson, _HOME, _STYLE, saved)
     for name, content in contents.items():
         write_file(folder / name, content)
     return [folder / name for name in contents]
@@ -63,7 +68,7 @@ def index(pages: Sequence[Page]) -> bytes:
     """Return the page with a picture and a sentence for each of these pages."""
     body = (
         f"<main><h1>{escape(_TITLE)}</h1><p>{escape(_WORDS)}</p>"
-        f'<ul class="cards">{"".join(map(_card, pages))}</ul></main>'
+        f'<ul class="cards">{"".join(map(_card, pages))}</ul>{lessons.lessons_list()}</main>'
     )
     return static_page(_TITLE, f'<body class="gallery">{body}', _STYLE)
 

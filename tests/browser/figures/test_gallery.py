@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from core.lessons.course import own_lessons
 from pages.ui.gallery.site import INDEX, write_site
 from pages.ui.registry import PAGES
 
@@ -28,6 +29,19 @@ def test_each_stored_example_opens_from_the_index_without_a_network(
         assert page.evaluate("[...document.images].every((image) => image.naturalWidth > 0)")
         for at in range(len(titles)):
             cards.nth(at).click()
+            expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+            page.get_by_role("link", name="Gallery").click()
+        lessons = page.locator(".lessons a")
+        expect(lessons).to_have_count(len(own_lessons()))
+        for at, lesson in enumerate(own_lessons()):
+            lessons.nth(at).click()
+            expect(page.get_by_role("heading", level=1)).to_have_text(lesson.title)
+            expect(page.locator("h2")).to_have_count(len(lesson.steps))
+            answer = page.locator("details").first
+            expect(answer.locator("p").first).to_be_hidden()
+            answer.locator("summary").click()
+            expect(answer.locator("p").first).to_be_visible()
+            page.get_by_role("link", name="A saved run of").first.click()
             expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
             page.get_by_role("link", name="Gallery").click()
     finally:

@@ -1,0 +1,38 @@
+"""`python -m core worksheet`: a lesson as PDF to print."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from core.cli import output
+from core.decoding.errors import FigureError
+from core.decoding.files import write_file
+
+
+def add(parser: ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("lesson", help="name of a lesson of the course, or a lesson's YAML file")
+    parser.add_argument("out", help="the PDF to write; - is stdout")
+
+
+def run(args: Namespace) -> int:
+    """Write the worksheet."""
+    from core.export.drawing.chrome import svgs
+    from core.export.worksheet.lesson import lesson_worksheet, worksheet_figures
+    from core.lessons.course import OWN, lesson_of, own_lessons
+    from core.lessons.read import read_lesson
+
+    lesson = lesson_of(args.lesson)
+    if lesson is None and Path(args.lesson).suffix.lower() not in (".yaml", ".yml"):
+        names = ", ".join(lesson.name for lesson in own_lessons())
+        raise FigureError(
+            f"There is no lesson {args.lesson[:60]!r}; name one of {names}, or a file."
+        )
+    lesson = lesson or read_lesson(Path(args.lesson), OWN)
+    output.require_writable(args.out, "out")
+    figures = worksheet_figures(lesson)
+    with output.written(args.out, ".pdf") as path, output.writing():
+        write_file(Path(path), lesson_worksheet(lesson, figures, svgs(figures)))
+    output.say_written(args.out)
+    return 0

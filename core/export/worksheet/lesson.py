@@ -1,0 +1,80 @@
+"""A lesson's worksheet: its sentences, and a figure of each of its pages from a stored example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import plotly.graph_objects as go
+
+from core.decoding.counting import counted, nth
+from core.export.catalog import entries_of
+from core.export.part import Part, drawing
+from core.export.stored import read_stored
+from core.export.worksheet.sheet import SheetStep, Worksheet, worksheet_pdf
+from core.figures import LIGHT, printed
+from core.lessons.transcript import SpokenStep, spoken
+from core.lessons.types import Lesson
+
+_TRACES = Path(__file__).parents[3] / "assets" / "traces"
+# The stored example of a page, by its path, and the figure of it that teaches.
+_EXAMPLES = {
+    "decode": ("decode.json", "candidates"),
+    "sampling": ("lab.json", "stages"),
+    "beam": ("beam.json", "tree"),
+    "speculative": ("speculative.json", "timeline"),
+    "reasoning": ("reasoning.json", "accuracy"),
+    "read": ("read.json", "uncertainty"),
+}
+WIDTH = "120mm"
+
+
+def worksheet_parts(lesson: Lesson) -> list[tuple[str, Part]]:
+    """Return a figure for each page of the lesson that has a stored example, with its path."""
+    paper, found = printed(WIDTH), list[tuple[str, Part]]()
+    for path in dict.fromkeys(step.page for step in lesson.steps):
+        if path in _EXAMPLES:
+            file, name = _EXAMPLES[path]
+            entries = {
+                entry.name: entry for entry in entries_of(read_stored(_TRACES / file).content)
+            }
+            found.append((path, entries[name].part(None, paper)))
+    return found
+
+
+def worksheet_figures(lesson: Lesson) -> list[go.Figure]:
+    """Return the figures of the worksheet, for Plotly to draw as SVG."""
+    return [part.figure(LIGHT, printed(WIDTH)) for _, part in worksheet_parts(lesson)]
+
+
+def lesson_worksheet(lesson: Lesson, figures: Sequence[go.Figure], raws: Sequence[str]) -> bytes:
+    """Return the worksheet of a lesson as PDF.
+
+    Args:
+        figures: those of `worksheet_figures`.
+        raws: Plotly's SVG of each.
+
+    Raises:
+        FigureError: a picture is no figure of the app.
+    """
+    parts, paper = worksheet_parts(lesson), printed(WIDTH)
+    drawings = [
+        drawing(raw, figure, f"figure{nth(at)}", paper)
+        for at, (figure, raw) in enumerate(zip(figures, raws, strict=True))
+    ]
+    place_of = {path: at for at, (path, _) in enumerate(parts)}
+    steps = []
+    for step, said in zip(lesson.steps, spoken(lesson), strict=True):
+        # A figure stands where its page comes first.
+        figure = place_of.pop(step.page, -1)
+        choices = tuple(choice.words for choice in step.ask.choices) if step.ask else ()
+        steps.append(_sheet_step(said, choices, figure))
+    about = f"Decoding Explorer · lesson of about {counted(lesson.minutes, 'minute')}"
+    return worksheet_pdf(
+        Worksheet(lesson.title, about, lesson.summary, tuple(steps), tuple(drawings))
+    )
+
+
+def _sheet_step(said: SpokenStep, choices: tuple[str, ...], figure: int) -> SheetStep:
+    answer = "" if said.right is None else choices[said.right]
+    return SheetStep(said.say, figure, said.question, choices, said.do, answer, said.reveal)

@@ -1,0 +1,62 @@
+"""Stored transcripts: the sentences of the course's lessons as the panel said them, with numbers.
+
+`python -m tests.browser.course.transcripts` plays the lessons and writes the file.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.lessons.sentences import filled
+from core.lessons.types import Lesson, LessonStep
+
+FILE = Path(__file__).parents[2] / "assets" / "lessons" / "transcripts.json"
+
+
+class SpokenStep(NamedTuple):
+    """A step's sentences with the numbers of a played run.
+
+    Args:
+        right: index of the right choice; None if there is no question or its answer isn't known.
+        reveal: empty if the step was never played.
+    """
+
+    say: str
+    question: str
+    do: str
+    reveal: str
+    right: int | None = None
+
+
+def spoken(lesson: Lesson) -> tuple[SpokenStep, ...]:
+    """Return a lesson's sentences: as they were played, or without numbers if it never was."""
+    played = _stored().get(lesson.name)
+    if played is None or len(played) != len(lesson.steps):
+        return tuple(map(_unplayed, lesson.steps))
+    return tuple(
+        SpokenStep(
+            step["say"],
+            step["question"],
+            step["do"],
+            step["reveal"],
+            step["right"] if step["right"] >= 0 else None,
+        )
+        for step in played
+    )
+
+
+def _unplayed(step: LessonStep) -> SpokenStep:
+    question = step.ask.words if step.ask else ""
+    say, question, do = (filled(text, {}, {}) for text in (step.say, question, step.do))
+    return SpokenStep(say, question, do, "")
+
+
+@cache
+def _stored() -> dict[str, list[dict[str, Any]]]:
+    stored: dict[str, list[dict[str, Any]]] = {}
+    if FILE.exists():
+        stored = json.loads(FILE.read_text(encoding="utf-8"))
+    return stored

@@ -1,0 +1,64 @@
+"""The course's lessons as static pages: what to do, the questions, their answers on a press."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from html import escape
+
+from core.decoding.counting import counted, nth
+from core.export.web.page import static_page
+from core.lessons.course import own_lessons
+from core.lessons.transcript import SpokenStep, spoken
+from core.lessons.types import Lesson, LessonStep
+from pages.ui.registry import page_at
+
+
+def file_of(lesson: Lesson) -> str:
+    """Return the name of a lesson's file."""
+    return f"lesson-{lesson.name}.html"
+
+
+def lesson_page(lesson: Lesson, home: str, style: str, saved: Collection[str]) -> bytes:
+    """Return a lesson's page.
+
+    Args:
+        home: HTML of the link to the index.
+        saved: names of the pages that the site has.
+    """
+    steps = "".join(
+        _step(at, step, said, saved)
+        for at, (step, said) in enumerate(zip(lesson.steps, spoken(lesson), strict=True))
+    )
+    body = (
+        f'<body class="gallery"><main class="lesson">{home}<h1>{escape(lesson.title)}</h1>'
+        f"<p>{escape(lesson.summary)}</p>{steps}</main>"
+    )
+    return static_page(lesson.title, body, style)
+
+
+def lessons_list() -> str:
+    """Return HTML with a link and a sentence for each lesson."""
+    rows = "".join(
+        f'<li><a href="{file_of(lesson)}"><h3>{escape(lesson.title)}</h3></a>'
+        f"<p>{escape(lesson.summary)} About {counted(lesson.minutes, 'minute')}.</p></li>"
+        for lesson in own_lessons()
+    )
+    return f'<h2 id="lessons">Lessons</h2><ol class="lessons">{rows}</ol>'
+
+
+def _step(at: int, step: LessonStep, said: SpokenStep, saved: Collection[str]) -> str:
+    page = page_at(step.page) if step.page else None
+    link = ""
+    if page is not None and page.name in saved:
+        link = f'<p><a href="{page.name}.html">A saved run of {escape(page.title)}</a></p>'
+    ask, right = "", ""
+    if step.ask is not None:
+        choices = "".join(f"<li>{escape(choice.words)}</li>" for choice in step.ask.choices)
+        ask = f"<p><strong>{escape(said.question)}</strong></p><ul>{choices}</ul>"
+        if said.right is not None:
+            right = f"<p><strong>{escape(step.ask.choices[said.right].words)}</strong></p>"
+    told = f"<p>{escape(said.reveal)}</p>" if said.reveal else ""
+    summary = "Answer" if step.ask else "What happens"
+    answer = f"<details><summary>{summary}</summary>{right}{told}</details>" if right + told else ""
+    do = f"<p>In the app: {escape(said.do)}</p>" if said.do else ""
+    return f"<h2>Step {nth(at)}</h2><p>{escape(said.say)}</p>{link}{ask}{do}{answer}"
