@@ -143,7 +143,8 @@ def _add_panel(
     sheet: Sheet, sweep: Sweep, place: int, at: int, probs: Sequence[float], places: Places
 ) -> None:
     """Add a panel's bars, and its temperature and entropy above them."""
-    theme, axes = sheet.theme, {"yaxis": places.axis(place)}
+    theme = sheet.theme
+    axes: Properties = {"yaxis": places.axis(place)}
     if place:
         axes["xaxis"] = f"x{place + 1}"
     temperature = number(sweep.temperatures[at])
