@@ -82,7 +82,7 @@ else
 	@$(TEST_ENV) $(PY) -m pytest -n 3 --dist loadfile -m "not browser and not slow"
 	@$(PY) -m tests.browser.find_browser
 	@echo "Running the tests in a browser"
-	@$(TEST_ENV) $(PY) -m pytest -m browser tests/browser
+	@$(TEST_ENV) $(PY) -m pytest -m "browser and not slow" tests/browser
 endif
 
 # What holds must hold on any processor: tests of sums and cuts run with plainer kernels of torch too. .ci/run looks at
@@ -91,6 +91,7 @@ KERNELS := $(addprefix tests/decoding/,autoregressive lab shaping)
 test-all: test
 	@echo "Running the tests of every architecture, hostile file and generator, and those of real servers"
 	@$(TEST_ENV) $(PY) -m pytest -n 2 --dist loadfile -m "not browser and slow"
+	@$(TEST_ENV) $(PY) -m pytest -m "browser and slow" tests/browser
 	@for kernels in default avx2; do \
 		echo "Running a part of the engine's tests with torch's kernels \"$$kernels\"" && \
 		$(TEST_ENV) ATEN_CPU_CAPABILITY=$$kernels $(PY) -m pytest -n 2 $(KERNELS) || exit 1; done
@@ -112,9 +113,10 @@ bench: $(VENV)/.dev
 soak: $(VENV)/.dev
 	@$(PY) -m benchmarks.soak $(ARGS)
 
-# What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search, a
+# What the pages show at first, made with their defaults: Home's runs, a run, the lab's look at one step of it, a search, a
 # speculative run, what a thinking budget buys, and three evaluations (about three minutes).
 example: $(VENV)/.app
+	@$(PY) -m pages.ui.home.example assets/traces/home.jsonl
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
 		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \

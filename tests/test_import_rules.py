@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
-BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
+BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "reasoning")}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
@@ -68,6 +68,7 @@ SHARED_ROOMS = ("registry", "platform", "resources", "widgets", "run", "shell")
 HOSTING_KNOWS = {"registry", "platform", "resources"}
 # Rooms of pages that others are built on.
 PAGE_BUILT_ON = {key: {"decode"} for key in ("beam", "compare", "inside", "lab", "read")}
+PAGE_BUILT_ON["classroom"] = {"course"}
 # Imports of pages/ui that run against this; the list only ever gets shorter.
 UPWARD: set[tuple[str, str]] = set()
 # Folders with more than 15 Python files; the list only ever gets shorter.

@@ -50,7 +50,10 @@ def lab_parts(example: LabExample) -> list[Part]:
 
 
 def many_parts(many: ManyRuns) -> list[Part]:
-    """Return the tree of texts, a grid's matrices, the margins at forks, and the agreement."""
+    """Return the tree of texts, a grid's matrices, the margins at forks, and the agreement; of runs
+    of several methods their tree alone."""
+    if many.has_searches:
+        return [of_figure("methods", figures.methods_tree, many)]
     grids = [
         of_figure(f"grid-{measure}", figures.many_matrix, many, measure=measure)
         for measure in GRID_MEASURES

@@ -54,6 +54,13 @@ from .evaluate.agreement import evaluate_agreement as evaluate_agreement
 from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
+from .home.tree import methods_tree as methods_tree
+from .home.tree import methods_tree_data as methods_tree_data
+from .home.words import forwards_words as forwards_words
+from .home.words import methods_caption as methods_caption
+from .home.words import methods_data as methods_data
+from .home.words import methods_verdict as methods_verdict
+from .home.words import run_name as run_name
 from .inside.attention import attention_columns as attention_columns
 from .inside.attention import attention_map as attention_map
 from .inside.attention import attention_map_data as attention_map_data

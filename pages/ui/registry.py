@@ -76,7 +76,7 @@ class Page:
 
 
 # Menus of the navigation; pages without one stand in its row.
-_RUNS, _TEACHERS, _BUILDERS = "Runs and texts", "For teachers", "For builders"
+_LEARN, _RUNS, _BUILDERS = "Learn", "Runs and texts", "For builders"
 INSIDE = Page(
     "inside",
     "Inside",
@@ -132,13 +132,14 @@ HOME_MARK = "home"
 HOME = Page(
     "",
     "Home",
-    "Home says what each page shows, and offers three ways in: the course, your own trace, your "
-    "own client.",
+    "Home runs one prompt with every decoder, and merges the texts into one tree with the "
+    "log-probability, the forward passes and the seconds of each.",
     "home.py",
     view=Named("home.state:HomeView.current"),
     load_controls=Named("home.controls:load_controls"),
     run_controls=None,
     own_prompt=True,
+    stored=Named("home.save:stored_page"),
 )
 COURSE = Page(
     "course",
@@ -150,6 +151,7 @@ COURSE = Page(
     load_controls=Named("course.page:load_controls"),
     run_controls=None,
     own_prompt=True,
+    section=_LEARN,
 )
 CLASS = Page(
     "class",
@@ -161,7 +163,7 @@ CLASS = Page(
     load_controls=Named("classroom.controls:load_controls"),
     run_controls=None,
     own_prompt=True,
-    section=_TEACHERS,
+    section=_LEARN,
 )
 # Joins the class that the address names, and says so on every page.
 SHOW_CLASS = Named("classroom.membership:show")

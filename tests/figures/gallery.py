@@ -17,6 +17,7 @@ from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.comparison.measures import Divergence, recorded_measures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.reading.types import (
     ModelDivergence,
     PinnedToken,
@@ -36,7 +37,7 @@ from core.evaluation.votes.best_of import Sample, Sampled
 from core.figures.compare.lines import MEASURES
 from core.figures.read.lines import TokenLine
 from core.traces.lab import load_lab
-from core.traces.many_file import read_many
+from core.traces.many_file import read_many, read_runs
 from tests.figures.beams import make_search
 from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
@@ -60,7 +61,7 @@ def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
     rooms = (
         *(_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside),
-        *(_read, _classroom),
+        *(_read, _home, _classroom),
     )
     return tuple(entry for room in rooms for entry in room())
 
@@ -171,6 +172,15 @@ def _many() -> Iterator[Entry]:
         for measure in ("surprisal", "distinct", "parts"):
             looks = {"measure": measure, "selected": 1}
             yield f"many_matrix of {name}, {measure}", "many_matrix", (runs,), looks
+
+
+def _home() -> Iterator[Entry]:
+    stored = read_runs(TRACES / "home.jsonl")
+    hostile = (make_trace(14, "greedy", hostile=True), make_search(4, 12, hostile=True))
+    prompt = hostile[0].prompt_ids
+    mixed = tuple(replace(trace, prompt_ids=prompt) for trace in hostile)
+    for name, runs in (("stored", stored), ("hostile", ManyRuns(mixed))):
+        yield f"methods_tree of {name} runs", "methods_tree", (runs,), {"selected": 1}
 
 
 def _speculative() -> Iterator[Entry]:

@@ -17,6 +17,7 @@ from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
 from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
+MINUS = "\u2212"
 
 # U+2420 would be clearer, but CJK fonts lack it.
 SPACE = "␣"
@@ -139,6 +140,12 @@ def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
         "tickvals": [v / 100 for v in values],
         "ticktext": [f"{float(f'{value:.6g}'):g}{NBSP}%" for value in values],
     }
+
+
+def nats(value: float, digits: int = 3) -> str:
+    """Return a log-probability with a real minus sign."""
+    # Without the sign of a number that is rounded to 0.
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def milliseconds(seconds: float) -> str:

@@ -12,7 +12,7 @@ from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.color import blend
-from core.figures.base.labels import escaped, show_token
+from core.figures.base.labels import escaped, nats, show_token
 from core.figures.base.marks import CLEAR, INSIDE, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
@@ -27,7 +27,7 @@ from core.figures.beam.columns import (
 )
 from core.figures.beam.graph import parent_of
 from core.figures.beam.window import Node
-from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
+from core.figures.beam.words import fate_words, is_grouped, place_words, score_at
 
 # Heights of thin and thick nodes, in lanes.
 _THIN, _THICK = 0.6, 0.72

@@ -75,12 +75,12 @@ def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picke
     if words := forced_words(step, LABEL_LIMIT, lambda token_id: picked or text_of(token_id)):
         return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
-        return "The upper bar is the model's probability. The chosen token was forced."
+        return "The upper bars are raw. The chosen token was forced."
     if step.compared:
-        return "The upper bar is the model's probability. The highest score is chosen."
+        return "The upper bars are raw. The highest score is chosen."
     if any(_quiet(candidate) for candidate in shown):
-        return "The upper bar is the model's probability. Greedy keeps the highest."
-    return "The upper bar is the model's probability, the lower one is after shaping."
+        return "The upper bars are raw. Greedy keeps the highest."
+    return "The upper bars are raw, the lower ones final."
 
 
 @figure(

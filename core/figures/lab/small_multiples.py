@@ -144,9 +144,6 @@ def _add_panel(
 ) -> None:
     """Add a panel's bars, and its temperature and entropy above them."""
     theme = sheet.theme
-    axes: Properties = {"yaxis": places.axis(place)}
-    if place:
-        axes["xaxis"] = f"x{place + 1}"
     temperature = number(sweep.temperatures[at])
     tokens = [candidate for candidate, _ in _shown(sweep)]
     hovers = [
@@ -163,7 +160,8 @@ def _add_panel(
             [*colors, theme.rest],
             texts=[percent(prob) if prob > 0 else "" for prob in probs],
             marker={"line": {"width": 1, "color": theme.muted}},
-            **axes,
+            yaxis=places.axis(place),
+            xaxis=f"x{place + 1}" if place else "x",
         )
     )
     where: Properties = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}

@@ -6,7 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.decoding.counting import nth
+from core.lessons.sentences import filled
+from core.lessons.types import Lesson
 from pages.ui.classroom.rooms import MOST_CHOICES, ROOMS, Room
+from pages.ui.course.lessons import own_lessons
+from pages.ui.course.state import Course
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,31 @@ class Asked:
     choices: tuple[str, ...]
 
 
-def unknown(room: Room, lesson: str, names: Iterable[str]) -> list[Asked]:
+def known() -> dict[str, Lesson]:
+    """Return the course's lessons and the one that this session opened from a file, by name."""
+    opened = Course.current().opened
+    return {each.name: each for each in (*own_lessons(), *([opened] if opened else []))}
+
+
+def questions(room: Room, lesson: str, answered: Iterable[str]) -> list[Asked]:
+    """Return the questions of a lesson; of an unknown one those that were answered."""
+    found = known().get(lesson)
+    if found is None:
+        return _unknown(room, lesson, answered)
+    return [
+        Asked(
+            lesson,
+            str(at),
+            f"{found.title}, question {nth(place)}",
+            filled(ask.words, {}, {}),
+            tuple(choice.words for choice in ask.choices),
+        )
+        for place, at in enumerate(found.questions)
+        if (ask := found.steps[at].ask) is not None
+    ]
+
+
+def _unknown(room: Room, lesson: str, names: Iterable[str]) -> list[Asked]:
     """Return the answered questions of an unknown lesson, whose answers have numbers alone."""
     made = []
     for at, name in enumerate(sorted(names, key=_in_order)):

@@ -9,10 +9,12 @@ import streamlit as st
 from pages.ui import platform
 from pages.ui.classroom import keeper
 from pages.ui.classroom.rooms import ENDED, ROOMS, ClassError, written
+from pages.ui.course.state import listeners
 from pages.ui.platform import session
 
 # Name of the code in the address.
 CODE = "class"
+_STATE = "membership"
 
 
 @dataclass(eq=False)
@@ -33,7 +35,7 @@ class Membership:
     @staticmethod
     def current() -> Membership:
         """Return this session's."""
-        return platform.keep("membership", Membership)
+        return platform.keep(_STATE, Membership)
 
     @property
     def is_in(self) -> bool:
@@ -81,10 +83,19 @@ class Membership:
             self.message = str(error)
 
 
+def _tell(lesson: str, at: int, choice: int, right: int | None) -> None:
+    """Send a guess that the panel of a lesson has taken."""
+    if _STATE in st.session_state:
+        Membership.current().answer(lesson, str(at), choice, right)
+
+
+listeners.append(_tell)
+
+
 def show() -> None:
     """Join the class that the address names, and draw the line of the class on every page."""
     linked = st.query_params.get(CODE, "")
-    if not linked and "membership" not in st.session_state:
+    if not linked and _STATE not in st.session_state:
         return
     own = Membership.current()
     with platform.critical():

@@ -91,7 +91,7 @@ def link_of(room: Room) -> str:
     query = {CODE: room.code}
     if replica := reach.replica():
         query[reach.REPLICA] = replica
-    path = next((page.path for page in registry.PAGES if page.path == "course"), "class")
+    path = registry.COURSE.path
     return f"{here.scheme}://{here.netloc}/{path}?{urlencode(query)}" if here.netloc else ""
 
 
@@ -148,7 +148,7 @@ def _questions(room: Room, tally: Tally) -> list[Asked]:
     if lesson == NEWEST:
         lesson = next((of for of, _ in reversed(tally.asked)), "")
     names = [name for of, name in tally.asked if of == lesson]
-    return lessons.unknown(room, lesson, names)
+    return lessons.questions(room, lesson, names)
 
 
 def _guesses(room: Room, asked: Asked, pupils: int, *, shows: bool) -> ClassGuesses:

@@ -1,6 +1,6 @@
 // The panel of a lesson. Text goes in by textContent only; a lesson's file may be a stranger's.
 
-const WIDE = "(min-width: 1100px)", ROOMY = "(min-width: 1600px)";
+const ROOMY = "(min-width: 1600px)";
 
 function add(parent, name, className, text = "", attributes = {}) {
   const node = document.createElement(name);
@@ -150,6 +150,7 @@ function update(panel, data) {
   if (!isNew && panel.phase !== phase) {
     // What has come last is in sight, also where the panel is low.
     const last = data.reveal ? panel.reveal : panel.todo;
+    if (data.reveal && data.runs) showRun();
     panel.body.scrollTop = last.offsetTop + last.offsetHeight - panel.body.offsetTop - panel.body.clientHeight + 8;
   }
   panel.phase = phase;

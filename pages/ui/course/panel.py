@@ -150,6 +150,7 @@ def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
         "outcome": _outcome(course, right) if reached else "",
         "do": "" if course.asks or reached else filled(step.do, then, then),
         "waits": not (course.asks or reached),
+        "runs": step.wait == "run",
         "reveal": filled(step.reveal, now, course.before) if reached else "",
         "score": _score(course, asked),
         "back": course.at > 0,

@@ -1,6 +1,6 @@
 // The highlight of one place on the page: an outline that outlasts a redraw, brought into view.
 
-const MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250;
+const WIDE = "(min-width: 1100px)", MARK = "de-lesson-mark", TRIES = 40, TRY_MS = 250;
 
 // Components keep their content in shadow roots, a rail of knobs among them.
 function find(key) {
@@ -25,12 +25,19 @@ function inClosedSidebar(element) {
   return element.closest("[data-testid=stSidebar]") && document.querySelector("[data-testid=stExpandSidebarButton]");
 }
 
+// A fold of controls is named by their keys, with hyphens between.
+function foldOf(key) {
+  const folds = [...document.querySelectorAll("[class*=st-key-fold-]")];
+  const names = ({ classList }) => [...classList].filter((name) => name.startsWith("st-key-fold-"));
+  return folds.find((fold) => names(fold).some((name) => name.slice("st-key-fold-".length).split("-").includes(key)));
+}
+
 // What hides the place is opened: a fold, the sidebar, the choice of one knob, a fold of knobs, or
 // the page's further settings.
 function open(point) {
   const place = find(point.key);
   if (!place) {
-    if (point.tried++ === 4) document.querySelector(".st-key-method-row [data-testid=stPopoverButton]")?.click();
+    if (point.tried++ === 4) foldOf(point.key)?.querySelector("[data-testid=stPopoverButton]")?.click();
     return;
   }
   for (let fold = place.closest("details:not([open])"); fold; fold = fold.parentElement?.closest("details:not([open])"))
@@ -42,7 +49,7 @@ function open(point) {
   if (pick && isShown(pick) && pick.value !== name) {
     pick.value = name;
     pick.dispatchEvent(new Event("change"));
-  } else root.querySelector("button[aria-expanded=false][aria-controls]")?.click();
+  } else root.querySelector(".fold:not([aria-expanded=true])")?.click();
 }
 
 function outline(point) {
@@ -104,10 +111,17 @@ function forget(point) {
   Object.assign(point, { key: "", style: null, knob: null });
 }
 
+// On a phone the run that has just ended may stand below the window.
+function showRun() {
+  const text = matchMedia(WIDE).matches ? null : document.querySelector("[class*=text-panel]");
+  if (text && !isInView(text)) text.scrollIntoView({ block: "start" });
+}
+
 // Moves the keyboard to the place.
 function goTo(point) {
   const place = point.key && find(point.key);
   if (!place) return;
   bring(place);
-  place.querySelector("input, button, textarea, select, [tabindex='0'], [role=slider]")?.focus();
+  // Of a button with a hint there are two, for a mouse and for a finger; one of them is hidden.
+  [...place.querySelectorAll("input, button, textarea, select, [tabindex='0']")].find(isShown)?.focus();
 }

@@ -15,8 +15,9 @@ from pages.ui.run.view import PageView
 
 # Characters of a text that is carried to the next page.
 MOST_CARRIED = 4_000
-# Called when a learner answers: name of the lesson, index of its step, index of the choice.
-listeners: list[Callable[[str, int, int], None]] = []
+# Called when a learner answers, and again once the run has shown the right answer: name of the
+# lesson, index of its step, index of the choice, index of the right one (None before).
+listeners: list[Callable[[str, int, int, int | None], None]] = []
 
 
 class Guess(NamedTuple):
@@ -153,14 +154,19 @@ class Course(PageView):
         if 0 <= choice < len(ask.choices):
             self.own.answers[self.at] = Guess(choice)
             self.start = None
-            for tell in listeners:
-                tell(self.lesson.name, self.at, choice)
+            self._tell(choice)
 
     def judge(self, right: int | None) -> None:
         """Store which choice the run has made right; the first time counts."""
         given = self.own.answers.get(self.at)
         if given is not None and not given.judged:
             self.own.answers[self.at] = Guess(given.choice, given.choice == right, judged=True)
+            self._tell(given.choice, right)
+
+    def _tell(self, choice: int, right: int | None = None) -> None:
+        assert self.lesson is not None
+        for tell in listeners:
+            tell(self.lesson.name, self.at, choice, right)
 
     def find(self, name: str) -> Lesson | None:
         """Return a lesson by its name: the course's, or the one that was opened from a file."""

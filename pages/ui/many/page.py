@@ -23,6 +23,7 @@ from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
+from pages.ui.run.files import runs_menu
 from pages.ui.run.files.save import turn_to
 from pages.ui.shell import glossary
 from pages.ui.widgets import style, table
@@ -144,7 +145,7 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
         ):
             st.text(f"{source} · {_count_words(view, many)}", width="stretch")
-            save.menu(many)
+            runs_menu.draw(many, "many", save.web_page)
         st.text(figures.many_verdict(many))
         if mode in view.asked and not view.active("many") and not _are_of_the_controls(view):
             panel.note("The settings have changed: press Run to repeat the runs.", "")

@@ -24,6 +24,7 @@ function prepare(script) {
   restUnseen();
   oneEntryAPage();
   announce(tab);
+  nameMenu();
   addEventListener("click", clickLabel);
   addEventListener("click", makeRoom, true);
   addEventListener("keydown", runFromTab, true);
@@ -122,6 +123,17 @@ function announce(tab) {
   new MutationObserver(later).observe(document.getElementById("root") || document.body, {
     childList: true, characterData: true, subtree: true,
   });
+}
+
+// On a phone Streamlit lists its pages with elements between the list and its items, which a screen
+// reader can't count: the links stand in the navigation without the list.
+function nameMenu() {
+  const mend = () => {
+    for (const list of document.querySelectorAll("[data-testid=stSidebarNavItems]:not([role])")) list.setAttribute("role", "group");
+    for (const item of document.querySelectorAll("[data-testid=stSidebarNavItems] li:not([role])")) item.setAttribute("role", "none");
+  };
+  new MutationObserver(mend).observe(document.getElementById("root") || document.body, { childList: true, subtree: true });
+  mend();
 }
 
 // A menu below a button that stands low in the window would be a strip: the page scrolls on by what

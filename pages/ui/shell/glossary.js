@@ -32,8 +32,26 @@ function build(terms) {
     class: "de-words", type: "button", popovertarget: "de-glossary", title: "What the words mean. Key: ?",
     "aria-keyshortcuts": "?", "aria-haspopup": "dialog",
   });
+  chooseKeys(sheet);
   sheet.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.focus());
   point(sheet, entries);
+}
+
+// Keys of one character can be switched off (WCAG 2.1.4): who speaks to the computer types by accident.
+const KEYS_OFF = "de-single-keys-off";
+function chooseKeys(sheet) {
+  const root = document.documentElement;
+  const label = add(sheet, "label", "", { class: "keys" });
+  const box = add(label, "input", "", { type: "checkbox" });
+  label.append("The keys ? and U act anywhere on a page.");
+  box.checked = !localStorage.getItem(KEYS_OFF);
+  const obey = () => root.toggleAttribute("data-single-keys-off", !box.checked);
+  box.addEventListener("change", () => {
+    if (box.checked) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
+    obey();
+  });
+  obey();
 }
 
 function openAt(sheet, entry) {
@@ -92,7 +110,8 @@ function point(sheet, entries) {
   });
   document.addEventListener("focusin", (event) => {
     const link = wordAt(event);
-    if (link?.matches(":focus-visible")) open(link);
+    // Once the list that gives the focus back has closed.
+    if (link?.matches(":focus-visible")) later(() => open(link), 0);
   });
   document.addEventListener("focusout", (event) => wordAt(event) === word && later(close, 0));
   document.addEventListener("click", (event) => {
@@ -107,7 +126,7 @@ function point(sheet, entries) {
     if (word === link && event.detail !== 0 && event.pointerType === "mouse") openAt(sheet, entryOf(link));
     else open(link);
   }, true);
-  document.addEventListener("scroll", () => word && close(), true);
+  document.addEventListener("scroll", ({ target }) => word && target.contains(word) && close(), true);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && word) {
       event.preventDefault();
@@ -115,6 +134,7 @@ function point(sheet, entries) {
       close();
       return;
     }
+    if (document.documentElement.hasAttribute("data-single-keys-off")) return;
     if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.composedPath()[0].closest?.(TYPING)) return;
     event.preventDefault();

@@ -17,6 +17,7 @@ def test_a_marked_word_opens_its_entry_and_escape_closes_it(page: Page, server: 
     word = page.locator(".st-key-intro").get_by_role("link", name="vocabulary")
     entry = page.get_by_role("tooltip")
     expect(word).to_be_visible()
+    expect(page.get_by_role("button", name="Words")).to_be_visible()
     # A pointer.
     word.hover()
     expect(entry).to_contain_text("All tokens that a model knows")
@@ -48,6 +49,7 @@ def test_the_entry_stays_inside_a_phone_s_window(page: Page, server: str) -> Non
     page.set_viewport_size({"width": 400, "height": 800})
     DecodePage(page, server).open()
     word, entry = page.locator(".st-key-intro a").last, page.get_by_role("tooltip")
+    expect(page.get_by_role("button", name="Words")).to_be_visible()
     word.click()
     expect(entry).to_be_visible()
     box = entry.bounding_box()

@@ -114,17 +114,18 @@ def test_an_old_link_to_an_evaluation_opens_it_and_no_lesson(open_app: Open) -> 
 def test_the_first_answer_counts_and_is_told_to_those_who_listen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told: list[tuple[str, int, int]] = []
+    told: list[tuple[str, int, int, int | None]] = []
     monkeypatch.setattr(state, "listeners", [lambda *answer: told.append(answer)])
     course = open_course(LESSONS[0])
     course.answer(99)
     assert course.asks and told == []
     course.answer(1)
     course.answer(0)
-    assert told == [("one-token", 0, 1)] and course.own.answers == {0: Guess(1)}
+    assert told == [("one-token", 0, 1, None)] and course.own.answers == {0: Guess(1)}
     course.judge(1)
     course.judge(0)
     assert course.own.answers[0] == Guess(1, right=True, judged=True) and course.own.score == 1
+    assert told[1:] == [("one-token", 0, 1, 1)]
 
 
 def test_a_wrong_answer_and_one_that_nothing_fits_score_nothing() -> None:

@@ -38,7 +38,7 @@ def test_each_stored_evaluation_is_a_question_with_its_answer_folded(open_app: O
     app = open_app("evaluate_ways.py")
     for key, question in LESSONS.items():
         assert question.endswith("?")
-        move(app, "lesson", key).run()
+        move(app, "evaluation", key).run()
         (fold,) = (fold for fold in app.expander if fold.label == "Show the answer")
         assert not fold.proto.expanded
         assert question in fold.markdown[0].value

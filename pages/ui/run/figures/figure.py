@@ -258,9 +258,13 @@ def _ask(state: ExportState, part: Part, named: Namer, shown: Drawing, form: str
     from core.export.part import drawing, encoded, table_file
 
     files, paper = named(shown.words), figure_choices.paper()
-    if form == "csv":
+    if form in ("csv", "table"):
         # A picture of that width may show a smaller part than the page.
-        words = part.figure(figure_choices.theme(), paper).layout.meta
+        figure = part.figure(figure_choices.theme(), paper)
+        words = figure.layout.meta
+        if form == "table":
+            state.show(exact_plain(words["title"]), part.table(figure))
+            return
         state.hand_over(f"{named(words)}.csv", table_file(part, paper))
         return
     if form == "html":

@@ -19,12 +19,13 @@ from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import platform, registry
-from pages.ui.platform import session
+from pages.ui.platform import guard, session
 from pages.ui.platform.uploaded import content_of
 from pages.ui.registry import Page
 from pages.ui.run import address
 from pages.ui.run.files import archive, link_run
 from pages.ui.run.files.archive import ArchiveSource
+from pages.ui.run.files.link_run import RunLink
 from pages.ui.run.view import View
 from pages.ui.widgets import style
 from pages.ui.widgets.source import source
@@ -123,11 +124,20 @@ def save(
             width="stretch",
         )
         archive.button(source)
-        link = source.link
-        _link(
-            key=platform.key("copy_link"),
-            data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},
-        )
+        draw_link(source.link, run=run)
+
+
+def draw_link(link: RunLink | None, *, run: bool = False) -> None:
+    """Draw the button that copies a link.
+
+    Args:
+        link: the link to the shown run; without one, the address of the page is copied.
+        run: the link repeats the run.
+    """
+    _link(
+        key=platform.key("copy_link"),
+        data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},
+    )
 
 
 def trace_file(trace: Trace) -> bytes:
@@ -195,12 +205,13 @@ def _opened(path: str, key: str) -> None:
     shown = registry.page_at(path).view()
     shown.failure = ""
     from core.traces.lab_file import read_any
-    from core.traces.many_file import read_many
+    from core.traces.many_file import read_runs
 
     try:
         data = content_of(upload)
         if upload.name.lower().endswith(".jsonl"):
-            turn_to(registry.page_at("many"), read_many(data))
+            runs = read_runs(data)
+            turn_to(registry.HOME if runs.has_searches else registry.page_at("many"), runs)
             return
         content = read_any(data)
         kind = "sampling" if isinstance(content, RunTree) else "lab"
@@ -225,7 +236,7 @@ def go_to(path: str) -> None:
     """Make the next run switch to the page at this path, without its stored address."""
     address.forget(path)
     turning = _Turning(registry.page_at(path), monotonic() + TURN_SECONDS)
-    st.session_state["turning"] = turning
+    st.session_state[guard.TURNING] = turning
 
 
 @dataclass(frozen=True)
@@ -242,12 +253,12 @@ def turn_to_file(here: str) -> None:
     Requests that the browser sent before it knew of the switch would lead back; they are
     ignored. They are recognised by the address, which isn't the new page's yet.
     """
-    turning: _Turning | None = st.session_state.get("turning")
+    turning: _Turning | None = st.session_state.get(guard.TURNING)
     if turning is None:
         return
     shown = _path_in_browser()
     if (here if shown is None else shown) == turning.page.path or monotonic() > turning.until:
-        del st.session_state["turning"]
+        del st.session_state[guard.TURNING]
     elif turning.page.path != here:
         # Without `query_params` it would refuse to change an address that controls are bound to.
         st.switch_page(turning.page.script, query_params={})

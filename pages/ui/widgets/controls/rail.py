@@ -24,7 +24,8 @@ _HTML = """
   <select aria-label="Which knob is in view"></select>
   <div class="knobs"></div>
   <div class="folded">
-    <button type="button" class="fold" aria-expanded="false" aria-controls="more-knobs"></button>
+    <button type="button" class="fold" aria-expanded="false" aria-controls="more-knobs" hidden
+    ></button>
     <div class="knobs" id="more-knobs"></div>
   </div>
 </div>
