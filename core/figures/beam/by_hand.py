@@ -17,7 +17,7 @@ from core.figures.base.paper import SCREEN, SMALL, Paper
 from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import bands_of
-from core.figures.beam.columns import aside_width, columns_of
+from core.figures.beam.columns import ASIDE_SIZE, aside_width, columns_of
 from core.figures.beam.drawing import add_edges, add_nodes, node_text, node_values, place_nodes
 from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.tree import tree_sheet
@@ -135,6 +135,10 @@ def beam_by_hand(trace: Trace, *, theme: Theme = LIGHT, paper: Paper = SCREEN) -
     rows = place_nodes(trace, tree, [band], best, [], products)
     add_edges(sheet, rows, greedy if greedy != best else (), level=_LEVEL)
     add_nodes(sheet, rows, partial(node_values, trace, tree), tree, None, band.layout.lanes)
+    for trace_of in sheet.traces:
+        if "text" in trace_of:  # A box holds a number that is read, and not one that is looked up.
+            small, larger = f"font-size:{ASIDE_SIZE}px", f"font-size:{SMALL}px"
+            trace_of["text"] = [text.replace(small, larger) for text in trace_of["text"]]
     ground = {} if paper.transparent else {"bgcolor": theme.paper}
     for spot in rows[0].values():
         if spot.node in candidates:
