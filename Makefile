@@ -124,6 +124,7 @@ example: $(VENV)/.app
 	@$(PY) -m core.traces.lab assets/traces/decode.json assets/traces/lab.json
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method beam \
 		--num-beams 5 --num-return-sequences 3 --max-new-tokens 20 --stop . --json assets/traces/beam.json
+	@$(PY) -m core.traces.three_words assets/traces/three-words.json
 	@$(PY) -m core decode --model embedded:target --draft embedded:draft --prompt "Once upon a time" \
 		--method speculative --draft-length 5 --temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 48 \
 		--json assets/traces/speculative.json

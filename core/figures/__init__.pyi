@@ -11,6 +11,8 @@ from .base.theme import GREY as GREY
 from .base.theme import LIGHT as LIGHT
 from .base.theme import THEMES as THEMES
 from .base.theme import Theme as Theme
+from .beam.by_hand import beam_by_hand as beam_by_hand
+from .beam.by_hand import beam_by_hand_data as beam_by_hand_data
 from .beam.compare import beam_rivals as beam_rivals
 from .beam.compare import beam_rivals_data as beam_rivals_data
 from .beam.step import beam_step as beam_step

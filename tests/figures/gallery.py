@@ -136,6 +136,9 @@ def _beam() -> Iterator[Entry]:
     yield "beam_step", "beam_step", (trace, 4), {"selected": 1}
     yield "beam_step hostile", "beam_step", (hostile, 4), {"selected": 1}
     yield "beam_rivals", "beam_rivals", (RIVALS, trace), {}
+    three = Trace.load(TRACES / "three-words.json")
+    yield "beam_by_hand", "beam_by_hand", (three,), {}
+    yield "beam_by_hand hostile", "beam_by_hand", (make_search(2, 2, hostile=True),), {}
 
 
 def _lab() -> Iterator[Entry]:

@@ -61,14 +61,19 @@ def column_width(texts: Sequence[str]) -> float:
     return max((node_width(visible_token(text, 24)) for text in texts), default=_SHORTEST)
 
 
-def columns_of(wanted: Sequence[float], total: float, kept: int = 0) -> Columns:
+def columns_of(
+    wanted: Sequence[float], total: float, kept: int = 0, widest: float = _WIDEST_GAP
+) -> Columns:
     """Return columns of these widths, px; if not all fit, the widest ones except the first `kept`
     get narrower.
+
+    Args:
+        widest: the widest gap between two columns.
     """
     room = total - 2 * _EDGE - _GAP * (len(wanted) - 1)
     cap = _cap(wanted[kept:], room - sum(wanted[:kept]))
     rooms = [*wanted[:kept], *(min(width, cap) for width in wanted[kept:])]
-    gap = min(_GAP + max((room - sum(rooms)) / max(len(rooms) - 1, 1), 0.0), _WIDEST_GAP)
+    gap = min(_GAP + max((room - sum(rooms)) / max(len(rooms) - 1, 1), 0.0), widest)
     starts, at = [], _EDGE
     for width in rooms:
         starts.append(round(at, 1))

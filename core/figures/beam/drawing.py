@@ -136,8 +136,15 @@ def place_nodes(
     return rows
 
 
-def add_edges(sheet: Sheet, rows: Sequence[dict[Node, Spot]], path: Sequence[Node]) -> None:
-    """Add the stored backpointers: the faint edges first, the strong ones over them."""
+def add_edges(
+    sheet: Sheet, rows: Sequence[dict[Node, Spot]], path: Sequence[Node], level: float = 0.0
+) -> None:
+    """Add the stored backpointers: the faint edges first, the strong ones over them.
+
+    Args:
+        path: nodes whose edges are marked.
+        level: px before a node in which its edge is level, as if to hold a number.
+    """
     theme, chosen = sheet.theme, {*pairwise(path)}
     edges = [(spots[s.parent], s) for spots in rows for s in spots.values() if s.parent]
     marked: list[tuple[Spot, Spot]] = []
@@ -148,9 +155,9 @@ def add_edges(sheet: Sheet, rows: Sequence[dict[Node, Spot]], path: Sequence[Nod
     ):
         drawn = [edge for edge in edges if edge[1].look == look]
         marked += [(a, b) for a, b in drawn if (a.node, b.node) in chosen]
-        sheet.traces.append(_edge_lines(f"{look} edges", drawn, color, width))
+        sheet.traces.append(_edge_lines(f"{look} edges", drawn, color, width, level))
     if path:
-        sheet.traces.append(_edge_lines("selected path", marked, theme.accent, 2))
+        sheet.traces.append(_edge_lines("selected path", marked, theme.accent, 2, level))
 
 
 def add_guesses(
@@ -172,19 +179,22 @@ def add_guesses(
 
 
 def _edge_lines(
-    name: str, edges: Iterable[tuple[Spot, Spot]], color: str, width: float
+    name: str, edges: Iterable[tuple[Spot, Spot]], color: str, width: float, level: float = 0.0
 ) -> Properties:
+    # A level end leaves the rest of the gap to the bend.
+    bend = 999.0 if level else 24.0
     bends = [
         [
             (a.end, a.lane),
             *(
                 (
-                    round(b.start - min(a.gap, 24.0) * (1 - across), 1),
+                    round(b.start - level - min(a.gap - level, bend) * (1 - across), 1),
                     round(a.lane + (b.lane - a.lane) * up, 3),
                 )
                 # A level edge needs no bend.
                 for across, up in (_BEND if a.lane != b.lane else _BEND[-1:])
             ),
+            *([(b.start, b.lane)] if level else []),
         ]
         for a, b in edges
     ]

@@ -131,7 +131,7 @@ def beam_tree(
     shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
     facts = {"shown": shown, "shared": shared, "drawn": drawn, "whole": whole, "tree": tree}
     facts |= {"scores": sums}
-    sheet = _sheet(bands, facts | {"path": path, "strong": strong}, theme, paper)
+    sheet = tree_sheet(bands, facts | {"path": path, "strong": strong}, theme, paper)
     rows = place_nodes(trace, tree, bands, strong, stem, sums)
     add_edges(sheet, rows, path)
     add_guesses(sheet, rows, tree, guesses)
@@ -145,7 +145,7 @@ def _fullest(bands: Sequence[Band]) -> float:
     return max(band.layout.lanes for band in bands)
 
 
-def _sheet(bands: Sequence[Band], facts: Properties, theme: Theme, paper: Paper) -> Sheet:
+def tree_sheet(bands: Sequence[Band], facts: Properties, theme: Theme, paper: Paper) -> Sheet:
     """Return the sheet with its axes."""
     lanes = bands[-1].top + bands[-1].layout.lanes
     height = round(lane_height(_fullest(bands)) * lanes) + 8

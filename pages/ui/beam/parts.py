@@ -13,6 +13,7 @@ from core.figures.base.paper import Paper
 from core.figures.beam.window import windows
 from pages.ui.beam import controls
 from pages.ui.beam.state import BeamView
+from pages.ui.resources import examples
 from pages.ui.run.parts import FigureWindow, PagePart
 from pages.ui.widgets.controls.control import value
 
@@ -28,6 +29,12 @@ def _tree(view: BeamView, trace: Trace) -> dict[str, Any]:
         "selected": view.node,
         **controls.part_of_tree(),
     }
+
+
+def _by_hand() -> dict[str, Any] | None:
+    """The stored search over three words; None if its file can't be read."""
+    stored = examples.example("three-words.json", Trace.load)
+    return None if stored is None else {"trace": stored}
 
 
 def _windows(trace: Trace, _: Paper) -> list[FigureWindow]:
@@ -57,4 +64,9 @@ RIVALS = PagePart(
     ),
     "run the rivals under Compare first",
 )
-PARTS = (TREE, STEP, RIVALS)
+BY_HAND = PagePart(
+    "by-hand",
+    figures.beam_by_hand,
+    lambda _view, _trace: _by_hand(),
+)
+PARTS = (TREE, STEP, RIVALS, BY_HAND)

@@ -37,6 +37,9 @@ _NOTICE = """
 """
 
 
+_THREE_WORDS = (
+    "A language of three words, searched two words deep with a beam of 2: multiply along the edges."
+)
 NODE = "beam-node"
 TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 
@@ -99,9 +102,16 @@ def _looks(view: BeamView) -> None:
         "paths": Tab("Hypotheses", partial(compare.hypotheses, view, ranking, search)),
         "greedy": Tab("Greedy comparison", partial(compare.draw, view, trace, _redraw)),
         "guesses": Tab("Parent guesses", partial(compare.guesses, view, trace, _redraw)),
+        "hand": Tab("By hand", partial(_by_hand, view, trace)),
     }
     panel.tabs("beam-look", drawings, linked=False, ready=drawings)
     panel.watch(view)
+
+
+def _by_hand(view: BeamView, trace: Trace) -> None:
+    """Draw the stored search over three words, whose products can be checked by hand."""
+    st.text(_THREE_WORDS)
+    figure.chart(parts.BY_HAND.part(view, trace), ("three words",), across=True)
 
 
 def _tree(view: BeamView) -> None:
