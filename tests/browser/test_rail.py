@@ -129,3 +129,32 @@ def test_a_further_number_of_a_knob_shows_while_that_is_on(alone: Page) -> None:
     assert len(alone.locator("option").all()) == 2
     alone.get_by_role("slider", name="Share").press("ArrowLeft")
     expect(bound).to_be_hidden()
+
+
+def test_knobs_of_a_group_are_folded_until_one_of_them_is_on(alone: Page) -> None:
+    own = {"help": "Help.", "enabled": True, "low": 0, "high": 1, "most": 1, "digits": 2}
+    own |= {"step": 0.05, "start": 0}
+
+    def draw(drawn: int, rare: float) -> None:
+        knobs = [
+            {"key": "rare", "label": "Rare", "value": rare, "group": "Further cuts", **own},
+            {"key": "share", "label": "Share", "value": 0, "group": "", **own},
+        ]
+        data = {"knobs": knobs, "seen": drawn, "drawn": drawn}
+        alone.evaluate(f"show({json.dumps(data)}); null")
+
+    draw(1, 0)
+    rare = alone.get_by_role("slider", name="Rare")
+    head = alone.get_by_role("button", name="Further cuts: Rare")
+    labels = alone.locator(".name").all_inner_texts()
+    assert labels[0] == "Share" and alone.get_by_role("slider", name="Share").is_visible()
+    expect(rare).to_be_hidden()
+    assert alone.locator("optgroup").get_attribute("label") == "Further cuts"
+    head.click()
+    rare.press("ArrowRight")
+    assert told(alone, 1)[-1]["values"] == {"rare": 0.05}
+    assert head.get_attribute("aria-label") == "Further cuts: Rare; on: Rare"
+    head.click()
+    expect(rare).to_be_hidden()
+    draw(2, 0.5)
+    expect(rare).to_be_visible()

@@ -71,7 +71,7 @@ class LabStep(ShortRepr):
     throw: Index
     raw_pick: Candidate
     crossing: Crossing | None = None
-    skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=20)] = ()
+    skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=50)] = ()
 
     @property
     def step(self) -> TokenStep:

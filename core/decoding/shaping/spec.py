@@ -69,6 +69,8 @@ class SettingSpec:
         reads_each: whether its threshold depends on the unlikely tokens individually, not only on
             their number, mass and entropy.
         slider: range of its knob; None without a knob.
+        group: title of the fold that holds its knob; empty for a knob that is always in view. A
+            further number's knob is in the fold of its setting.
         stretch: factor by which it may enlarge the error of a logit.
         acts_from: number of earlier tokens from which on it acts.
         part_of: the setting that switches it on, if it is a further number of that setting, whose
@@ -97,6 +99,7 @@ class SettingSpec:
     sorts: bool = False
     reads_each: bool = False
     slider: SliderRange | None = None
+    group: str = ""
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
     part_of: str = ""

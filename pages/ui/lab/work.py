@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.lab.types import Continuations, LabStep
-from core.decoding.shaping.config import KNOB_RANGES
+from core.decoding.shaping.config import ranges_in_view
 from core.traces.lab import ROLLS, TEMPERATURES
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
@@ -149,7 +149,8 @@ def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int
 
     step = (ready, settings.config, settings.order)
     if name == "flips":
-        return job.compute("Measuring", all_boundaries, *step, throw, KNOB_RANGES)
+        ranges = ranges_in_view(settings.config.shaping)
+        return job.compute("Measuring", all_boundaries, *step, throw, ranges)
     if name == "rolls":
         return job.compute("Measuring", roll, *step, throw, ROLLS)
     return job.compute("Measuring", sweep, *step, throw, TEMPERATURES)

@@ -4,7 +4,7 @@
 const PACE_MS = 140;
 
 function create(root) {
-  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
+  const rail = { root, knobs: new Map(), folds: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
   rail.list = root.querySelector(".knobs");
   rail.pick = root.querySelector("select");
   rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
@@ -13,7 +13,7 @@ function create(root) {
   return rail;
 }
 
-function build(rail, { key, label }) {
+function build(rail, { key, label, group }) {
   const knob = { key, box: make("div", "knob"), note: make("output", "note") };
   const head = make("div", "head");
   knob.name = make("label", "name");
@@ -37,10 +37,49 @@ function build(rail, { key, label }) {
   place.append(knob.field);
   head.append(knob.name, knob.about, knob.reset, place);
   knob.box.append(head, knob.range, knob.help, knob.note);
-  rail.list.append(knob.box);
+  if (group) {
+    knob.fold = foldOf(rail, group);
+    knob.fold.knobs.push(knob);
+    knob.fold.list.append(knob.box);
+  } else {
+    rail.list.insertBefore(knob.box, rail.list.querySelector(".fold"));
+  }
   listen(rail, knob);
   rail.knobs.set(key, knob);
   return knob;
+}
+
+// Knobs of a group lie in a fold, below those without one.
+function foldOf(rail, group) {
+  if (rail.folds.has(group)) return rail.folds.get(group);
+  const fold = { group, knobs: [], box: make("section", "fold"), head: make("button", "fold-head") };
+  fold.list = make("div", "folded");
+  fold.name = make("span", "fold-name");
+  fold.on = make("span", "fold-on");
+  fold.name.textContent = group;
+  fold.head.type = "button";
+  fold.head.append(fold.name, fold.on);
+  fold.head.addEventListener("click", () => open(fold, fold.list.hidden));
+  fold.box.append(fold.head, fold.list);
+  rail.list.append(fold.box);
+  rail.folds.set(group, fold);
+  open(fold, false);
+  return fold;
+}
+
+function open(fold, isOpen) {
+  fold.list.hidden = !isOpen;
+  fold.head.setAttribute("aria-expanded", String(isOpen));
+}
+
+// A fold's head names the knobs that are on, else it says how many there are.
+function tell({ group, head, on, knobs }) {
+  const first = knobs.filter(({ data }) => data && !data.partOf);
+  const moved = first.filter(({ value, data }) => value !== data.start);
+  on.textContent = moved.map(({ data }) => data.label).join(", ") || String(first.length);
+  on.classList.toggle("any", moved.length > 0);
+  head.title = first.map(({ data }) => data.label).join(", ");
+  head.setAttribute("aria-label", `${group}: ${head.title}${moved.length ? `; on: ${on.textContent}` : ""}`);
 }
 
 function make(tag, name = "") {
@@ -147,6 +186,7 @@ function write(knob, value) {
   const moved = value !== knob.data.start;
   knob.reset.style.visibility = moved ? "" : "hidden";
   if (knob.option) knob.option.textContent = `${knob.data.label} ${words}`;
+  if (knob.fold) tell(knob.fold);
 }
 
 function update(rail, data) {
@@ -168,6 +208,8 @@ function update(rail, data) {
   knob.box.classList.toggle("idle", !data.enabled);
   const typing = knob.field.matches(":focus") && rail.root.getRootNode().activeElement === knob.field;
   if (data.key in rail.pending || (typing && Number(knob.field.value) !== knob.value)) return;
+  // A value that the page brings, from a link or a file, is in view.
+  if (knob.fold && data.value !== knob.value && data.value !== start) open(knob.fold, true);
   // After its bounds, or the range would cut off what it is given.
   write(knob, data.value);
 }
@@ -192,14 +234,26 @@ function keep(rail, knobs) {
 function list(rail) {
   for (const knob of rail.knobs.values()) knob.box.hidden = !isOn(rail, knob);
   const keys = [...rail.knobs.keys()].filter((key) => !rail.knobs.get(key).box.hidden);
-  rail.pick.replaceChildren(...keys.map((key) => {
+  const groups = new Map();
+  const options = [];
+  for (const key of keys) {
     const knob = rail.knobs.get(key);
     const option = make("option");
     option.value = key;
     option.textContent = `${knob.data.label} ${shown(knob.value, knob.data.digits)}`;
     knob.option = option;
-    return option;
-  }));
+    const { group } = knob.data;
+    if (!group) {
+      options.push(option);
+      continue;
+    }
+    if (!groups.has(group)) {
+      groups.set(group, make("optgroup"));
+      groups.get(group).label = group;
+    }
+    groups.get(group).append(option);
+  }
+  rail.pick.replaceChildren(...options, ...groups.values());
   const first = keys.find((key) => rail.knobs.get(key).data.enabled) || keys[0];
   bring(rail, keys.includes(rail.shown) ? rail.shown : first);
 }

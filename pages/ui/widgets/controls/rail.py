@@ -79,6 +79,7 @@ def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
         "value": held(knob),
         "enabled": enabled,
         "partOf": knob.part_of and platform.key(knob.part_of),
+        "group": knob.group,
     }
 
 

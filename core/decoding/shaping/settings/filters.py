@@ -1,0 +1,127 @@
+"""Declared filters; torch-free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.decoding.shaping.settings.temperatures import Temperatures
+from core.decoding.shaping.spec import SettingSpec, SliderRange, setting
+from core.decoding.validation import Interval
+
+_SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters(Temperatures):
+    """Filters, in the order in which a run applies them."""
+
+    top_n_sigma: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Top-nσ",
+            help="Drop tokens whose logit lies more than n standard deviations of the logits below "
+            "the highest. 0 is off.",
+            interval=Interval(0.0, 100.0),
+            reads_each=True,
+            slider=SliderRange(0.0, 3.0, 0.05, typed=100.0, decode=True),
+            generate=None,
+        ),
+    )
+    top_k: int = setting(
+        0,
+        SettingSpec(
+            role="filter",
+            label="Top-k",
+            help="Keep the k most probable tokens. 0 is off.",
+            interval=Interval(0, 10_000_000),
+            slider=SliderRange(0, 100, 1, typed=10_000, decode=True),
+        ),
+    )
+    top_p: float = setting(
+        1.0,
+        SettingSpec(
+            role="filter",
+            label="Top-p",
+            help="Keep the most probable tokens that together reach this probability. 1 is off.",
+            interval=_SHARE,
+            sorts=True,
+            slider=SliderRange(0.0, 1.0, 0.01, start=0.95, decode=True),
+        ),
+    )
+    min_p: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Min-p",
+            help="Drop tokens below this share of the top token's probability. 0 is off.",
+            interval=_SHARE,
+            slider=SliderRange(0.0, 1.0, 0.01, decode=True),
+            passed=lambda value: float(value) or None,
+        ),
+    )
+    typical_p: float = setting(
+        1.0,
+        SettingSpec(
+            role="filter",
+            label="Typical-p",
+            help="Keep the tokens whose surprisal is nearest to the entropy, up to this "
+            "probability. 1 is off.",
+            interval=Interval(0.0, 1.0, open_low=True),
+            sorts=True,
+            reads_each=True,
+            slider=SliderRange(0.01, 1.0, 0.01),
+        ),
+    )
+    epsilon_cutoff: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Epsilon",
+            help="Drop tokens below this probability. 0 is off.",
+            interval=_BELOW_1,
+            name="epsilon cutoff",
+            key="epsilon",
+            slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
+        ),
+    )
+    eta_cutoff: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Eta",
+            help="Drop tokens below a probability that falls as the entropy rises. 0 is off.",
+            interval=_BELOW_1,
+            name="eta cutoff",
+            key="eta",
+            slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
+        ),
+    )
+    xtc_probability: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="XTC",
+            help="With this probability, drop every token that reaches the XTC threshold but the "
+            "least likely of them. 0 is off.",
+            interval=_SHARE,
+            name="XTC",
+            per_step=True,
+            slider=SliderRange(0.0, 1.0, 0.05, decode=True),
+            generate=None,
+        ),
+    )
+    xtc_threshold: float = setting(
+        0.1,
+        SettingSpec(
+            role="filter",
+            label="XTC threshold",
+            help="Tokens of this probability or more are XTC's top choices. Above 0.5 it removes "
+            "nothing.",
+            interval=Interval(0.0, 1.0, open_low=True),
+            name="XTC threshold",
+            part_of="xtc_probability",
+            slider=SliderRange(0.01, 0.5, 0.01, typed=1.0, decode=True),
+            generate=None,
+        ),
+    )
