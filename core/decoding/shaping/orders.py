@@ -42,14 +42,15 @@ class Order:
 
 
 # Settings with a function here and no processor in transformers.
-_ADDED = " and ".join(spec.label for spec in ACTING.values() if spec.generate is None)
+*_ADDED, _LAST_ADDED = (spec.label for spec in ACTING.values() if spec.generate is None)
 TRANSFORMERS = Order(
     key="transformers",
     label="transformers",
     source="huggingface/transformers 5.23, src/transformers/generation/utils.py, "
     "GenerationMixin._get_logits_processor",
     note="Temperature comes first, so every filter sees the tempered distribution. "
-    f"{_ADDED} act as in a run of this app; transformers has none of them.",
+    f"{', '.join(_ADDED)} and {_LAST_ADDED} act as in a run of this app; "
+    "transformers has none of them.",
 )
 VLLM = Order(
     key="vllm",

@@ -54,6 +54,7 @@ CASES = {
         hf.EpsilonLogitsWarper,
         shaping.epsilon_cutoff,
     ),
+    "top_h": ([0.01, 0.3, 0.7, 0.99, 1.0], hf.TopHLogitsWarper, shaping.top_h),
     "eta_cutoff": ([1e-4, 0.01, 0.125, 0.25, 0.9], hf.EtaLogitsWarper, shaping.eta_cutoff),
 }
 

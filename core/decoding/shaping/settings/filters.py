@@ -8,6 +8,7 @@ from core.decoding.shaping.settings.temperatures import Temperatures
 from core.decoding.shaping.spec import SettingSpec, SliderRange, setting
 from core.decoding.validation import Interval
 
+_FURTHER = "Further cuts"
 _SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
 
 
@@ -15,6 +16,21 @@ _SHARE, _BELOW_1 = Interval(0.0, 1.0), Interval(0.0, 1.0, open_high=True)
 class Filters(Temperatures):
     """Filters, in the order in which a run applies them."""
 
+    top_h: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Top-H",
+            name="top-H",
+            help="Keep the most probable tokens whose part of the entropy reaches this share of "
+            "it, of the first 100 at most. 0 is off.",
+            interval=_SHARE,
+            sorts=True,
+            slider=SliderRange(0.0, 1.0, 0.01, decode=True),
+            group=_FURTHER,
+            passed=lambda value: float(value) or None,
+        ),
+    )
     top_n_sigma: float = setting(
         0.0,
         SettingSpec(
@@ -25,6 +41,21 @@ class Filters(Temperatures):
             interval=Interval(0.0, 100.0),
             reads_each=True,
             slider=SliderRange(0.0, 3.0, 0.05, typed=100.0, decode=True),
+            generate=None,
+        ),
+    )
+    min_k: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Min-k",
+            help="Cut at the steepest fall of the sorted logits, divided by its rank. The number "
+            "over the range of the logits is the least that is kept. 0 is off.",
+            interval=Interval(0.0, 10_000.0),
+            sorts=True,
+            reads_each=True,
+            slider=SliderRange(0.0, 100.0, 0.5, typed=10_000.0, decode=True),
+            group=_FURTHER,
             generate=None,
         ),
     )
@@ -95,6 +126,48 @@ class Filters(Temperatures):
             name="eta cutoff",
             key="eta",
             slider=SliderRange(0.0, 0.1, 0.001, typed=0.99, digits=3),
+        ),
+    )
+    tail_free: float = setting(
+        1.0,
+        SettingSpec(
+            role="filter",
+            label="Tail-free",
+            help="Cut where the curvature of the sorted probabilities, summed from the top, passes "
+            "this share of its sum. 1 is off.",
+            interval=_SHARE,
+            sorts=True,
+            reads_each=True,
+            slider=SliderRange(0.0, 1.0, 0.01, decode=True),
+            group=_FURTHER,
+            generate=None,
+        ),
+    )
+    top_a: float = setting(
+        0.0,
+        SettingSpec(
+            role="filter",
+            label="Top-a",
+            help="Drop tokens below this number times the square of the top token's probability. "
+            "0 is off.",
+            interval=_SHARE,
+            slider=SliderRange(0.0, 1.0, 0.01, decode=True),
+            group=_FURTHER,
+            generate=None,
+        ),
+    )
+    p_less: int = setting(
+        0,
+        SettingSpec(
+            role="filter",
+            label="P-less",
+            help="Drop tokens below the probability that two draws agree (order 2); a higher order "
+            "cuts more, order 1 stands for the entropy. 0 is off.",
+            interval=Interval(0, 100),
+            reads_each=True,
+            slider=SliderRange(0, 5, 1, typed=100, decode=True),
+            group=_FURTHER,
+            generate=None,
         ),
     )
     xtc_probability: float = setting(
