@@ -145,6 +145,8 @@ OPTIONS = {
         "--min-p 0.1",
         "--typical-p 0.9",
         "--epsilon-cutoff 0.01",
+        "--dynatemp-high 1.5 --dynatemp-low 0.5 --dynatemp-exponent 2",
+        "--smoothing-factor 0.2 --smoothing-curve 1.5",
         "--top-h 0.5",
         "--min-k 3",
         "--tail-free 0.9",

@@ -140,5 +140,6 @@ SEQUENCES: dict[str, tuple[str, ...]] = {
         "min_p",
         "xtc_probability",
         "temperature",
+        "dynatemp_high",
     ),
 }

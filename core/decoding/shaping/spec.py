@@ -68,6 +68,9 @@ class SettingSpec:
             length.
         reads_each: whether its threshold depends on the unlikely tokens individually, not only on
             their number, mass and entropy.
+        source: paper or author, and the code whose formula and rule for ties are taken.
+        usual: of a filter, the value at which the figure of all cuts shows it while it is off.
+        absent: why libraries lack it, in one sentence; empty if every library has it.
         slider: range of its knob; None without a knob.
         group: title of the fold that holds its knob; empty for a knob that is always in view. A
             further number's knob is in the fold of its setting.
@@ -98,6 +101,9 @@ class SettingSpec:
     key: str = ""
     sorts: bool = False
     reads_each: bool = False
+    source: str = ""
+    absent: str = ""
+    usual: Any = None
     slider: SliderRange | None = None
     group: str = ""
     stretch: Callable[[Any], float] = lambda _: 1.0

@@ -19,7 +19,14 @@ from tests.depth import cases
 from tests.models.builders import random_language_model
 
 FEW, MANY = 5, 20
+DYNAMIC = Shaping(dynatemp_high=1.8, dynatemp_low=0.6, dynatemp_exponent=1.2)
+QUADRATIC = Shaping(smoothing_factor=0.2, smoothing_curve=1.5)
 CUTS = {
+    "dynatemp_high": (DYNAMIC, (0.9, 2.2)),
+    "dynatemp_low": (DYNAMIC, (0.4, 1.0)),
+    "dynatemp_exponent": (DYNAMIC, (0.5, 2.0)),
+    "smoothing_factor": (QUADRATIC, (0.1, 0.5)),
+    "smoothing_curve": (QUADRATIC, (1.0, 3.0)),
     "top_h": (Shaping(top_h=0.6), (0.3, 0.9)),
     "min_k": (Shaping(min_k=30.0), (3.0, 300.0)),
     "tail_free": (Shaping(tail_free=0.9), (0.5, 0.99)),

@@ -50,6 +50,7 @@ class Penalties(Filters):
             label="Penalty",
             help="Above 1, tokens that are already in the text get less likely. It acts in greedy "
             "too. 1 is off.",
+            source="Keskar et al. 2019; transformers' `RepetitionPenaltyLogitsProcessor`",
             interval=Interval(0.01, 100.0),
             name="repetition penalty",
             key="penalty",
@@ -65,6 +66,8 @@ class Penalties(Filters):
             name="frequency penalty",
             help="Subtract this number from a token's logit for each time that the token was "
             "generated; the prompt doesn't count. It acts in greedy too. 0 is off.",
+            source="OpenAI's API; vLLM's `apply_penalties`",
+            absent="transformers has the repetition penalty in its place.",
             interval=_OPENAI,
             slider=SliderRange(-2.0, 2.0, 0.05, decode=True),
             generate=None,
@@ -78,6 +81,8 @@ class Penalties(Filters):
             name="presence penalty",
             help="Subtract this number once from the logit of each token that was generated; the "
             "prompt doesn't count. It acts in greedy too. 0 is off.",
+            source="OpenAI's API; vLLM's `apply_penalties`",
+            absent="transformers has the repetition penalty in its place.",
             interval=_OPENAI,
             slider=SliderRange(-2.0, 2.0, 0.05, decode=True),
             generate=None,
