@@ -112,9 +112,10 @@ bench: $(VENV)/.dev
 soak: $(VENV)/.dev
 	@$(PY) -m benchmarks.soak $(ARGS)
 
-# What the pages show at first, made with their defaults: a run, the lab's look at one step of it, a search, a
+# What the pages show at first, made with their defaults: Home's runs, a run, the lab's look at one step of it, a search, a
 # speculative run, what a thinking budget buys, and three evaluations (about three minutes).
 example: $(VENV)/.app
+	@$(PY) -m pages.ui.home.example assets/traces/home.jsonl
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \
 		--temperature 0.8 --top-p 0.95 --seed 16 --max-new-tokens 40 --json assets/traces/decode.json
 	@$(PY) -m core decode --model embedded:target --prompt "Once upon a time" --method sampling \

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.decoding.errors import ConfigError
-from pages.ui.hosting import endpoint, serving, start_page
+from pages.ui.hosting import endpoint, pictures, serving, start_page
 from pages.ui.platform import chart_script
 from pages.ui.widgets import ahead
 
@@ -21,6 +21,7 @@ try:
             *endpoint.endpoint_routes(),
             *start_page.routes(),
             *chart_script.routes(),
+            *pictures.routes(),
             *ahead.routes(),
         ],
         middleware=serving.middleware(),

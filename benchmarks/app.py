@@ -38,7 +38,7 @@ PLAIN_PAGE = "a plain page of one chart"
 PATIENCE = 120
 FIRST_CHART = ".js-plotly-plot .main-svg"
 # What counts as the first figure of a page, by its path, where that is no chart.
-FIRST = {"inside": ".way details"}
+FIRST = {"inside": ".way details", "course": ".st-key-lessons"}
 # What the page of requests has to show: one of its own server.
 ASKED = {
     "model": "embedded:target",
@@ -219,6 +219,7 @@ def _rerun(repeats: int) -> float:
     from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=120).run()
+    app.switch_page(registry.DECODE.script).run()
     move(app, "temperature", 0.9).run()
     sleep(20)  # the model loads and the step's logits are read on another thread
     app.run()

@@ -114,7 +114,7 @@ _CANDIDATES, _TABS = ".st-key-figure-candidates", ".st-key-more"
 _PANEL = f"{_TABS} [role=tabpanel]"
 # By the path of the page.
 GESTURES = {
-    "": (
+    "decode": (
         Gesture("Decode: a token", _CANDIDATES, _token),
         Gesture("Decode: an arrow key", _CANDIDATES, _arrow),
         Gesture("Decode: a knob", _CANDIDATES, _knob),

@@ -66,6 +66,7 @@ def main() -> int:
         files = {name: tab.run_and_save(folder) for name, tab in tabs.items()}
         check_visitors_stay(front, replicas, tabs)
         check_endpoint(front, replicas)
+        check_class(browser, tabs)
         lost = check_a_death(front, replicas, tabs, files)
         replicas[lost].__enter__()
         wait_until(lambda: Tab(browser, front.port, 9).replica == lost, "new visitors reach it")
@@ -234,6 +235,29 @@ def check_visitors_stay(
     )
     check("each replica has one visitor again", visitors(replicas), [1, 1, 1])
     check("their runs are still shown", {name: tab.words for name, tab in tabs.items()}, words)
+
+
+def check_class(browser: Browser, tabs: Mapping[str, Tab]) -> None:
+    """The link of a class leads to the teacher's replica, whatever replica the pupil has had."""
+    (name, teacher), (other, _), *_ = tabs.items()
+    origin = teacher.decode.server
+    page = teacher.page.context.new_page()
+    page.goto(f"{origin}/class")
+    page.get_by_role("button", name="Open a class").click()
+    link = page.locator(".st-key-class-invitation code").inner_text().replace("\n", "")
+    check("the link names the replica", link.endswith(f"&replica={name}"), True)
+    context = browser.new_context(viewport=VIEWPORT, reduced_motion="reduce")
+    context.add_cookies([{"name": "replica", "value": other, "url": origin}])
+    pupil = context.new_page()
+    pupil.goto(link)
+    expect(pupil.locator(".st-key-class-line")).to_contain_text("You are in class")
+    expect(page.get_by_text("1 pupil in the class")).to_be_visible()
+    cookies = [each["value"] for each in context.cookies() if each["name"] == "replica"]
+    check("a pupil of another replica joins on the teacher's", cookies, [name])
+    pupil.goto(link.partition("&")[0].replace("?class=", "?seed=1&class="))
+    expect(pupil.locator(".st-key-class-line")).to_contain_text("You are in class")
+    context.close()
+    page.close()
 
 
 def check_endpoint(front: Server, replicas: Mapping[str, Server]) -> None:

@@ -16,6 +16,7 @@ from typing import Self
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.util import calc_hash
 from websockets.asyncio.client import ClientConnection, connect
 
 PATIENCE = 180.0
@@ -29,11 +30,12 @@ class Visitor:
     Args:
         port: of a server on this machine.
         query: of the address, without the question mark.
+        page: path of the page.
     """
 
-    def __init__(self, port: int, query: str = "") -> None:
+    def __init__(self, port: int, query: str = "", page: str = "decode") -> None:
         self._port, self._query = port, query
-        self._page = ""
+        self._page = calc_hash(page)
         self._hashes: set[str] = set()
         self._timers: dict[str, tuple[float, asyncio.Task[None]]] = {}
         self._changed = asyncio.Event()
@@ -88,6 +90,12 @@ class Visitor:
         self.live_tokens = 0
         self.texts.clear()
         await self.rerun(WidgetState(id=self.buttons[label], trigger_value=True))
+        return perf_counter()
+
+    async def tell(self, component: str, event: str, value: object) -> float:
+        """Send an event of a component, by its id; when it was sent."""
+        events = json.dumps([{"event": event, "value": value}])
+        await self.rerun(WidgetState(id=_TRIGGERS.format(component), json_trigger_value=events))
         return perf_counter()
 
     async def wait_until(self, holds: Callable[[], bool], patience: float = PATIENCE) -> float:
@@ -184,8 +192,7 @@ class Visitor:
     async def _paint(self, later: str) -> None:
         """Ask for the rest of the page, once its first chart has stood for a frame and a rest."""
         await asyncio.sleep(_FRAME_AND_REST)
-        events = json.dumps([{"event": "due", "value": True}])
-        await self.rerun(WidgetState(id=_TRIGGERS.format(later), json_trigger_value=events))
+        await self.tell(later, "due", True)
 
     async def _tick(self, fragment: str, interval: float) -> None:
         with suppress(ConnectionError):

@@ -61,7 +61,7 @@ def _chosen() -> float:
             executable_path=installed_browser(), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.goto(f"{url}/?prompt={quote('The capital of France')}&tokens=8")
+        page.goto(f"{url}/decode?prompt={quote('The capital of France')}&tokens=8")
         page.wait_for_selector(app.FIRST_CHART, timeout=app.PATIENCE * 1000)
         picker = page.locator(".st-key-model input")
         picker.fill(NAME)

@@ -14,6 +14,7 @@ from .decoding.check import check as check
 from .decoding.contrastive.config import ContrastiveSearch as ContrastiveSearch
 from .decoding.decode import collect as collect
 from .decoding.decode import decode as decode
+from .decoding.diffusion.config import Diffusion as Diffusion
 from .decoding.errors import ConfigError as ConfigError
 from .decoding.errors import DecodingError as DecodingError
 from .decoding.errors import ModelError as ModelError

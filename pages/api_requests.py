@@ -11,8 +11,8 @@ view.collect_results()
 
 frame.intro(
     "Requests",
-    "This server answers OpenAI's API: point a client at it and watch every request being decoded. "
-    "Choose one to see what its model saw at each token.",
+    "This server has an endpoint like OpenAI's: send requests to it from any client and watch them "
+    "being decoded. Choose one to see its probabilities at each token.",
 )
 with frame.controls():
     with frame.controls_row():

@@ -12,8 +12,8 @@ view.collect_results()
 
 frame.intro(
     "Beam search",
-    "Beam search keeps several texts alive at once and drops the least likely at every step. "
-    "Each edge of this tree is the parent that the search stored, not one guessed afterwards.",
+    "Beam search extends several texts at once and keeps the likeliest ones at every step. "
+    "Press Play to see the tree grow; each edge is the parent that the search stored.",
 )
 with frame.controls():
     with frame.controls_row():

@@ -7,7 +7,7 @@ from pages.ui.shell import frame
 
 frame.intro(
     "Compare",
-    "Two runs side by side: what differs in their settings, where their texts part, and why. "
-    "Click a token on either side, and both show the same step.",
+    "Two runs side by side, with their different settings, the first token that differs, and the "
+    "reason. Click a token on either side to see that step of both.",
 )
 page.show()

@@ -11,8 +11,8 @@ view.collect_results()
 
 frame.intro(
     "Evaluate",
-    "The same questions in several ways of decoding, with accuracies, intervals and costs. "
-    "Three lessons are stored; a plan of your own runs here too.",
+    "Several ways of decoding answer the same questions, and their accuracies are compared with "
+    "intervals and costs. Guess before you open the answer; a plan of your own runs here too.",
 )
 with frame.controls(), frame.controls_row():
     page.controls(view)

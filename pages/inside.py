@@ -14,8 +14,8 @@ state.follow(view, DecodeView.current())
 
 frame.intro(
     "Inside",
-    "What happens between a prompt and a token: every function of this program that ran, with what "
-    "went in and came out, and every layer of the model. Walk the steps with the arrow keys.",
+    "One step from the prompt to its token, part by part. Each part opens to its values, to the "
+    "functions of this program that ran, and to the layers of the model.",
 )
 with frame.controls(), frame.controls_row():
     controls.draw()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import platform, registry
+from pages.ui.course import panel as lesson
 from pages.ui.platform import fragments, guard, shutdown, slot
 from pages.ui.resources import models
 from pages.ui.run import address, changed, shared
@@ -36,9 +37,12 @@ row = registry.page_at(page.url_path)
 style.use(row.slots)
 link.remember(page.url_path)
 row.load_controls.find()  # Declares the page's controls.
+link.rename_old(page.url_path)
+lesson.begin()
 # The browser must know the page first: a rerun that these ask for would go to the first page.
 browser.prepare(row.slots)
 glossary.draw()
+lesson_side = lesson.side()
 # The page must be known first: a rerun would lead to the first page.
 for place in shared.slots(row.slots):
     with slot.use(place):
@@ -58,7 +62,10 @@ if st.session_state.pop("go_to_lab", False):
     registry.Named("lab.state:open_selected")()
     # Without `query_params` it would refuse to change an address that controls are bound to.
     st.switch_page(registry.page_of("lab").script, query_params={})
+registry.SHOW_CLASS()
 boundary.run(row, page.run)
+lesson.draw(row, lesson_side)
+lesson.write_address()
 changed.write_addresses(row)
 for place in shared.slots(row.slots):
     with slot.use(place):

@@ -12,8 +12,8 @@ view.collect_results()
 with frame.page_columns():
     frame.intro(
         "Many runs",
-        "One prompt, many runs: how long they agree, where they part, and whether dice, a setting "
-        "or rounding decided it. Runs with the same tokens are one branch of the tree.",
+        "One prompt runs many times; the tree shows how long the texts agree, where they part, "
+        "and whether random numbers, a setting or rounding caused it.",
     )
     with frame.controls_column():
         with frame.controls_row():

@@ -12,8 +12,8 @@ view.collect_results()
 
 frame.intro(
     "Read",
-    "Paste a text, and the model reads it in one pass: how much each token surprised it, and which "
-    "token it expected instead. Click a token to see the prediction before it.",
+    "The model reads a text of yours in one forward. Each token shows its surprisal; click one to "
+    "see the tokens that the model expected in its place.",
 )
 with frame.controls():
     controls.draw()

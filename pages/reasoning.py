@@ -12,9 +12,8 @@ view.collect_results()
 
 frame.intro(
     "Reasoning budget",
-    "A model that reasons writes its thoughts before its answer, token by token; a reasoning "
-    "level is only the bound on that loop. Change the bound, and watch the answer change from "
-    "wrong to right.",
+    "A model that reasons writes its thoughts before its answer, token by token. A reasoning "
+    "level only bounds their number: move the budget, and the model answers again.",
 )
 with frame.controls():
     with frame.controls_row():
@@ -22,6 +21,6 @@ with frame.controls():
         controls.more()
         bar.draw(view, problem.request)
     problem.write_question()
-    controls.budget(then=page.redraw)
+    controls.budget(then=page.redraw, settled=page.run_again)
 bar.restore(view, problem.request)
 page.draw(view)

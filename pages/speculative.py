@@ -13,7 +13,7 @@ view.collect_results()
 frame.intro(
     "Speculative decoding",
     "A small draft model proposes several tokens, and the target verifies all of them in "
-    "one forward. The page shows every verification with its probabilities, dice and outcome.",
+    "one forward. Click a token to see its probabilities, its random number and the outcome.",
 )
 controls.begin_with_a_draft_that_fits()
 with frame.controls():

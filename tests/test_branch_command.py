@@ -133,6 +133,7 @@ def test_the_fork_points_are_listed_the_largest_change_first(
         (["--text", "a"], "Name a step with --at"),
         (["--at", "2", "--forks"], "Name a step with --at"),
         (["--at", "2", "--text", "a", "--depth", "2"], "--depth does nothing without --above"),
+        (["--at", "2", "--above", "0.1", "--depth", "0", "--tree", "-"], "1 to 8 steps in a row"),
         (["--at", "2", "--above", "1.5", "--tree", "-"], "lies between 0 and 1, got 1.5"),
         (["--at", "2", "--above", "0.5"], "--above writes its runs to a tree"),
         (["--forks", "0"], "A run has 1 to 32 fork points, got 0"),

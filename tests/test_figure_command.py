@@ -54,6 +54,7 @@ KINDS: dict[str, tuple[Callable[[], bytes], set[str]]] = {
         (ASSETS / "traces/many-grid.jsonl").read_bytes,
         {"tree", "grid-surprisal", "grid-parts", "forks", "agreement"},
     ),
+    "methods": ((ASSETS / "traces/home.jsonl").read_bytes, {"methods"}),
     "comparison": (_comparison, {"entropy", "kl", "variation", "a-heatmap", "b-candidates"}),
     "search": ((ASSETS / "traces/beam.json").read_bytes, {"tree", "step"}),
     "rounds": ((ASSETS / "traces/speculative.json").read_bytes, {"timeline", "feed"}),

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 STDLIB = set(sys.stdlib_module_names)
 # The folders of the methods, and what a method may be built on.
 ROOMS = {path.parent.name for path in (ROOT / "core/decoding").glob("*/method.py")}
-BUILT_ON = {"reasoning": {"autoregressive"}, "contrastive": {"autoregressive"}}
+BUILT_ON = {key: {"autoregressive"} for key in ("contrastive", "diffusion", "reasoning")}
 # folder -> what it may import besides the standard library and itself
 ALLOWED = {
     "core/decoding": {"torch", "typing_extensions", "pydantic_core"},
@@ -28,10 +28,11 @@ ALLOWED = {
     },
     "core/traces": {
         *("core.decoding", "core.models", "torch", "transformers"),
-        *("google.protobuf", "opentelemetry"),
+        *("google.protobuf", "opentelemetry", "yaml"),
     },
     "core/evaluation": {
         *("core.decoding", "core.models", "core.traces.bounded_file", "pandas", "pydantic"),
+        "core.traces.bounded_yaml",
         *("ray", "torch", "yaml"),
     },
     "core/figures": {
@@ -44,12 +45,19 @@ ALLOWED = {
         *("fontTools", "typst", "PIL"),
         *("kaleido", "choreographer", "pandas", "plotly"),
     },
+    "core/lessons": {
+        *("core.decoding", "core.evaluation", "core.figures"),
+        *("core.traces.bounded_file", "core.traces.bounded_yaml"),
+    },
     "core/cli": {"core"},
     "core/server": {
         *("core.decoding", "core.models", "core.traces.data_path", "core.traces.bounded_file"),
         *("torch", "openai", "prometheus_client", "starlette", "uvicorn"),
     },
-    "pages/ui": {"core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"},
+    "pages/ui": {
+        *("core", "streamlit", "starlette", "plotly", "pandas", "google.protobuf"),
+        "segno",
+    },
     "pages": {"pages.ui", "core", "streamlit"},
 }
 
@@ -60,6 +68,7 @@ SHARED_ROOMS = ("registry", "platform", "resources", "widgets", "run", "shell")
 HOSTING_KNOWS = {"registry", "platform", "resources"}
 # Rooms of pages that others are built on.
 PAGE_BUILT_ON = {key: {"decode"} for key in ("beam", "compare", "inside", "lab", "read")}
+PAGE_BUILT_ON["classroom"] = {"course"}
 # Imports of pages/ui that run against this; the list only ever gets shorter.
 UPWARD: set[tuple[str, str]] = set()
 # Folders with more than 15 Python files; the list only ever gets shorter.

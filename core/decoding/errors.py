@@ -105,6 +105,10 @@ class ProblemError(DecodingError, ValueError):
     """A file of problems can't be read."""
 
 
+class LessonError(DecodingError, ValueError):
+    """A file of a lesson can't be read."""
+
+
 class SweepError(DecodingError, ValueError):
     """A stored sweep can't be read or continued."""
 

@@ -10,6 +10,7 @@ from core.decoding.beam.method import BEAM_SEARCH
 from core.decoding.by_engine.method import BY_ENGINE
 from core.decoding.config import MethodConfig
 from core.decoding.contrastive.method import CONTRASTIVE_SEARCH
+from core.decoding.diffusion.method import DIFFUSION
 from core.decoding.errors import ConfigError
 from core.decoding.method import Method
 from core.decoding.reasoning.method import REASONING
@@ -26,6 +27,7 @@ METHODS: tuple[Method[Any], ...] = (
     REASONING,
     BY_ENGINE,
     SPECULATIVE,
+    DIFFUSION,
 )
 BY_NAME = {method.name: method for method in METHODS}
 _BY_CONFIG: dict[type[MethodConfig], Method[Any]] = {method.config: method for method in METHODS}

@@ -30,7 +30,7 @@ from core.figures.base.figure import Figure
 from core.figures.base.grid import columns_for, wide_columns
 from core.figures.base.paper import Paper
 from core.figures.beam.window import windows
-from core.figures.opening import most_open_step, telling_node, telling_place, telling_token
+from core.figures.opening import contested_step, telling_node, telling_place, telling_token
 from core.figures.speculative.timeline import COLUMNS, rounds_for
 from core.traces.data_path.steps import prompt_call, step_call, steps_in
 from core.traces.data_path.types import DataPath
@@ -131,7 +131,7 @@ def _all(name: str, part: Part) -> Entry:
 
 
 def _of_tokens(trace: Trace) -> Iterator[Entry]:
-    steps, opens = trace.token_steps, most_open_step(trace)
+    steps, opens = trace.token_steps, contested_step(trace)
 
     def heatmap(at: int, paper: Paper) -> Part:
         columns = columns_for(paper.width)

@@ -132,9 +132,9 @@ def _tree(data: Any, raw: bytes) -> StoredFile:
 
 
 def _many(raw: bytes) -> StoredFile:
-    from core.traces.many_file import read_many
+    from core.traces.many_file import read_runs
 
-    many = read_many(raw)
+    many = read_runs(raw)
     return StoredFile(many, partial(many_subject, many), partial(many_tables, many))
 
 
@@ -144,11 +144,18 @@ def many_subject(many: ManyRuns) -> Subject:
 
     first = Subject.of_trace(many.traces[0], b"")
     raw = many_jsonl(many.traces).encode()
-    return replace(first, caption=figures.many_caption(many), files={"runs.jsonl": raw})
+    return replace(first, caption=caption_of_runs(many), files={"runs.jsonl": raw})
+
+
+def caption_of_runs(many: ManyRuns) -> str:
+    """Return the caption of runs of one method, or of several."""
+    return figures.methods_caption(many) if many.has_searches else figures.many_caption(many)
 
 
 def many_tables(many: ManyRuns) -> list[Table]:
-    """Return the tables of all runs and of the forks."""
+    """Return the tables of all runs, and of the forks of runs of one method."""
+    if many.has_searches:
+        return [("Every run.", figures.methods_data(many))]
     return [
         ("Every run.", figures.many_runs_data(many)),
         ("Every fork.", figures.many_forks_data(many)),

@@ -30,10 +30,15 @@ def lab_parts(example: LabExample) -> list[Part]:
         "boundaries": (figures.lab_decision_boundaries, example.flips, _WAIT),
         "rolls": (figures.lab_rolls, example.rolls, f"open 1,000 rolls and {_WAIT}"),
         "temperatures": (figures.lab_sweep, example.sweep, f"open Temperature and {_WAIT}"),
+        "small-multiples": (
+            figures.lab_temperatures,
+            example.sweep,
+            f"open Temperature and {_WAIT}",
+        ),
     }
     parts = [
-        of_figure(f"stages-{at}", figures.lab_stages, step),
         of_figure(f"draw-{at}", figures.lab_draw, step),
+        of_figure(f"stages-{at}", figures.lab_stages, step),
         *(
             of_figure(f"{name}-{at}", draw, step, found) if found else Part(name, needs=needs)
             for name, (draw, found, needs) in measured.items()
@@ -45,7 +50,10 @@ def lab_parts(example: LabExample) -> list[Part]:
 
 
 def many_parts(many: ManyRuns) -> list[Part]:
-    """Return the tree of texts, a grid's matrices, the margins at forks, and the agreement."""
+    """Return the tree of texts, a grid's matrices, the margins at forks, and the agreement; of runs
+    of several methods their tree alone."""
+    if many.has_searches:
+        return [of_figure("methods", figures.methods_tree, many)]
     grids = [
         of_figure(f"grid-{measure}", figures.many_matrix, many, measure=measure)
         for measure in GRID_MEASURES

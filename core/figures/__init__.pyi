@@ -17,6 +17,10 @@ from .beam.step import beam_step as beam_step
 from .beam.step import beam_step_data as beam_step_data
 from .beam.tree import beam_tree as beam_tree
 from .beam.words import beam_tree_data as beam_tree_data
+from .classroom.guesses import ClassGuesses as ClassGuesses
+from .classroom.guesses import class_caption as class_caption
+from .classroom.guesses import class_guesses as class_guesses
+from .classroom.guesses import class_guesses_data as class_guesses_data
 from .compare.lines import pair_lines as pair_lines
 from .compare.lines import pair_lines_data as pair_lines_data
 from .decode.arithmetic import softmax_row as softmax_row
@@ -48,6 +52,13 @@ from .evaluate.agreement import evaluate_agreement as evaluate_agreement
 from .evaluate.agreement import evaluate_agreement_data as evaluate_agreement_data
 from .evaluate.best_of import best_of as best_of
 from .evaluate.best_of import best_of_data as best_of_data
+from .home.tree import methods_tree as methods_tree
+from .home.tree import methods_tree_data as methods_tree_data
+from .home.words import forwards_words as forwards_words
+from .home.words import methods_caption as methods_caption
+from .home.words import methods_data as methods_data
+from .home.words import methods_verdict as methods_verdict
+from .home.words import run_name as run_name
 from .inside.attention import attention_columns as attention_columns
 from .inside.attention import attention_map as attention_map
 from .inside.attention import attention_map_data as attention_map_data
@@ -65,6 +76,8 @@ from .lab.draw import lab_draw as lab_draw
 from .lab.draw import lab_draw_data as lab_draw_data
 from .lab.rolls import lab_rolls as lab_rolls
 from .lab.rolls import lab_rolls_data as lab_rolls_data
+from .lab.small_multiples import lab_temperatures as lab_temperatures
+from .lab.small_multiples import lab_temperatures_data as lab_temperatures_data
 from .lab.stages import lab_stages as lab_stages
 from .lab.stages import lab_stages_data as lab_stages_data
 from .lab.temperatures import lab_sweep as lab_sweep
@@ -107,6 +120,8 @@ from .reasoning.spent import reason_spent as reason_spent
 from .reasoning.spent import reason_spent_data as reason_spent_data
 from .reasoning.stops import reason_stops as reason_stops
 from .reasoning.stops import reason_stops_data as reason_stops_data
+from .speculative.acceptance import spec_acceptance as spec_acceptance
+from .speculative.acceptance import spec_acceptance_data as spec_acceptance_data
 from .speculative.feed import spec_feed as spec_feed
 from .speculative.feed import spec_feed_data as spec_feed_data
 from .speculative.lossless import spec_enumeration as spec_enumeration

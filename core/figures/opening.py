@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import heapq
+
 from core.decoding.beam.compare import greedy_path
 from core.decoding.record.trace import Trace
 from core.figures.beam.window import Node
 from core.figures.speculative.words import EXTRA
 
+# A token that a draw takes now and then, and a lead that one sees.
+_RIVAL, _LEAD = 0.1, 1.5
 
-def most_open_step(trace: Trace) -> int:
-    """Return the index of the step with the highest entropy."""
+
+def contested_step(trace: Trace) -> int:
+    """Return the index of the first step at which three tokens have a tenth of the probability each
+    and the likeliest leads clearly.
+
+    Without such a step it is the step with the highest entropy, among those whose likeliest token
+    has a tenth if there are any: elsewhere all bars are equally small.
+    """
     steps = trace.token_steps
-    return max(range(len(steps)), key=lambda at: steps[at].entropy, default=0)
+    tops = [heapq.nlargest(3, (c.raw_prob for c in step.candidates)) for step in steps]
+    for at, top in enumerate(tops):
+        if len(top) == 3 and top[2] >= _RIVAL and top[0] >= _LEAD * top[1]:
+            return at
+    visible = [at for at, top in enumerate(tops) if top and top[0] >= _RIVAL]
+    return max(visible or range(len(steps)), key=lambda at: steps[at].entropy, default=0)
 
 
 def telling_token(trace: Trace) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from core.decoding.errors import ModelError
 from core.decoding.inside.types import Attention, Lens, LensCell, LensPosition
+from core.models.running.masked import MaskedModel
 from core.models.transformers_model import TransformersModel
 
 # Of the largest logit; float32 rounds the same products otherwise in another order.
@@ -35,6 +36,8 @@ class _Reader(NamedTuple):
 
 def require_modules(model: Any) -> TransformersModel:
     """The model, known to run through transformers' modules here; raises ModelError elsewhere."""
+    if isinstance(model, MaskedModel):
+        model.start()  # raises
     if not isinstance(model, TransformersModel):
         raise ModelError(
             f"{model.model_id} doesn't run through transformers' modules here, so it can't be "

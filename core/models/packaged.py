@@ -23,6 +23,7 @@ class Packaged:
         size: of the package.
         words: what it is.
         look_for: what it is good for, in a sentence.
+        original: the hub id of the model that the file was made from.
     """
 
     module: str
@@ -32,6 +33,7 @@ class Packaged:
     size: str
     words: str
     look_for: str
+    original: str
 
 
 PACKAGED: Mapping[str, Packaged] = MappingProxyType(
@@ -44,6 +46,7 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
             "93 MB",
             "SmolLM2-135M-Instruct",
             "134.5 million parameters, 49,152 tokens, English, a chat template.",
+            "HuggingFaceTB/SmolLM2-135M-Instruct",
         )
     }
 )

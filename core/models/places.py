@@ -13,12 +13,24 @@ EMBEDDED_FOLDER = Path(__file__).resolve().parents[2] / "assets" / "models"
 
 
 def list_embedded() -> list[str]:
-    """Names of the models that come with the project, for `load_model("embedded:NAME")`."""
-    return _folders_with("generation_config.json")
+    """Names of the models that come with the project, for `load_model("embedded:NAME")`, and write
+    one token after the other.
+    """
+    filling = list_diffusion()
+    return [name for name in _folders_with("generation_config.json") if name not in filling]
+
+
+def list_diffusion() -> list[str]:
+    """Names of the embedded models that fill masks: bidirectional ones."""
+    return [
+        name
+        for name in _folders_with("generation_config.json")
+        if '"is_causal": false' in embedded_folder(name).joinpath("config.json").read_text("utf-8")
+    ]
 
 
 def list_stored() -> list[str]:
-    """The same with those that don't write, such as a reward model."""
+    """Names of all embedded models, with those that don't write, such as a reward model."""
     return _folders_with("config.json")
 
 

@@ -15,6 +15,7 @@ from core.models.places import (
     EMBEDDED_PREFIX,
     embedded_folder,
     kind_of_path,
+    list_diffusion,
     list_embedded,
     list_stored,
     looks_like_path,
@@ -151,5 +152,5 @@ def _connected(
 
 
 def _embedded_names() -> str:
-    names = ", ".join(EMBEDDED_PREFIX + name for name in list_embedded())
+    names = ", ".join(EMBEDDED_PREFIX + name for name in [*list_embedded(), *list_diffusion()])
     return f"embedded models: {names}" if names else "no model is embedded here"

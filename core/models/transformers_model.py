@@ -112,7 +112,7 @@ class TransformersModel(Tokenizing):
         with _COPYING:
             copy = self._copies.get(dtype)
             if copy is None:
-                copy = self._copies[dtype] = TransformersModel(
+                copy = self._copies[dtype] = type(self)(
                     _converted(self.hf_model, getattr(torch, dtype)),
                     self.tokenizer,
                     model_id=self.model_id,
@@ -218,6 +218,10 @@ class TransformersModel(Tokenizing):
         if self.rope is None:
             return None
         return AnglesOfRun(self.rope, prompt_length, self.rope.drops_cache or not as_cached)
+
+    def trial_logits(self) -> torch.Tensor:
+        """Return the logits after one token, as a test of the weights."""
+        return self.start([0]).logits
 
     def reference_token_ids(
         self,

@@ -19,15 +19,34 @@ def many_jsonl(traces: Iterable[Trace]) -> str:
 
 
 def read_many(source: bytes | str | Path) -> ManyRuns:
+    """Read as `read_runs`, and refuse runs that don't write one text, a token at a time."""
+    return _require_single(_read(source))
+
+
+def read_runs(source: bytes | str | Path) -> ManyRuns:
     """Validate and read the traces of one prompt in a file of JSON lines.
 
     Args:
         source: the file's bytes, or its path.
 
     Raises:
-        TraceError: a line is no trace of one text that a method writes token by token, or there
-            are too many lines; the message names the fault.
+        TraceError: a line is no trace, there are too many lines, or all runs are of one method that
+            doesn't write one text, a token at a time; the message names the fault.
     """
+    many = _read(source)
+    return many if many.has_searches else _require_single(many)
+
+
+def _require_single(many: ManyRuns) -> ManyRuns:
+    try:
+        for trace in many.traces:
+            require_single(trace.config)
+    except ConfigError as error:
+        raise TraceError(str(error)) from None
+    return many
+
+
+def _read(source: bytes | str | Path) -> ManyRuns:
     most = MAX_BYTES if isinstance(source, bytes) else MAX_FILE_BYTES
     rows = [row for row in bytes_of(source, most, "file of runs", TraceError).splitlines() if row]
     if len(rows) > MAX_MANY:
@@ -35,8 +54,4 @@ def read_many(source: bytes | str | Path) -> ManyRuns:
     traces = list[Trace]()
     for row in rows:
         traces.append(sharing_prompt(read_trace(row), traces))
-        try:
-            require_single(traces[-1].config)
-        except ConfigError as error:
-            raise TraceError(str(error)) from None
     return ManyRuns(tuple(traces))

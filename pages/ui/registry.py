@@ -30,10 +30,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page; the defaults are those of the first page.
+    """A page; the defaults are those of Decode.
 
     Args:
-        path: path in the address; empty for the first page.
+        path: path in the address; empty for Home.
         title: title in the navigation.
         summary: one sentence that begins with the title, for README and the gallery.
         script: file name of the page's script, in the folder of `pages/main.py`.
@@ -67,13 +67,18 @@ class Page:
     section: str = ""
 
     @property
+    def name(self) -> str:
+        """Name of the page's files and pictures, which is its path."""
+        return self.path or "home"
+
+    @property
     def links_runs(self) -> bool:
         """True if a link repeats the shown run; otherwise the address alone restores the page."""
         return self.run_controls is not None and not self.own_prompt
 
 
 # Menus of the navigation; pages without one stand in its row.
-_RUNS, _BUILDERS = "Runs and texts", "For builders"
+_LEARN, _RUNS, _BUILDERS = "Learn", "Runs and texts", "For builders"
 INSIDE = Page(
     "inside",
     "Inside",
@@ -115,18 +120,63 @@ READ = Page(
     stored=Named("read.save:stored_page"),
     section=_RUNS,
 )
+DECODE = Page(
+    "decode",
+    "Decode",
+    "Decode runs greedy decoding, sampling or contrastive search on a prompt. Click a token to see "
+    "its candidates, what each filter removed, and where the random number fell.",
+    "decode.py",
+)
+# Links to Decode had the address that Home has now: the names of Decode's parameters, and the
+# parameter by which a link to Home with other parameters is known.
+DECODE_PARAMETERS = Named("decode.controls:parameters")
+HOME_MARK = "home"
+HOME = Page(
+    "",
+    "Home",
+    "Home runs one prompt with every decoder, and merges the texts into one tree with the "
+    "log-probability, the forward passes and the seconds of each.",
+    "home.py",
+    view=Named("home.state:HomeView.current"),
+    load_controls=Named("home.controls:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+    stored=Named("home.save:stored_page"),
+)
+COURSE = Page(
+    "course",
+    "Course",
+    "Course teaches decoding in short lessons beside the real pages: each asks for a guess first, "
+    "then shows what the model does.",
+    "course.py",
+    view=Named("course.state:Course.current"),
+    load_controls=Named("course.page:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+    section=_LEARN,
+)
+CLASS = Page(
+    "class",
+    "Class",
+    "Class counts the guesses of up to 200 anonymous pupils in a lesson, live on the teacher's "
+    "page.",
+    "classroom.py",
+    view=Named("classroom.state:ClassView.current"),
+    load_controls=Named("classroom.controls:load_controls"),
+    run_controls=None,
+    own_prompt=True,
+    section=_LEARN,
+)
+# Joins the class that the address names, and says so on every page.
+SHOW_CLASS = Named("classroom.membership:show")
 # Opens a run of another page on Inside, at its step.
 OPEN_INSIDE = Named("inside.state:open_run")
 # Continues from a token on another page with a run on Decode.
 GO_ON = Named("decode.another:go_on_from")
 PAGES = (
-    Page(
-        "",
-        "Decode",
-        "Decode runs greedy decoding, sampling or contrastive search on a prompt. Click a token to "
-        "see its candidates, what each filter removed, and where the random number fell.",
-        "decode.py",
-    ),
+    HOME,
+    DECODE,
+    COURSE,
     Page(
         "sampling",
         "Sampling lab",
@@ -189,6 +239,7 @@ PAGES = (
         section=_RUNS,
     ),
     READ,
+    CLASS,
     INSIDE,
     Page(
         "evaluate",
@@ -217,10 +268,10 @@ PAGES = (
 
 
 def page_at(path: str) -> Page:
-    """Return the page at a path of the address; the first page for an unknown path."""
-    return next((page for page in PAGES if page.path == path), PAGES[0])
+    """Return the page at a path of the address; Home for an unknown path."""
+    return next((page for page in PAGES if page.path == path), HOME)
 
 
 def page_of(shown: str) -> Page:
-    """Return the page for traces of a method, or for steps of the `lab`; the first by default."""
-    return next((page for page in PAGES if shown in page.shows), PAGES[0])
+    """Return the page for traces of a method, or for steps of the `lab`; Decode by default."""
+    return next((page for page in PAGES if shown in page.shows), DECODE)

@@ -15,6 +15,7 @@ CHARTS = ("heatmap", "candidates", "stages", "uncertainty")
 class DecodePage(AppPage):
     """Actions on the Decode page, and its contents as a user sees them."""
 
+    PATH = "decode"
     HEADING = "Decode"
     STRIP = "strip"
 

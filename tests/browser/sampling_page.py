@@ -6,7 +6,7 @@ from playwright.sync_api import Locator
 
 from tests.browser.app_page import AppPage
 
-CHARTS = ("stages", "draw", "flips", "rolls")
+CHARTS = ("draw", "stages", "flips", "rolls")
 
 
 class SamplingPage(AppPage):
@@ -25,4 +25,5 @@ class SamplingPage(AppPage):
 
     def choose(self, words: str) -> None:
         """Press a segment of one of the segmented controls."""
+        self.page.get_by_role("button", name="Order and dice").click()
         self.page.get_by_test_id("stButtonGroup").get_by_text(words, exact=True).click()

@@ -93,14 +93,16 @@ def test_a_knob_of_decode_and_the_step_that_it_reshapes_are_in_sight(
     decode = DecodePage(page, server).open()
     expect(decode.drawn("candidates")).to_be_visible()
     if sizes[0] == DESKTOP:
-        bars = decode.figure("candidates").locator(".nsewdrag").first
-        assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, bars)
+        likeliest = decode.figure("candidates").locator(".bars .point path").first
+        assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, likeliest)
+        assert is_in_sight(decode, page.locator(".st-key-notice"))
     for moves, size in enumerate(sizes, start=1):
         page.set_viewport_size(size)
         scroll_to(decode, decode.step_head, 130 if size == PHONE else 70)
         move_knob(decode, "candidates", moves)
         figure = decode.figure("candidates")
         assert is_in_sight(decode, knob(decode)) and is_in_sight(decode, figure)
+        assert is_in_sight(decode, page.locator(".st-key-notice"))
         assert box(decode.step_head)["y"] >= TOP
         assert_fits(page)
     if sizes == [PHONE]:

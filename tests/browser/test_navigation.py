@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, Response, expect
 
+from tests.browser.decode_page import DecodePage
 from tests.browser.spec_page import SpecPage
 
 pytestmark = pytest.mark.browser
@@ -28,6 +29,27 @@ def expect_told(page: Page, wanted: dict[str, str]) -> None:
 def go(page: Page, tab: str, path: str) -> None:
     page.get_by_role("link", name=tab).click()
     expect(page).to_have_url(re.compile(rf"/{path}(\?|$)"))
+
+
+def test_an_old_link_to_decode_opens_it_with_its_query_and_back_leaves_it(
+    page: Page, server: str
+) -> None:
+    """Decode had the address that Home has now."""
+    page.goto(f"{server}/requests")
+    expect(page.get_by_role("heading", name="Requests", exact=True)).to_be_visible()
+    before = page.evaluate("history.length")
+    page.goto(f"{server}/?{urlencode({'prompt': 'The cat & the hat', 'tokens': 7, 'run': 1})}")
+    decode = DecodePage(page, server).expect_open()
+    expect(page).to_have_url(re.compile(r"/decode\?.*tokens=7"))
+    expect(decode.status).to_contain_text("Your run · 7 tokens")
+    expect(page.locator(".st-key-prompt textarea")).to_have_value("The cat & the hat")
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    expect(page).to_have_url(f"{server}/requests")
+    expect(page.get_by_role("heading", name="Requests", exact=True)).to_be_visible()
+    page.go_forward()
+    expect(page).to_have_url(re.compile(r"/decode\?.*tokens=7"))
+    expect(decode.status).to_contain_text("7 tokens")
 
 
 def test_back_and_the_tabs_bring_a_page_s_address_back(page: Page, server: str) -> None:

@@ -33,7 +33,7 @@ def alone(context: BrowserContext) -> Page:
 
 
 def show(page: Page, drawn: float, seen: int = 0, heat: float = 0.8, width: int = 0) -> None:
-    common = {"help": "Help.", "enabled": True}
+    common = {"help": "Help.", "enabled": True, "folded": False}
     knobs = [
         {"key": "heat", "label": "Heat", "low": 0, "high": 2, "most": 10, "step": 0.05}
         | {"digits": 2, "start": 0.8, "value": heat, **common},
@@ -113,7 +113,15 @@ def test_reset_goes_back_to_the_default_and_help_is_a_press_away(alone: Page) ->
 
 
 def test_a_further_number_of_a_knob_shows_while_that_is_on(alone: Page) -> None:
-    own = {"help": "Help.", "enabled": True, "low": 0, "high": 1, "most": 1, "digits": 2}
+    own = {
+        "help": "Help.",
+        "enabled": True,
+        "folded": False,
+        "low": 0,
+        "high": 1,
+        "most": 1,
+        "digits": 2,
+    }
     knobs = [
         {"key": "share", "label": "Share", "step": 0.05, "start": 0, "value": 0, **own},
         {"key": "bound", "label": "Bound", "step": 0.05, "start": 0.1, "value": 0.1, **own}
@@ -131,30 +139,22 @@ def test_a_further_number_of_a_knob_shows_while_that_is_on(alone: Page) -> None:
     expect(bound).to_be_hidden()
 
 
-def test_knobs_of_a_group_are_folded_until_one_of_them_is_on(alone: Page) -> None:
+def test_a_folded_knob_is_a_press_away_and_the_fold_names_it_once_it_is_moved(alone: Page) -> None:
     own = {"help": "Help.", "enabled": True, "low": 0, "high": 1, "most": 1, "digits": 2}
     own |= {"step": 0.05, "start": 0}
-
-    def draw(drawn: int, rare: float) -> None:
-        knobs = [
-            {"key": "rare", "label": "Rare", "value": rare, "group": "Further cuts", **own},
-            {"key": "share", "label": "Share", "value": 0, "group": "", **own},
-        ]
-        data = {"knobs": knobs, "seen": drawn, "drawn": drawn}
-        alone.evaluate(f"show({json.dumps(data)}); null")
-
-    draw(1, 0)
-    rare = alone.get_by_role("slider", name="Rare")
-    head = alone.get_by_role("button", name="Further cuts: Rare")
-    labels = alone.locator(".name").all_inner_texts()
-    assert labels[0] == "Share" and alone.get_by_role("slider", name="Share").is_visible()
-    expect(rare).to_be_hidden()
-    assert alone.locator("optgroup").get_attribute("label") == "Further cuts"
-    head.click()
-    rare.press("ArrowRight")
-    assert told(alone, 1)[-1]["values"] == {"rare": 0.05}
-    assert head.get_attribute("aria-label") == "Further cuts: Rare; on: Rare"
-    head.click()
-    expect(rare).to_be_hidden()
-    draw(2, 0.5)
-    expect(rare).to_be_visible()
+    knobs = [
+        {"key": "heat", "label": "Heat", "folded": False, "value": 0.5, **own},
+        {"key": "share", "label": "Share", "folded": True, "value": 0.25, **own},
+        {"key": "bound", "label": "Bound", "folded": True, "value": 0, **own},
+    ]
+    data = {"knobs": knobs, "seen": 0, "drawn": 1}
+    alone.evaluate(f"show({json.dumps(data)}); null")
+    fold = alone.get_by_role("button", name="More knobs (2): Share 0.25", exact=True)
+    bound = alone.get_by_role("slider", name="Bound")
+    expect(alone.get_by_role("slider", name="Heat")).to_be_attached()
+    assert fold.get_attribute("aria-expanded") == "false"
+    fold.press("Enter")
+    assert fold.get_attribute("aria-expanded") == "true"
+    bound.press("ArrowRight")
+    expect(alone.get_by_role("button", name="Share 0.25, Bound 0.05")).to_be_visible()
+    assert told(alone, 1)[-1]["values"] == {"bound": 0.05}

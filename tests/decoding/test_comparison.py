@@ -12,6 +12,8 @@ from core import BeamSearch, Greedy, Sampling, Shaping, Speculative, Trace, coll
 from core.decoding.comparison.deciding import ModelStep
 from core.decoding.comparison.parting import compare, draws, exchanged
 from core.decoding.comparison.readings import read_run
+from core.decoding.comparison.words import differences
+from core.decoding.record.steps import Candidate, TokenStep
 from core.models.transformers_model import TransformersModel
 from tests.models.builders import random_language_model, random_model, tiny_tokenizer
 
@@ -71,6 +73,8 @@ def test_without_the_model_the_settings_are_only_listed(model, left) -> None:
     parting = compare(left, right)
     assert parting.cause == "settings"
     assert "alone" not in parting.reason
+    assert "differ in" not in parting.reason
+    assert all(d.words in parting.reason for d in parting.settings if d.name == "method")
     assert parting.settings[0][:3] == ("method", "sampling", "greedy")
 
 
@@ -90,7 +94,7 @@ def test_other_prompts_and_tokenizers_are_told_apart(model, left) -> None:
 def test_another_model_gives_other_probabilities(left) -> None:
     parting = compare(left, collect(random_language_model("qwen2"), PROMPT, WARM))
     assert parting.cause == "model"
-    assert "more than rounding does" in parting.reason
+    assert " nats, more than rounding does" in parting.reason
 
 
 def test_a_near_tie_is_decided_by_rounding(model) -> None:
@@ -166,3 +170,19 @@ def test_a_beam_that_was_read_token_by_token_gives_both_probabilities(model) -> 
     assert parting.cause == "settings" and parting.rounding < 1e-4
     assert parting.rivals[1].right_prob == read.token_steps[at].chosen.raw_prob
     assert parting.rivals[0].right_prob == pytest.approx(greedy.token_steps[at].chosen.raw_prob)
+
+
+def fainter(step: TokenStep) -> tuple[Candidate, ...]:
+    return tuple(c._replace(raw_prob=c.raw_prob * 0.9) for c in step.candidates)
+
+
+def test_the_number_type_of_a_server_is_said_to_be_a_guess(left) -> None:
+    there = replace(left, model_id="vllm:http://host#m", versions={"vLLM": "0.32"})
+    assert [d.name for d in differences(left, there)] == ["model", "number type"]
+    prompt, *tokens = left.steps
+    steps = [prompt, *(replace(step, candidates=fainter(step)) for step in tokens)]
+    there = replace(there, steps=tuple(steps))
+    parting = compare(left, there)
+    assert parting.cause == "same" and " nats, more than rounding does" in parting.reason
+    assert "float32 and float32, guessed from the server’s answers" in parting.reason
+    assert "unknown number type" in compare(left, replace(there, dtype="")).reason

@@ -17,6 +17,7 @@ from core.decoding.by_engine.speculation import ServerRound, ServerSpeculation
 from core.decoding.comparison.measures import Divergence, recorded_measures
 from core.decoding.contrastive.config import ContrastiveSearch
 from core.decoding.lab.types import LabExample
+from core.decoding.many.types import ManyRuns
 from core.decoding.reading.types import (
     ModelDivergence,
     PinnedToken,
@@ -36,7 +37,7 @@ from core.evaluation.votes.best_of import Sample, Sampled
 from core.figures.compare.lines import MEASURES
 from core.figures.read.lines import TokenLine
 from core.traces.lab import load_lab
-from core.traces.many_file import read_many
+from core.traces.many_file import read_many, read_runs
 from tests.figures.beams import make_search
 from tests.figures.forks import make_fork, make_points, make_tree
 from tests.figures.insides import make_attention, make_calls, make_forward, make_lens
@@ -60,7 +61,7 @@ def entries() -> tuple[Entry, ...]:
     """A name, the figure's name, and its arguments."""
     rooms = (
         *(_decode, _compare, _beam, _lab, _many, _speculative, _reasoning, _evaluate, _inside),
-        _read,
+        *(_read, _home, _classroom),
     )
     return tuple(entry for room in rooms for entry in room())
 
@@ -124,6 +125,8 @@ def _beam() -> Iterator[Entry]:
     yield "beam_tree", "beam_tree", (trace,), {"selected": (4, 1)}
     yield "beam_tree 16 x 40", "beam_tree", (wide,), {"span": 40, "pruned": False}
     yield "beam_tree 16 x 40 pruned", "beam_tree", (wide,), {}
+    yield "beam_tree scores", "beam_tree", (trace,), {"scores": True}
+    yield "beam_tree hostile scores", "beam_tree", (hostile,), {"scores": True, "pruned": False}
     few = {"paths": 3, "collapse": True, "pruned": False, "span": 40}
     yield "beam_tree 3 paths", "beam_tree", (trace,), few
     yield "beam_tree 16 x 40 3 paths", "beam_tree", (wide,), few
@@ -148,6 +151,7 @@ def _of_lab(name: str, lab: LabExample) -> Iterator[Entry]:
     yield f"{name}boundaries", "lab_decision_boundaries", (*step, lab.flips), {}
     yield f"{name}lab_rolls", "lab_rolls", (*step, lab.rolls), {}
     yield f"{name}lab_sweep", "lab_sweep", (*step, lab.sweep), {}
+    yield f"{name}lab_temperatures", "lab_temperatures", (*step, lab.sweep), {}
     yield f"{name}lab_tree", "lab_tree", (lab.continuations,), {}
     yield f"{name}lab_tree whole", "lab_tree", (lab.continuations,), {"fold": False}
 
@@ -167,6 +171,15 @@ def _many() -> Iterator[Entry]:
             yield f"many_matrix of {name}, {measure}", "many_matrix", (runs,), looks
 
 
+def _home() -> Iterator[Entry]:
+    stored = read_runs(TRACES / "home.jsonl")
+    hostile = (make_trace(14, "greedy", hostile=True), make_search(4, 12, hostile=True))
+    prompt = hostile[0].prompt_ids
+    mixed = tuple(replace(trace, prompt_ids=prompt) for trace in hostile)
+    for name, runs in (("stored", stored), ("hostile", ManyRuns(mixed))):
+        yield f"methods_tree of {name} runs", "methods_tree", (runs,), {"selected": 1}
+
+
 def _speculative() -> Iterator[Entry]:
     stored, hostile = Trace.load(TRACES / "speculative.json"), make_spec(hostile=True)
     for name, trace in (("", stored), ("hostile ", hostile)):
@@ -183,6 +196,9 @@ def _speculative() -> Iterator[Entry]:
     yield "long drafts fed", "spec_feed", (deep, 3), {}
     yield "compared times", "spec_time", (stored, make_comparison(0.02, 0.03)), {}
     yield "spec_sweep", "spec_sweep", (SWEEP, stored), {}
+    yield "spec_acceptance", "spec_acceptance", (SWEEP, stored), {}
+    unknown = SWEEP._replace(alpha=None)
+    yield "spec_acceptance without alpha", "spec_acceptance", (unknown, stored), {}
     rounds = tuple(ServerRound(4, at % 5) for at in range(12))
     speculation = ServerSpeculation(rounds, 12, 48, 23, (9, 7, 4, 3), 35)
     for name, variant in (("rounds", speculation), ("positions", speculation._replace(rounds=()))):
@@ -271,6 +287,20 @@ def _evaluate() -> Iterator[Entry]:
     yield "accuracy of many ways", "evaluate_accuracy", (many,), {}
     yield "agreement of many ways", "evaluate_agreement", (many,), {}
     yield "best_of", "best_of", (_samples(),), {"caption": "drawn 16 times"}
+
+
+def _classroom() -> Iterator[Entry]:
+    few = figures.ClassGuesses("The dice", "Which token?", (" cat", " dog"), (0, 0), 0)
+    yield "class_guesses without any", "class_guesses", (few,), {}
+    evil = "<img src=x onerror=alert(1)>"
+    long = (
+        "A choice whose text fills two lines of a narrow figure, and then some more",
+        evil,
+        "日本語",
+    )
+    asked = figures.ClassGuesses(evil, f"{evil} {long[0]} " * 2, long, (3, 21, 0), 31)
+    yield "class_guesses", "class_guesses", (asked,), {}
+    yield "class_guesses shown", "class_guesses", (replace(asked, right=1),), {}
 
 
 def _many_ways(evaluation: Evaluation) -> Evaluation:

@@ -23,7 +23,10 @@ from core.models.scripted import END, ScriptedModel
 from tests.figures.traces import HOSTILE, WORDS
 
 SWEEP = LengthSweep(
-    (SweepPoint(1, 0.8, 0.9, 1.7, 0.7), SweepPoint(4, 1.3, 1.2, 3.1, 0.6)),
+    (
+        SweepPoint(1, 0.8, 0.9, 1.7, 0.7, None, 1, 40, (0.6, 0.8), (1.6, 1.8)),
+        SweepPoint(4, 1.3, 1.2, 3.1, 0.6, None, 1, 25, (0.5, 0.7), (2.8, 3.4)),
+    ),
     0.8,
     Costs(0.002, 0.01, (VerifyCost(1, 0.012), VerifyCost(4, 0.015))),
 )

@@ -20,7 +20,7 @@ from core.figures.beam.graph import (
     path_to,
 )
 from core.figures.beam.window import MOST_NODES, window
-from core.figures.beam.words import place_words
+from core.figures.beam.words import nats, place_words
 from tests.figures.beams import backpointers, make_search
 from tests.figures.looking import strings, trace_named
 from tests.figures.traces import make_trace
@@ -234,3 +234,14 @@ def test_drawn_candidates_stand_in_the_order_of_drawing():
     step = drawn.beam_steps[1]
     assert place_words(step, step.candidates[2]) == f"draw {step.candidates[2].rank}"
     assert "in the order of drawing" in beam_step(drawn, 1).layout.meta["alt"]
+
+
+def test_the_sum_along_the_path_stands_beside_each_token_that_is_not_pruned(search) -> None:
+    figure = beam_tree(search, span=60, scores=True)
+    for name in ("best", "kept"):
+        drawn = trace_named(figure, name)
+        for (step, place, *_), text in zip(drawn.customdata, drawn.text, strict=True):
+            if step >= 0:
+                total = search.beam_steps[step].candidates[place].cum_logprob
+                assert text.endswith(f">{nats(total, 2)}</span>")
+    assert "font-size" not in "".join(trace_named(beam_tree(search), "best").text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pandas as pd
@@ -31,6 +32,8 @@ from core.figures import (
     lab_stages_data,
     lab_sweep,
     lab_sweep_data,
+    lab_temperatures,
+    lab_temperatures_data,
     lab_tree,
     lab_tree_data,
     nearest_boundaries,
@@ -260,3 +263,32 @@ def test_a_search_that_was_stopped_is_not_said_never_to_flip(lab) -> None:
         knob = KnobBoundaries("top_k", here, (TokenInterval(0, end, 1, "a"),))
         texts = annotations(lab_decision_boundaries(lab.step, [knob]))
         assert ("never flips" in texts) is (here < end)
+
+
+def test_a_panel_for_each_temperature_holds_the_sweep_s_numbers(lab: LabExample) -> None:
+    assert lab.sweep is not None
+    figure = lab_temperatures(lab.step, lab.sweep)
+    assert_sound(figure)
+    rows = lab_temperatures_data(lab.sweep)
+    assert rows.groupby("temperature")["prob"].sum().to_list() == pytest.approx(
+        [1.0] * len(figure.data)
+    )
+    for drawn, (temperature, panel) in zip(figure.data, rows.groupby("temperature"), strict=True):
+        assert drawn.name == f"temperature {number(temperature)}"
+        assert list(drawn.x) == pytest.approx(panel["prob"].to_list())
+    widths = [figure.layout[f"xaxis{at or ''}"].range for at in (0, 2, 3)]
+    assert len(set(widths)) == 1, "all panels have one scale"
+    named = rows.dropna(subset="token_id").groupby("temperature")["prob"]
+    assert all(list(probs) == sorted(probs, reverse=True) for _, probs in named)
+    assert any("nats" in text for text in annotations(figure))
+
+
+def test_the_panel_of_the_knob_s_temperature_is_framed(lab: LabExample) -> None:
+    assert lab.sweep is not None
+
+    def framed(temperature: float) -> int:
+        config = replace(lab.step.config, shaping=Shaping(temperature=temperature))
+        step = replace(lab.step, trace=replace(lab.step.trace, config=config))
+        return len(shapes_named(lab_temperatures(step, lab.sweep), "now"))
+
+    assert framed(lab.sweep.temperatures[-1]) == 1 and framed(0.123) == 0

@@ -103,6 +103,7 @@ def test_forks_that_are_not_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -
     figure = many_forks(ManyRuns((*SEEDS.traces, short)))
     assert len(trace_named(figure, "margin").x) == 4
     subtitle = figure.layout.meta["subtitle"]
+    assert "the smaller of the two runs' distances" in subtitle
     assert "1 fork without a known margin (a run may end there) left out." in subtitle
     assert f"{len(SEEDS.forks) - 4} later forks left out." in subtitle
 

@@ -20,6 +20,8 @@ from core.decoding.speculative.measurement.report import SweepPoint
 from core.figures import (
     DARK,
     LIGHT,
+    spec_acceptance,
+    spec_acceptance_data,
     spec_enumeration,
     spec_enumeration_data,
     spec_feed,
@@ -44,8 +46,8 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words, same_rounds_words
+from core.figures.speculative.time import verdict
 from core.figures.speculative.timeline import COLUMNS
-from core.figures.speculative.verdict import verdict
 from core.figures.speculative.words import (
     EXTRA,
     KINDS,
@@ -498,3 +500,20 @@ def test_a_sweep_names_the_measured_best_and_where_the_prediction_is_wrong() -> 
     assert list(whiskers.arrayminus) == pytest.approx([0.1, 0.2, 0.05])
     agreed = spec_sweep(SWEEP._replace(points=points[:2]), make_spec())
     assert "disagree" not in agreed.layout.annotations[0].text
+
+
+def test_acceptance_by_draft_length_is_drawn_with_its_intervals_and_the_prediction() -> None:
+    figure = spec_acceptance(SWEEP, make_spec())
+    assert_sound(figure)
+    rate, tokens = trace_named(figure, "accepted share"), trace_named(figure, "tokens a round")
+    assert list(rate.x) == [1, 4] and list(rate.y) == [0.7, 0.6]
+    assert list(rate.error_y.array) == pytest.approx([0.1, 0.1])
+    assert list(tokens.error_y.arrayminus) == pytest.approx([0.1, 0.3])
+    predicted = [trace for trace in figure.data if trace.name == "predicted"]
+    assert list(predicted[0].y) == pytest.approx([0.8, (0.8 + 0.64 + 0.512 + 0.4096) / 4])
+    assert list(predicted[1].y) == pytest.approx([1.8, 1 + 0.8 + 0.64 + 0.512 + 0.4096])
+    assert "65 rounds measured" in figure.layout.meta["caption"]
+    rows = spec_acceptance_data(SWEEP)
+    assert list(rows["acceptance_low"]) == [0.6, 0.5] and list(rows["rounds"]) == [40, 25]
+    bare = SWEEP._replace(alpha=None)
+    assert all(trace.name != "predicted" for trace in spec_acceptance(bare, make_spec()).data)

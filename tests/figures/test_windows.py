@@ -17,7 +17,7 @@ from core.export.catalog import Entry, entries_of
 from core.export.part import of_figure
 from core.figures import LIGHT, printed
 from core.figures.base.paper import WIDE, Paper
-from core.figures.opening import most_open_step, telling_node, telling_token
+from core.figures.opening import contested_step, telling_node, telling_token
 from tests.figures import gallery
 from tests.figures.beams import make_search
 from tests.figures.gallery import long_rounds
@@ -125,7 +125,7 @@ def test_a_table_holds_the_steps_that_its_figure_draws(paper: Paper) -> None:
 def test_without_a_step_the_part_is_the_one_that_the_page_opens_with() -> None:
     runs = long_runs()
     opens = {entry.name: entry.opens for entry in entries_of(runs["tokens"])}
-    assert opens["candidates"] == opens["heatmap"] == most_open_step(runs["tokens"]) > 0
+    assert opens["candidates"] == opens["heatmap"] == contested_step(runs["tokens"]) > 0
     opens = {entry.name: entry.opens for entry in entries_of(runs["48 rounds"])}
     assert opens["verification"] == telling_token(runs["48 rounds"])[0] and not opens["timeline"]
     opens = {entry.name: entry.opens for entry in entries_of(runs["search"])}

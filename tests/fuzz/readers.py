@@ -17,6 +17,7 @@ from core.decoding.errors import (
     ConfigError,
     DecodingError,
     EvaluationError,
+    LessonError,
     ModelError,
     ProblemError,
     SweepError,
@@ -46,8 +47,9 @@ from core.evaluation.sweep.files import SWEEPS, read_sweep
 from core.export.catalog import entries_of
 from core.export.comparison import comparison_json
 from core.export.stored import read_stored
-from core.figures import LIGHT
+from core.figures import LIGHT, methods_data, methods_tree
 from core.figures.base.paper import WIDE
+from core.lessons.read import read_lesson
 from core.models.gguf.header import read_header
 from core.server.api.errors import ApiError
 from core.server.api.http import json_object
@@ -61,9 +63,10 @@ from core.traces.foreign import read_foreign
 from core.traces.lab import example_from_dict as lab_from_dict
 from core.traces.lab import lab_bytes
 from core.traces.lab_file import read_any
-from core.traces.many_file import many_jsonl, read_many
+from core.traces.many_file import many_jsonl, read_many, read_runs
 from core.traces.tree_file import read_tree, tree_json
 from pages.ui.beam.controls import stop_strings as stop_line
+from pages.ui.course.lessons import checked
 from pages.ui.decode.controls import stop_strings
 from pages.ui.reasoning.measured.sweep import budgets
 from pages.ui.requests.controls import decoding_in
@@ -152,6 +155,20 @@ def _many() -> bytes:
     for value in values:
         value["steps"], value["token_ids"] = value["steps"][:4], value["token_ids"][:3]
     return _lines(*values)
+
+
+def _methods() -> bytes:
+    """The stored search, and the stored run with drafts, of one prompt."""
+    return b"\n".join((ROOT / "assets/traces/home.jsonl").read_bytes().splitlines()[4:])
+
+
+def _draw_methods(data: bytes) -> None:
+    """Draw the runs and write them, as Home does with a file that was opened."""
+    many = read_runs(data)
+    many_jsonl(many.traces)
+    if many.has_searches:
+        methods_tree(many)
+        methods_data(many)
 
 
 def _comparison() -> bytes:
@@ -285,13 +302,18 @@ SQUAD = json.dumps(
 PLANS = tuple(
     (ROOT / f"assets/evaluation/{name}.yaml").read_bytes() for name in ("leak", "hot-draft")
 )
+LESSONS = tuple(path.read_bytes() for path in sorted((ROOT / "assets/lessons").glob("*.yaml"))[:2])
 READERS = (
+    Reader("lesson", lambda data: checked(read_lesson(data, "own")), LessonError, LESSONS,
+        "core/traces/bounded_yaml.py"),
     Reader("trace", lambda data: _check(read_trace(data)), TraceError, _of(*RUNS),
         "core/traces/file.py"),
     Reader("lab file", lambda data: _check(read_any(data)), TraceError, _of("lab", "greedy"),
         "core/traces/file.py"),
     Reader("tree of runs", lambda data: tree_json(read_tree(data)), TraceError, (_tree(),),
         "core/traces/tree_file.py"),
+    Reader("runs of methods", _draw_methods, TraceError, (_methods(),),
+        "core/traces/many_file.py", lines=True),
     Reader("many runs", lambda data: many_jsonl(read_many(data).traces), TraceError, (_many(),),
         "core/traces/many_file.py", lines=True),
     Reader("own trace", lambda data: Trace.from_dict(_own(data)), TraceError, _of(*RUNS),

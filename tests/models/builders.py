@@ -14,6 +14,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from core.models.running.masked import MaskedModel
 from core.models.transformers_model import TransformersModel
 
 KINDS = (
@@ -131,4 +132,14 @@ def random_language_model(
         model_id=f"random {kind}",
         lay_out_weights=lay_out_weights,
         fuse_single_tokens=fuse_single_tokens,
+    )
+
+
+@cache
+def random_masked_model() -> MaskedModel:
+    """A tiny bidirectional model with random weights; its mask token is the last one."""
+    return MaskedModel(
+        random_model("llama", 301, is_causal=False, mask_token_id=300),
+        tiny_tokenizer(),
+        model_id="random diffusion",
     )

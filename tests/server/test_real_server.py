@@ -302,6 +302,25 @@ def test_the_benchmarks_visitor_reads_a_page_and_runs_it(own: str) -> None:
     assert asyncio.run(visit()) == []
 
 
+@pytest.mark.parametrize(
+    ("query", "to"),
+    [
+        ("prompt=a%26b%3Fc&method=greedy", "/decode?prompt=a%26b%3Fc&method=greedy"),
+        ("run=1", "/decode?run=1"),
+        ("step=4&unknown=1", "/decode?step=4&unknown=1"),
+        ("min_p=0.1", "/decode?min_p=0.1"),
+        ("", ""),
+        ("home=1&prompt=a", ""),
+        ("lesson=dice&class=ABC", ""),
+        ("embed=true", ""),
+    ],
+)
+def test_an_old_link_to_decode_leads_there_with_its_query(own: str, query: str, to: str) -> None:
+    answer = ask(own, f"/?{query}")
+    assert answer.status == (307 if to else 200)
+    assert (answer.headers["location"] or "") == to
+
+
 def test_a_browser_knows_its_page_before_anything_may_rerun_it(own: str) -> None:
     """A rerun before that is one of the first page, whatever the address says."""
     with dial(own) as connection:
@@ -313,7 +332,7 @@ def test_a_browser_knows_its_page_before_anything_may_rerun_it(own: str) -> None
 
 
 class FirstPage(NamedTuple):
-    """Report of the first page's first run: its hash, and the other pages' by their path."""
+    """Report of a page's first run: its hash, and the other pages' by their path."""
 
     hash: str
     others: dict[str, str]
@@ -340,7 +359,7 @@ def first_page(told: Iterator[ForwardMsg]) -> FirstPage:
 def test_a_page_that_was_left_gets_no_answer_under_the_next_one(own: str) -> None:
     """The browser empties the page where a part of another one is answered."""
     with dial(own) as connection:
-        messages = messages_of(connection)
+        messages = messages_of(connection, "decode")
         page, others, fragments, buttons = first_page(messages)
         rerun(connection, buttons[0], page_script_hash=others["beam"])
         rerun(connection, page_script_hash=page, fragment_id=fragments[-1])

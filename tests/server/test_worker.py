@@ -359,3 +359,15 @@ def test_a_started_worker_is_taken_before_one_that_is_not(model) -> None:
         assert [worker.started for worker in several._workers] == [False, False, True]
     finally:
         last.close()
+
+
+def test_a_model_on_a_server_needs_no_turn() -> None:
+    """The server may be this process, whose endpoint then waits for the turn."""
+    model, queue = ScriptedModel({(): UNIFORM}), FairQueue()
+    model.on_server = True  # type: ignore[attr-defined]
+    with queue.turn() as turn:
+        assert turn.held
+        trace = Workers(0, lambda _: model).compute(
+            Job(session="a"), queue, collect, model, [1], core.Greedy(max_new_tokens=2)
+        )
+    assert trace.token_ids == (0,) and trace.finish_reason == "eos"

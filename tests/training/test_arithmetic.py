@@ -94,3 +94,11 @@ def test_the_system_prompt_decides_about_the_thinking() -> None:
             assert text.startswith("The answer is ")
         else:
             assert text.startswith(THINK)
+
+
+def test_slips_that_lead_below_zero_are_no_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arithmetic, "_SLIPS", 1.0)
+    sums: list[arithmetic.Sum] = [(30, "-", 5), (25, "-", 10), (15, "-", 15)]
+    found = [arithmetic._slip(random.Random(seed), sums) for seed in range(200)]
+    assert [] in found and any(found)
+    assert all(start >= 0 and result >= 0 for done in found for (start, _, _), result in done)

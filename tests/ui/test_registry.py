@@ -27,7 +27,7 @@ def test_the_readme_has_each_page_with_its_sentence() -> None:
     rows = re.findall(r"^\| !\[.*\]\((.*)\) \| (.*) \|$", (ROOT / "README.md").read_text(), re.M)
     assert rows == [
         (
-            f"docs/pages/{page.path or 'decode'}.png",
+            f"docs/pages/{page.name}.png",
             page.summary.replace(page.title, f"**{page.title}**", 1),
         )
         for page in PAGES
@@ -54,9 +54,9 @@ def test_every_method_s_traces_are_shown_by_one_page() -> None:
         "sampling": ("lab",),
         "speculative": ("speculative",),
     }
-    on_first = {name for name in BY_NAME if not registry.page_of(name).path}
-    assert on_first == {"contrastive", "engine", "greedy", "sampling"}
+    on_decode = {name for name in BY_NAME if registry.page_of(name) is registry.DECODE}
+    assert on_decode == {"contrastive", "diffusion", "engine", "greedy", "sampling"}
 
 
-def test_an_unknown_path_is_the_first_page() -> None:
-    assert registry.page_at("nowhere") is PAGES[0]
+def test_an_unknown_path_is_home() -> None:
+    assert registry.page_at("nowhere") is registry.HOME is PAGES[0]

@@ -148,9 +148,9 @@ def _slip(rng: random.Random, sums: list[Sum]) -> list[tuple[Sum, int]]:
         if operation == "/" and start % operand:
             return []
         right = calculate(start, operation, operand)
-        result = _mistake(rng, right) if rng.random() < _SLIPS else right
         if not 0 <= right <= LARGEST:
             return []
+        result = _mistake(rng, right) if rng.random() < _SLIPS else right
         done.append(((start, operation, operand), result))
     return done if done[-1][1] != calculate(*sums[-1]) else []
 

@@ -143,7 +143,7 @@ def _grow(args: Namespace, tree: RunTree, place: int) -> int:
                 parent,
                 at,
                 args.above,
-                depth=args.depth or 1,
+                depth=1 if args.depth is None else args.depth,
                 most=room,
                 known=[branch.trace.token_ids for branch in tree.branches],
                 should_stop=interrupted,

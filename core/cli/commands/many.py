@@ -12,7 +12,15 @@ from core.cli.output import require_writable, say, say_written, writing, written
 from core.decoding.counting import counted, nth
 from core.decoding.errors import ConfigError
 from core.decoding.files import write_file
-from core.decoding.many.plan import VARY, RunBatch, again, grid, require_single, values_in
+from core.decoding.many.plan import (
+    DTYPES_TRIED,
+    VARY,
+    RunBatch,
+    again,
+    grid,
+    require_single,
+    values_in,
+)
 from core.decoding.many.types import ManyRuns
 from core.decoding.record.trace import Trace
 from core.traces.many_file import many_jsonl
@@ -62,20 +70,31 @@ def _batches(args: Namespace, config: Any) -> tuple[RunBatch, ...]:
     if (args.times is None) == (args.grid is None):
         raise ConfigError("Say how many runs with --times, or which settings with --grid.")
     if args.times is not None:
-        return again(config, args.times, args.vary or "nothing")
+        return again(config, args.times, args.vary or "nothing", dtypes=_dtypes(args))
     if args.vary is not None:
         raise ConfigError("--vary belongs to --times; a grid varies its own settings.")
     knobs = {}
     for text in args.grid:
         name, _, values = text.partition("=")
-        knobs[name.replace("-", "_")] = values_in(values)
+        name = name.replace("-", "_")
+        if name in knobs:
+            raise ConfigError(f"--grid names {name} twice: give all its values in one list.")
+        knobs[name] = values_in(values)
     return grid(config, knobs)
+
+
+def _dtypes(args: Namespace) -> tuple[str, ...]:
+    """Return the number types that vary: float32, and the one of --dtype or bfloat16."""
+    full, other = DTYPES_TRIED
+    return full, other if args.dtype in (None, full) else args.dtype
 
 
 def _run(args: Namespace, text: str, batches: Sequence[RunBatch]) -> tuple[tuple[Trace, ...], int]:
     from core.decoding.many.run import run_batches
 
-    model = load(args.model, args.dtype, args.device)
+    # Weights of 16 bits would lose what the runs in float32 need.
+    several = any(batch.dtype for batch in batches)
+    model = load(args.model, DTYPES_TRIED[0] if several and args.dtype else args.dtype, args.device)
     total = sum(len(batch.configs) for batch in batches)
     made = list[Trace]()
 

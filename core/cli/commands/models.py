@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
     from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
     from core.models.loading.memory import in_words
     from core.models.packaged import PACKAGED, is_installed
-    from core.models.places import EMBEDDED_PREFIX, list_embedded
+    from core.models.places import EMBEDDED_PREFIX, list_diffusion, list_embedded
 
     if args.empty_cache:
         print(f"[{in_words(empty_cache())} freed]", file=sys.stderr)
@@ -31,6 +31,8 @@ def run(args: Namespace) -> int:
         load(args.load)
     for name in list_embedded():
         print(f"{EMBEDDED_PREFIX}{name}")
+    for name in list_diffusion():
+        print(f"{EMBEDDED_PREFIX}{name}: fills masks, for --method diffusion")
     for name, model in PACKAGED.items():
         print(f"{name}: {model.words}, {'installed' if is_installed(name) else model.command}")
     count, size = cached_bytes()

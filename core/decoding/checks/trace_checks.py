@@ -132,9 +132,9 @@ def _says_what_removed_it(step: TokenStep, at: int) -> bool:
 
 def _settings_made_the_steps(trace: Trace) -> Check:
     faults, length = [], len(trace.prompt_ids)
-    for at, step in enumerate(trace.token_steps):
+    for step in trace.token_steps:
         names = [stage.name for stage in step.stages]
-        if names not in expected_stages(trace, step, length + at):
+        if names not in expected_stages(trace, step, length + step.index):
             faults.append(f"step {nth(step.index)}: the stages are not those of the settings")
         if (step.origin, step.draw.method) != expected_draw_of(trace, step):
             faults.append(f"step {nth(step.index)}: the draw is not that of the settings")
@@ -252,20 +252,18 @@ def _steps_make_tokens(trace: Trace) -> Check:
     return count("steps_make_text", faults, "mismatches")
 
 
-_SELF_CHECKS: tuple[Callable[[Trace], Check], ...] = (
+# Checks of each step alone, with its draw, then of its numbers; checks of the tokens' texts.
+_STAGES_AND_DRAWS: tuple[Callable[[Trace], Check], ...] = (
     _sums_to_one,
     _filters_renormalise,
     _candidates_agree,
     _settings_made_the_steps,
     _draw_explains_token,
-    _noise,
-    _surprisals,
-    _entropies,
-    _texts,
-    _steps_make_tokens,
-    finish,
-    *COMMON_CHECKS,
 )
+_SURPRISES: tuple[Callable[[Trace], Check], ...] = (_surprisals, _entropies)
+STEP_CHECKS = (*_STAGES_AND_DRAWS, *_SURPRISES)
+TEXT_CHECKS: tuple[Callable[[Trace], Check], ...] = (_texts, _steps_make_tokens, finish)
+_SELF_CHECKS = (*_STAGES_AND_DRAWS, _noise, *_SURPRISES, *TEXT_CHECKS, *COMMON_CHECKS)
 # Checks of the stages; a method with its own stages replaces them.
 STAGE_CHECKS: tuple[Callable[[Trace], Check], ...] = (_settings_made_the_steps,)
 # Checks of the draw; a method that chooses differently replaces them.

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from core.decoding.comparison.types import PartedToken, Parting, SettingDifference
 from core.decoding.config import MethodConfig
 from core.decoding.counting import nth
+from core.decoding.record.servers import SERVERS
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, Shaping
@@ -59,6 +60,9 @@ def compare(
     rounding = _largest_difference(left_read, right_read, at)
     if at is None:
         words = f"All {len(left.token_ids)} tokens are equal."
+        if rounding is not None:
+            bound = max(_bound(left_read), _bound(right_read))
+            words += f" {_difference_words(left, right, rounding, bound)}"
         return Parting(None, "same", words, settings, rounding=rounding)
     if at == min(len(left.token_ids), len(right.token_ids)):
         shorter, longer = sorted((left, right), key=lambda trace: len(trace.token_ids))
@@ -101,6 +105,14 @@ def setting_differences(left: MethodConfig, right: MethodConfig) -> Iterator[Set
         for name in (f.name for f in fields(one) if f.name != "shaping"):
             if getattr(other, name, value := getattr(one, name)) != value:
                 yield SettingDifference(name, value, getattr(other, name))
+
+
+def number_type(trace: Trace) -> str:
+    """Return a run's number type in words; a server's is a guess from its answers."""
+    if not trace.dtype:
+        return "unknown number type"
+    guessed = ", guessed from the server’s answers" if SERVERS & trace.versions.keys() else ""
+    return f"{trace.dtype}{guessed}"
 
 
 def draws(config: MethodConfig) -> bool:
@@ -169,7 +181,7 @@ def _of_numbers(parting: Parting, left: Trace, right: Trace) -> Parting:
             f"differ by at most {parting.rounding:.2g} nats: rounding does not explain it."
         )
         return parting._replace(reason=words)
-    kinds = dict.fromkeys(trace.dtype or trace.model_id for trace in (left, right))
+    kinds = dict.fromkeys(number_type(trace) for trace in (left, right))
     words = (
         f"The two tokens are {parting.margin:.2g} nats apart. The same log-probabilities differ "
         f"by up to {parting.rounding:.2g} nats between the runs ({' and '.join(kinds)}), which "
@@ -190,20 +202,20 @@ def _setting_words(
     acting: Sequence[SettingDifference],
     again: StepAgain | None,
 ) -> str:
-    shown = [f"{d.words} ({' | '.join(d.shown)})" for d in acting]
-    differ = f"The runs differ in {', '.join(shown)}."
+    """Return which setting decides the token; a page lists the differing settings by itself."""
     if again is None and len(acting) == 1:
         return f"Only {acting[0].words} can have decided it: no other setting that acts differs."
     if again is None or left.config.method != right.config.method:
-        return differ
+        names = [d.words for d in acting]
+        return f"Each of these may have decided it: {', '.join(names)}."
     rival = right.token_ids[at]
     alone = [d.words for d in acting if again.token_under(exchanged(left.config, d)) == rival]
     if alone:
         return (
-            f"{differ} At this token {' or '.join(alone)} alone decides it: with B's value A "
-            "emits B's token."
+            f"At this token {' or '.join(alone)} alone decides it: with B's value A emits B's "
+            "token."
         )
-    return f"{differ} No single one decides it: only several together."
+    return "No single setting decides this token: only several together."
 
 
 def exchanged(config: MethodConfig, difference: SettingDifference) -> MethodConfig:
@@ -227,10 +239,21 @@ def _input_words(left: Trace, right: Trace) -> str:
     return f"{where}: the prompts are different texts."
 
 
+def _difference_words(left: Trace, right: Trace, rounding: float, bound: float) -> str:
+    """Return the difference of the log-probabilities of two runs with the same tokens."""
+    if not rounding:
+        return "Their recorded log-probabilities are equal too."
+    kinds = " and ".join(dict.fromkeys(number_type(trace) for trace in (left, right)))
+    more = "more" if rounding > bound else "no more"
+    return (
+        f"Their log-probabilities differ by up to {rounding:.2g} nats, {more} than "
+        f"rounding does ({bound:.2g} nats; {kinds})."
+    )
+
+
 def _model_words(left: Trace, right: Trace, parting: Parting, bound: float) -> str:
     names = dict.fromkeys(
-        f"{brief(trace.model_id)}{f' ({trace.dtype})' if trace.dtype else ''}"
-        for trace in (left, right)
+        f"{brief(trace.model_id)} ({number_type(trace)})" for trace in (left, right)
     )
     return (
         f"Up to token {nth(parting.at or 0)} the runs' log-probabilities of the same tokens "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from core.decoding.comparison.parting import draws, setting_differences
+from core.decoding.comparison.parting import draws, number_type, setting_differences
 from core.decoding.comparison.types import SettingDifference
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS
@@ -24,7 +24,7 @@ def differences(left: Trace, right: Trace) -> Iterator[NamedDifference]:
     rows: list[tuple[str, Any, Any]] = [
         ("model", left.model_id, right.model_id),
         ("version of the model", left.model_revision, right.model_revision),
-        ("number type", left.dtype, right.dtype),
+        ("number type", number_type(left), number_type(right)),
         ("draft model", left.draft_id, right.draft_id),
         ("prompt", left.prompt, right.prompt),
     ]

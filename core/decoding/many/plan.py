@@ -48,13 +48,18 @@ class RunBatch(NamedTuple):
 
 
 def again(
-    config: MethodConfig, times: int, vary: Vary, threads: Sequence[int] = THREADS_TRIED
+    config: MethodConfig,
+    times: int,
+    vary: Vary,
+    threads: Sequence[int] = THREADS_TRIED,
+    dtypes: Sequence[str] = DTYPES_TRIED,
 ) -> tuple[RunBatch, ...]:
     """Return the batches of one request that runs several times.
 
     Args:
         times: number of runs, shared equally among what varies.
         threads: numbers of threads to try.
+        dtypes: number types to try.
 
     Raises:
         ConfigError: too many runs, or a seed that nothing draws with.
@@ -68,10 +73,9 @@ def again(
         "nothing": [(1, 1, "")],
         "batch": [(rows, None, "") for rows in ROWS_TRIED],
         "threads": [(1, count, "") for count in threads],
-        "dtype": [(1, None, dtype) for dtype in DTYPES_TRIED],
+        "dtype": [(1, None, dtype) for dtype in dtypes],
         "all": [
-            (rows, count, dtype)
-            for dtype, count, rows in product(DTYPES_TRIED, threads, ROWS_TRIED[::2])
+            (rows, count, dtype) for dtype, count, rows in product(dtypes, threads, ROWS_TRIED[::2])
         ],
     }
     tried = computing[vary][:times]
@@ -81,6 +85,12 @@ def again(
         for first in range(0, share, rows):
             batches.append(RunBatch((config,) * min(rows, share - first), rows, count, dtype))
     return tuple(batches)
+
+
+def varies_computing(batches: Sequence[RunBatch]) -> bool:
+    """Return whether one request runs several times, in other batches or with other threads."""
+    configs = {config for batch in batches for config in batch.configs}
+    return len(configs) == 1 and len({(batch.rows, batch.threads) for batch in batches}) > 1
 
 
 def _of_seeds(config: MethodConfig, times: int) -> Iterator[RunBatch]:

@@ -11,9 +11,10 @@ import torch
 
 from core.decoding.autoregressive.engine import continue_each
 from core.decoding.decode import collect
+from core.decoding.errors import ConfigError
 from core.decoding.loop.run import doubled_start, process_prompt, record_run
 from core.decoding.loop.text import join_prompt
-from core.decoding.many.plan import ALL_THREADS, RunBatch
+from core.decoding.many.plan import ALL_THREADS, RunBatch, varies_computing
 from core.decoding.many.types import sharing_prompt
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.notes import computed
@@ -49,7 +50,7 @@ def run_batches(
             further batch begins.
 
     Raises:
-        ConfigError: another number type for a model on a server.
+        ConfigError: another number type, batch or number of threads for a model on a server.
         DecodingError: as `collect`.
     """
     made: list[Trace] = []
@@ -84,6 +85,11 @@ def _each(
     should_stop: Callable[[], bool] | None,
 ) -> Iterator[Trace]:
     require_models(model)
+    if _is_remote(model) and varies_computing(batches):
+        raise ConfigError(
+            "A server chooses its batches and threads by itself, so nothing would vary: let "
+            "nothing vary there, or the seed."
+        )
     dtype, typed = "", model
     for batch in batches:
         if should_stop is not None and should_stop():

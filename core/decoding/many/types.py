@@ -103,6 +103,13 @@ class ManyRuns(ShortRepr):
         texts = [SameText(self.traces[runs[0]], tuple(runs)) for runs in groups.values()]
         return tuple(sorted(texts, key=lambda text: -len(text.runs)))
 
+    @property
+    def has_searches(self) -> bool:
+        """Return whether the runs are of several methods, some of which don't write one token at a
+        time."""
+        methods = {trace.config.method for trace in self.traces}
+        return len(methods) > 1 and not all(trace.token_steps for trace in self.traces)
+
     def text_of(self, place: int) -> int:
         """Return the place among `texts` of a run's text."""
         return next(at for at, text in enumerate(self.texts) if place in text.runs)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from core.decoding.autoregressive.config import Greedy
 from core.decoding.counting import nth
 from core.decoding.record.steps import Candidate
 from core.decoding.record.trace import Trace
@@ -155,6 +156,16 @@ def _step_tokens(trace: Trace) -> Iterator[TextToken]:
         yield TextToken(
             index, step.token_id, chosen.text, step.surprisal, chosen.rank, step.entropy, expected
         )
+
+
+def is_reading(trace: Trace) -> bool:
+    """Return whether a trace is that of a text that was read: its prompt is one token, and tokens
+    were given up to its end.
+    """
+    given = any(step.forced_as == "given" for step in trace.token_steps)
+    named = trace.config.top_candidates
+    whole = trace.config == Greedy(max_new_tokens=len(trace.token_ids) or 1, top_candidates=named)
+    return given and whole and len(trace.prompt_ids) == 1
 
 
 def text_of(trace: Trace) -> str:

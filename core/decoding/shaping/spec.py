@@ -72,8 +72,8 @@ class SettingSpec:
         usual: of a filter, the value at which the figure of all cuts shows it while it is off.
         absent: why libraries lack it, in one sentence; empty if every library has it.
         slider: range of its knob; None without a knob.
-        group: title of the fold that holds its knob; empty for a knob that is always in view. A
-            further number's knob is in the fold of its setting.
+        group: its group among the knobs that a rail folds; empty for a knob in view. A further
+            number's knob is folded with its setting's.
         stretch: factor by which it may enlarge the error of a logit.
         acts_from: number of earlier tokens from which on it acts.
         part_of: the setting that switches it on, if it is a further number of that setting, whose

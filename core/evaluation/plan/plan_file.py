@@ -36,12 +36,9 @@ from core.evaluation.questions.read import read_questions
 from core.evaluation.questions.types import QuestionSet
 from core.evaluation.scoring.metrics import DEFAULT_METRICS
 from core.traces.bounded_file import bytes_of
+from core.traces.bounded_yaml import read_yaml
 
 MAX_BYTES = 200_000
-# A plan of 60 ways with every setting is 6 deep and has about 3,000 values.
-MAX_DEPTH, MAX_VALUES = 20, 20_000
-# Prefer libyaml: PyYAML's own parser takes minutes for 20 KB of brackets.
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FIELDS = ("questions", "count", "metrics", "reward", "ways")
 _WAY_FIELDS = get_type_hints(Way)
 _MULTIPLIED = ("model", "draft", "use_chat_template", "draft_use_chat_template", "system")
@@ -71,7 +68,10 @@ def read_plan(
         EvaluationError: the first fault; for a YAML fault, with its line.
         ProblemError: the questions can't be read.
     """
-    settings = _loaded(bytes_of(source, MAX_BYTES, "plan", EvaluationError))
+    data = bytes_of(source, MAX_BYTES, "plan", EvaluationError)
+    settings = read_yaml(data, "plan", EvaluationError, MAX_SYSTEM)
+    if not isinstance(settings, dict):
+        raise EvaluationError("A plan must be an object with questions and ways.")
     unknown = next((name for name in settings if name not in _FIELDS), None)
     if unknown is not None:
         raise EvaluationError(f"A plan has no setting {brief(unknown)}; {', '.join(_FIELDS)}.")
@@ -96,51 +96,6 @@ def read_plan(
         raise
     except DecodingError as error:
         raise EvaluationError(str(error)) from None
-
-
-def _loaded(data: bytes) -> dict[Any, Any]:
-    try:
-        _require_bounded(data)
-        settings = yaml.load(data, _Loader)
-    except yaml.MarkedYAMLError as error:
-        mark, last = error.problem_mark, data.count(b"\n") + 1
-        # libyaml counts the end of the text as one more line.
-        line = f"Line {min(mark.line + 1, last)} of the plan" if mark else "It"
-        raise EvaluationError(
-            f"{line} is not YAML: {shortened(str(error.problem), 100)}."
-        ) from None
-    except EvaluationError:
-        raise
-    except (yaml.YAMLError, ValueError, ArithmeticError):
-        raise EvaluationError("The plan is not YAML text.") from None
-    if not isinstance(settings, dict):
-        raise EvaluationError("A plan must be an object with questions and ways.")
-    return settings
-
-
-def _require_bounded(data: bytes) -> None:
-    """Refuse a plan whose YAML is too large or too deep, before any object is built from it.
-
-    Raises:
-        EvaluationError: it is nested too deep, or holds too many values, a long number, or an
-            alias (which could repeat one value a billion times).
-        yaml.YAMLError: it is not YAML.
-    """
-    depth = values = 0
-    for event in yaml.parse(data, _Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        values += isinstance(event, yaml.NodeEvent)
-        if isinstance(event, yaml.AliasEvent):
-            raise EvaluationError("The plan holds an alias (*name): write out what it stands for.")
-        # 1:1:1:... is a number in base 60; parsing a long one takes seconds.
-        plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
-        if depth > MAX_DEPTH or values > MAX_VALUES or (plain and len(event.value) > MAX_SYSTEM):
-            raise EvaluationError(
-                f"Line {event.start_mark.line + 1} of the plan: lists are nested deeper than "
-                f"{MAX_DEPTH}, the plan holds more than {MAX_VALUES:,} values, or a value without "
-                f"quotes has more than {MAX_SYSTEM:,} characters."
-            )
 
 
 def _questions(named: Any, folder: Path | None) -> QuestionSet:

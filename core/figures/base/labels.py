@@ -11,11 +11,13 @@ from functools import lru_cache
 from itertools import accumulate
 
 from core.decoding.config import MethodConfig
+from core.decoding.reading.types import is_reading, text_of
 from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping, parts_of
 from core.figures.base.paper import SCREEN, Paper
 
 NBSP = "\u00a0"
+MINUS = "\u2212"
 
 # U+2420 would be clearer, but CJK fonts lack it.
 SPACE = "␣"
@@ -140,6 +142,12 @@ def percent_ticks(top: float, count: int = 4) -> dict[str, object]:
     }
 
 
+def nats(value: float, digits: int = 3) -> str:
+    """Return a log-probability with a real minus sign."""
+    # Without the sign of a number that is rounded to 0.
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
+
+
 def milliseconds(seconds: float) -> str:
     """Return seconds as milliseconds with three significant digits."""
     value = 1000 * seconds
@@ -183,15 +191,26 @@ def settings_caption(trace: Trace, paper: Paper = SCREEN) -> str:
     caption = config_caption(trace.model_id, trace.config, draft_id=trace.draft_id)
     if trace.known is not None:
         caption += f" · {trace.known} tokens of a step known"
+    return with_text(caption, trace, paper)
+
+
+def with_text(caption: str, trace: Trace, paper: Paper) -> str:
+    """Return a caption that, if printed, names a run's prompt, or the text that was read; plain
+    text.
+    """
+    if is_reading(trace):
+        return with_prompt(caption, text_of(trace), paper, "text")
     return with_prompt(caption, trace.prompt, paper)
 
 
-def with_prompt(caption: str, prompt: str, paper: Paper) -> str:
-    """Return a caption that names the prompt too if printed; plain text."""
+def with_prompt(caption: str, prompt: str, paper: Paper, name: str = "prompt") -> str:
+    """Return a caption that names the prompt, or a text of another name, too if printed; plain
+    text.
+    """
     if not paper.printed or not prompt.strip():
         return caption
     limit = None if paper.whole_prompt else _PROMPT
-    return f"{caption} · prompt “{plain_name(prompt.strip(), limit)}”"
+    return f"{caption} · {name} “{plain_name(prompt.strip(), limit)}”"
 
 
 def config_caption(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from core.decoding.counting import counted, nth
 from core.decoding.record.forks import ForkPoint
@@ -22,6 +23,9 @@ from core.figures.base.labels import (
 )
 from core.figures.base.paper import SMALL
 from core.figures.base.theme import Theme
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Maximum columns of a token beside its bar.
 LABEL_LIMIT = 12
@@ -43,13 +47,35 @@ def state_line(step: TokenStep, candidate: Candidate) -> int:
     return 3 + (candidate.token_id == step.token_id)
 
 
-def candidate_hover(step: TokenStep, candidate: Candidate) -> str:
-    """Return the hover text of a candidate; escaped Plotly text."""
+def token_place(step: TokenStep, trace: Trace, *, reads: bool) -> tuple[str, int]:
+    """Return the name and the index by which a figure counts a step.
+
+    Args:
+        reads: the trace is a text that was read: a token has its position in the text.
+    """
+    return ("token", step.index + len(trace.prompt_ids)) if reads else ("step", step.index)
+
+
+def by_position(rows: pd.DataFrame, trace: Trace, *, reads: bool) -> pd.DataFrame:
+    """Return a table of steps; of a text that was read, with the tokens' positions instead."""
+    if not reads:
+        return rows
+    shifted = rows.assign(step=rows["step"] + len(trace.prompt_ids))
+    return shifted.rename(columns={"step": "position"})
+
+
+def candidate_hover(step: TokenStep, candidate: Candidate, place: tuple[str, int] = ("", 0)) -> str:
+    """Return the hover text of a candidate; escaped Plotly text.
+
+    Args:
+        place: as `token_place` returns it; by default the step.
+    """
+    name, at = place if place[0] else ("step", step.index)
     out = candidate.removed_by and removed_words(candidate.removed_by)
     return lines(
         f"<b>{show_token(candidate.text, 40)}</b>",
         candidate.token_id == step.token_id and "chosen",
-        f"step {nth(step.index)} · rank {candidate.rank:,} · id {candidate.token_id}",
+        f"{name} {nth(at)} · rank {candidate.rank:,} · id {candidate.token_id}",
         f"model {percent(candidate.raw_prob)}",
         # A server's final distribution is unknown.
         step.origin != "server" and (out or shaped_words(percent(candidate.prob))),

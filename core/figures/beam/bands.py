@@ -65,23 +65,26 @@ def bands_of(
     best: Sequence[Node],
     selected: Node | None,
     stem: Collection[str] = (),
+    aside: float = 0.0,
 ) -> list[Band]:
     """Return a window of steps in as many rows as a plotting area `total` px wide needs.
 
     Args:
         text: returns the text of a node.
         stem: lines of the box that stands for all steps before the window.
+        aside: width of the numbers beside the tokens, px.
     """
     look = {"pruned": pruned, "best": best, "selected": selected}
     whole = lay_out_beams(tree, window, **look)  # type: ignore[arg-type]
-    needed = _widths(whole, text, stem)
+    needed = _widths(whole, text, stem, aside)
     bands, at, top, layout = [], 0, 0.0, whole
     start: list[Node] = []
-    for count in rows_of(needed, total, bool(stem)):
+    for count in rows_of(needed, total, bool(stem), aside):
         part = (window[0] + at, window[0] + at + count)
         if part != window:
             layout = lay_out_beams(tree, part, start=start, **look)  # type: ignore[arg-type]
-        widths = needed if layout is whole else _widths(layout, text, stem if at == 0 else ())
+        boxed = stem if at == 0 else ()
+        widths = needed if layout is whole else _widths(layout, text, boxed, aside)
         bands.append(Band(layout, columns_of(widths, total, bool(stem) and at == 0), top))
         top += layout.lanes + _APART
         at += count
@@ -95,11 +98,14 @@ def _last_beam(tree: nx.DiGraph, layout: BeamLayout) -> list[Node]:
     return [position.node for position in layout.positions if position.node in going_on]
 
 
-def _widths(layout: BeamLayout, text: Callable[[Node], str], stem: Collection[str]) -> list[float]:
+def _widths(
+    layout: BeamLayout, text: Callable[[Node], str], stem: Collection[str], aside: float
+) -> list[float]:
     columns: list[list[str]] = [[] for _ in range(layout.columns)]
     for position in layout.positions:
         columns[position.column].append(text(position.node))
-    widths = [column_width(column) for column in columns]
+    numbered = {position.column for position in layout.positions if position.node[0] >= 0}
+    widths = [column_width(column) + aside * (at in numbered) for at, column in enumerate(columns)]
     if stem:
         widths[0] = max(map(node_width, stem))
     return widths

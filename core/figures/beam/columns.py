@@ -9,7 +9,7 @@ from core.figures.base.labels import SPACE, visible_token
 from core.figures.base.measure import fitted as cut
 from core.figures.base.measure import text_width
 
-TEXT_SIZE = 11
+TEXT_SIZE, ASIDE_SIZE = 11, 9
 PADDING = 6
 _GAP, _WIDEST_GAP = 8.0, 46.0
 _SHORTEST = 12.0
@@ -50,6 +50,12 @@ class Columns(NamedTuple):
     total: float
 
 
+def aside_width(numbers: Sequence[str]) -> float:
+    """Return the width that a node needs for a number beside its token, px."""
+    widest = max((text_width(number, ASIDE_SIZE) for number in numbers), default=0.0)
+    return widest + PADDING if numbers else 0.0
+
+
 def column_width(texts: Sequence[str]) -> float:
     """Return the width of a column's longest token, px."""
     return max((node_width(visible_token(text, 24)) for text in texts), default=_SHORTEST)
@@ -83,15 +89,16 @@ def _cap(wanted: Sequence[float], room: float) -> float:
     return max(wanted)
 
 
-def rows_of(wanted: Sequence[float], total: float, kept: int = 0) -> list[int]:
+def rows_of(wanted: Sequence[float], total: float, kept: int = 0, aside: float = 0.0) -> list[int]:
     """Return the number of columns in each row of steps; a row's last column also begins the next
     row.
 
     Args:
         wanted: width of every column, including the one before the first step.
         kept: number of first columns that must not be cut.
+        aside: width of the numbers beside the tokens, which are not cut.
     """
-    least = [*wanted[:kept], *(min(width, _CUT) for width in wanted[kept:])]
+    least = [*wanted[:kept], *(min(width, _CUT + aside) for width in wanted[kept:])]
     counts = _greedy(least, total, len(wanted))
     even = _greedy(least, total, -(-(len(wanted) - 1) // len(counts)))
     return even if len(even) == len(counts) else counts

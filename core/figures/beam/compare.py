@@ -9,12 +9,12 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis
 from core.figures.base.figure import TableRows, figure, table
-from core.figures.base.labels import NBSP, escaped, plain_name, table_text
+from core.figures.base.labels import NBSP, escaped, nats, plain_name, table_text
 from core.figures.base.marks import hover_texts, label_pair
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import EDGE, Sheet
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.words import beam_caption, nats
+from core.figures.beam.words import beam_caption
 
 
 @table(Rival._fields)
@@ -28,7 +28,7 @@ def beam_rivals_data(rivals: Sequence[Rival]) -> TableRows:
     beam_caption,
     beam_rivals_data,
     subtitle=lambda rivals: (
-        "Log-probability of the text: a shorter bar is likelier.",
+        "Each bar is the log-probability of the text; a shorter one is likelier.",
         _really_took(rivals),
     ),
     alt=lambda rivals: (

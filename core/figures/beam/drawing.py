@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,15 +12,22 @@ from core.decoding.beam.replay import ParentGuesses
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
 from core.figures.base.color import blend
-from core.figures.base.labels import escaped, show_token
+from core.figures.base.labels import escaped, nats, show_token
 from core.figures.base.marks import CLEAR, INSIDE, strokes
 from core.figures.base.sheet import Properties, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.beam.bands import Band
-from core.figures.beam.columns import PADDING, TEXT_SIZE, fitted, node_width
+from core.figures.beam.columns import (
+    ASIDE_SIZE,
+    PADDING,
+    TEXT_SIZE,
+    aside_width,
+    fitted,
+    node_width,
+)
 from core.figures.beam.graph import parent_of
 from core.figures.beam.window import Node
-from core.figures.beam.words import fate_words, is_grouped, nats, place_words, score_at
+from core.figures.beam.words import fate_words, is_grouped, place_words, score_at
 
 # Heights of thin and thick nodes, in lanes.
 _THIN, _THICK = 0.6, 0.72
@@ -56,6 +63,7 @@ class Spot(NamedTuple):
         height: minimum height, in lanes.
         gap: gap between the columns of its row of steps, px.
         lines: lines of text in the node.
+        score: number beside the text; empty for none.
         parent: the node before it in the same row of steps.
     """
 
@@ -67,18 +75,37 @@ class Spot(NamedTuple):
     height: float
     gap: float
     lines: Sequence[str]
+    score: str
     parent: Node | None
 
 
+def sums_of(tree: nx.DiGraph, window: tuple[int, int]) -> dict[Node, str]:
+    """Return the summed log-probability of the path up to each node of a window of steps, but of
+    pruned ones."""
+    return {
+        node: nats(data["candidate"].cum_logprob, 2)
+        for node, data in tree.nodes(data=True)
+        if window[0] - 1 <= node[0] < window[1]
+        if data["candidate"] is not None and data["kind"] != "pruned"
+    }
+
+
 def place_nodes(
-    trace: Trace, tree: nx.DiGraph, bands: Sequence[Band], strong: Collection[Node], stem: list[str]
+    trace: Trace,
+    tree: nx.DiGraph,
+    bands: Sequence[Band],
+    strong: Collection[Node],
+    stem: list[str],
+    scores: Mapping[Node, str],
 ) -> list[dict[Node, Spot]]:
     """Return the positioned nodes of each row of steps.
 
     Args:
         strong: nodes of the best path.
         stem: lines of the box for the steps that all paths share.
+        scores: numbers beside the texts.
     """
+    aside = aside_width([*scores.values()])
     height = (14 * len(stem) + 4) / lane_height(max(band.layout.lanes for band in bands))
     rows = []
     for band in bands:
@@ -87,9 +114,11 @@ def place_nodes(
             start, room = band.columns.starts[column], band.columns.rooms[column]
             boxed = bool(stem) and column == 0 and band.top == 0
             text = node_text(trace, tree, node)
-            texts = [fitted(text, room - PADDING)] if node[0] >= 0 else [text.strip()]
+            score = "" if boxed else scores.get(node, "")
+            taken = aside * bool(score)
+            texts = [fitted(text, room - PADDING - taken)] if node[0] >= 0 else [text.strip()]
             texts = stem if boxed else texts
-            length = round(min(max(map(node_width, texts)), room), 1)
+            length = round(min(max(map(node_width, texts)) + taken, room), 1)
             pruned = tree.nodes[node]["kind"] == "pruned"
             spots[node] = Spot(
                 node,
@@ -100,6 +129,7 @@ def place_nodes(
                 height if boxed else 0.0,
                 band.columns.gap,
                 texts,
+                score,
                 parent_of(tree, node) if column else None,
             )
         rows.append(spots)
@@ -228,7 +258,7 @@ def _node_bars(
         "x": [round(spot.end - spot.start, 1) for spot in spots],
         "y": [spot.lane for spot in spots],
         "width": thick if len({*thick}) > 1 else [*thick, thin][0],
-        "text": ["<br>".join(map(escaped, spot.lines)) for spot in spots],
+        "text": [_text(spot) for spot in spots],
         **INSIDE,
         "textangle": 0,
         # Otherwise Plotly shrinks the text of flat bars until it is unreadable; corners of more
@@ -240,6 +270,12 @@ def _node_bars(
         "hovertemplate": _HOVER,
         "marker": {"color": fill, "line": {"color": border, "width": 1}, "cornerradius": 3},
     }
+
+
+def _text(spot: Spot) -> str:
+    lines = "<br>".join(map(escaped, spot.lines))
+    small = f' <span style="font-size:{ASIDE_SIZE}px">{spot.score}</span>'
+    return lines + small * bool(spot.score)
 
 
 def node_values(trace: Trace, tree: nx.DiGraph, node: Node) -> list[object]:

@@ -13,13 +13,13 @@ from core.decoding.record.trace import Trace
 from core.figures.base.axes import axis, named_axis
 from core.figures.base.color import blend
 from core.figures.base.figure import figure
-from core.figures.base.labels import NBSP, escaped, show_token, text_columns, visible_token
+from core.figures.base.labels import NBSP, escaped, nats, show_token, text_columns, visible_token
 from core.figures.base.marks import CLEAR, add_frame, add_line
 from core.figures.base.measure import text_width
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.sheet import Properties, Sheet, no_selection
 from core.figures.base.theme import LIGHT, Theme
-from core.figures.beam.words import beam_caption, beam_tree_data, fate_words, nats
+from core.figures.beam.words import beam_caption, beam_tree_data, fate_words
 
 _LIMIT = 10
 # Width of a number after a bar, px.
@@ -47,7 +47,7 @@ def beam_step_data(trace: Trace, index: int) -> pd.DataFrame:
         "No path was kept after this step. Bars: log-probability below the best."
         if step.margin(step.candidates[shown[0]]) is None
         else (
-            "Log-probability of each path against the last one kept.",
+            "Each bar is a path's log-probability above or below the last one that was kept.",
             step.origin != "argmax" and "Drawn, in this order.",
             len(_own(step, shown[0])) > len(shown)
             and f"{len(_own(step, shown[0])) - len(shown)} more are pruned.",

@@ -22,7 +22,7 @@ from core.figures.base.sheet import EDGE, Properties, Sentences, Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart
 from core.figures.beam.bands import Band, bands_of, part_of, stem_of
-from core.figures.beam.columns import TEXT_SIZE
+from core.figures.beam.columns import TEXT_SIZE, aside_width
 from core.figures.beam.drawing import (
     add_edges,
     add_guesses,
@@ -31,6 +31,7 @@ from core.figures.beam.drawing import (
     node_text,
     node_values,
     place_nodes,
+    sums_of,
 )
 from core.figures.beam.graph import beam_graph, best_path, path_to
 from core.figures.beam.window import Node, window
@@ -58,9 +59,10 @@ def _alt(
     "The tree of the search",
     beam_caption,
     beam_tree_data,
-    subtitle=lambda paper, shown, shared, left_out: (
+    subtitle=lambda paper, shown, shared, left_out, scores: (
         not shown.whole and f"{shown.words}.",
         "Every edge is a stored backpointer.",
+        bool(scores) and "The number is the sum of ln p along the path.",
         left_out > 0 and f"{left_out} more pruned ones are not drawn.",
         shared and f"The first box holds the {len(shared)} tokens that all paths share.",
         shown.whole and not paper.printed and "Click a token.",
@@ -88,6 +90,7 @@ def beam_tree(
     paths: int | None = None,
     beams: int | None = None,
     collapse: bool = False,
+    scores: bool = False,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
@@ -101,6 +104,7 @@ def beam_tree(
         paths, beams: number of best paths, or of first rows with their ancestors, to draw; None for
             all.
         collapse: whether the beginning that all paths share is one box.
+        scores: whether each token has the summed log-probability of its path beside it.
 
     A click on a node hands over `customdata = [step, place, ...]`.
     """
@@ -117,12 +121,14 @@ def beam_tree(
     drawn = window(steps, start, span, pruned=pruned) if tree is whole else (start, end)
     stem = _stem_lines(tree, shared, min(_STEM, 0.3 * paper.width))
     look = {"pruned": pruned, "best": strong, "selected": selected, "stem": stem}
-    text = partial(node_text, trace, tree)
+    text, sums = partial(node_text, trace, tree), sums_of(tree, drawn) if scores else {}
+    look["aside"] = aside_width([*sums.values()])
     bands = bands_of(tree, drawn, text, paper.width - 2 * EDGE, **look)  # type: ignore[arg-type]
     shown = ShownPart("step", 0 if shared else drawn[0], drawn[1], len(steps))
     facts = {"shown": shown, "shared": shared, "drawn": drawn, "whole": whole, "tree": tree}
+    facts |= {"scores": sums}
     sheet = _sheet(bands, facts | {"path": path, "strong": strong}, theme, paper)
-    rows = place_nodes(trace, tree, bands, strong, stem)
+    rows = place_nodes(trace, tree, bands, strong, stem, sums)
     add_edges(sheet, rows, path)
     add_guesses(sheet, rows, tree, guesses)
     add_nodes(sheet, rows, partial(node_values, trace, tree), tree, selected, _fullest(bands))

@@ -13,12 +13,11 @@ from core.decoding.counting import nth
 from core.decoding.record.notes import RANKED_ANEW
 from core.decoding.record.trace import Trace
 from core.figures.base.figure import TableRows, table
-from core.figures.base.labels import NBSP, plain_name, settings_caption, table_text
+from core.figures.base.labels import MINUS, NBSP, nats, plain_name, settings_caption, table_text
 from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.window import numbered
 from core.figures.beam.graph import beam_graph, best_path
 
-MINUS = "\u2212"
 # Rounding error of a log-probability, nats.
 _ROUNDING = 1e-4
 ENDS = {
@@ -26,11 +25,6 @@ ENDS = {
     "stop": "a stop string ended it",
     "length": "its length ended it",
 }
-
-
-def nats(value: float, digits: int = 3) -> str:
-    """Return a log-probability with a real minus sign."""
-    return f"{value:.{digits}f}".replace("-", MINUS)
 
 
 def plain_number(value: float) -> str:

@@ -70,7 +70,7 @@ def captions(left: Trace, right: Trace, paper: Paper) -> str:
 def _meaning(measures: PairMeasures, measure: PairMeasure) -> str:
     if measure in ("entropy", "surprisal"):
         return (
-            "Each run at its own text."
+            "Each run is measured along its own text."
             if measures.text == "own"
             else f"Both models read the text of {_name(measures)}."
         )
@@ -78,7 +78,7 @@ def _meaning(measures: PairMeasures, measure: PairMeasure) -> str:
     if measures.exact:
         by = " and ".join(dict.fromkeys(plain_name(name, 40) for name in measures.readers))
         return f"Over all tokens, of {of} at the text of {_name(measures)}, read by {by}."
-    return f"At least so much: by the recorded candidates, of {of}."
+    return f"The values are lower bounds, from the recorded candidates of {of}."
 
 
 def _name(measures: PairMeasures) -> str:

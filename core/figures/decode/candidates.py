@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import pandas as pd
+
 from core.decoding.counting import nth, span_key
 from core.decoding.record.steps import Candidate, TokenStep
 from core.decoding.record.trace import Trace
@@ -22,6 +24,7 @@ from core.figures.base.paper import SCREEN, Paper
 from core.figures.base.records import (
     CANDIDATE_COLUMNS,
     LABEL_LIMIT,
+    by_position,
     candidate_hover,
     candidate_record,
     forced_words,
@@ -30,6 +33,7 @@ from core.figures.base.records import (
     shaped_words,
     state_line,
     texts_in,
+    token_place,
     widest,
 )
 from core.figures.base.sheet import Properties, Sheet
@@ -44,19 +48,23 @@ _GROUPED: Properties = {"barmode": "group", "bargap": 0.2, "bargroupgap": 0.14}
 
 
 @table(CANDIDATE_COLUMNS)
-def candidate_bars_data(
-    step: TokenStep | None,
-    trace: Trace,
-    *,
-    count: int | None = None,
-) -> TableRows:
-    """Return one row for each candidate, with raw token texts: all recorded ones, or the first
-    `count`.
-    """
+def _candidates_data(step: TokenStep | None, count: int | None) -> TableRows:
     if step is None:
         return []
     candidates = step.candidates if count is None else _shown(step, count)
     return [candidate_record(step, candidate) for candidate in candidates]
+
+
+def candidate_bars_data(
+    step: TokenStep | None, trace: Trace, *, count: int | None = None, reads: bool = False
+) -> pd.DataFrame:
+    """Return one row for each candidate, with raw token texts: all recorded ones, or the first
+    `count`.
+
+    Args:
+        reads: as of `candidate_bars`; the first column is `position` then.
+    """
+    return by_position(_candidates_data(step, count), trace, reads=reads)
 
 
 def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picked: str = "") -> str:
@@ -67,12 +75,12 @@ def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picke
     if words := forced_words(step, LABEL_LIMIT, lambda token_id: picked or text_of(token_id)):
         return f"{escaped(words[:1].upper() + words[1:])}."
     if step.origin == "forced":
-        return "Upper bar: the model's probability. The chosen token was forced."
+        return "The upper bars are raw. The chosen token was forced."
     if step.compared:
-        return "Upper bar: the model's probability. The highest score is chosen."
+        return "The upper bars are raw. The highest score is chosen."
     if any(_quiet(candidate) for candidate in shown):
-        return "Upper bar: the model's probability. Greedy keeps the highest."
-    return "Upper bar: the model's probability. Lower: after shaping."
+        return "The upper bars are raw. Greedy keeps the highest."
+    return "The upper bars are raw, the lower ones final."
 
 
 @figure(
@@ -80,8 +88,8 @@ def _comparison(step: TokenStep, shown: Sequence[Candidate], trace: Trace, picke
     settings_caption,
     candidate_bars_data,
     subtitle=_comparison,
-    alt=lambda step, shown: (
-        f"Bar chart of {len(shown)} candidates at step {nth(step.index)}. Most probable: "
+    alt=lambda step, shown, place: (
+        f"Bar chart of {len(shown)} candidates at {place}. Most probable: "
         f"{', '.join(f'{visible_token(c.text, 24)} {percent(c.raw_prob)}' for c in shown[:3])}.",
         f"Chosen: {visible_token(step.chosen.text, 24)}, rank {step.chosen.rank}, "
         f"{percent(step.chosen.raw_prob)}"
@@ -109,34 +117,37 @@ def candidate_bars(
     paper: Paper = SCREEN,
     count: int = SHOWN,
     picked: str = "",
+    reads: bool = False,
 ) -> Sheet | str:
     """Draw a step's candidates as pairs of bars: raw above, final below; the chosen one is framed.
 
     Args:
         count: number of candidates by rank; the chosen one is added if it ranks lower.
         picked: text of the token that a given one replaced, where the trace names it nowhere.
+        reads: the trace is a text that was read: its token has its position in the text.
 
     A click on a bar hands over `customdata = [step index, token id]`.
     """
     if step is None or not step.candidates:
         return "No step is selected, or it holds no candidates."
-    shown = _shown(step, count)
+    shown, place = _shown(step, count), token_place(step, trace, reads=reads)
+    unit, at = place
     names, marked = partial(ranked_labels, step, shown, theme), list(filter(_marked, shown))
     finals = [] if step.origin == "server" else [candidate.prob for candidate in shown]
     top = max(*(candidate.raw_prob for candidate in shown), *finals, 1e-9)
     sheet = Sheet(
         theme,
         paper,
-        title=f"Candidates at step {nth(step.index)}",
-        facts={"shown": shown},
-        meta={"shown": [span_key("step", step.index)]},
+        title=f"Candidates at {unit} {nth(at)}",
+        facts={"shown": shown, "place": f"{unit} {nth(at)}"},
+        meta={"shown": [span_key(unit, at)]},
         plot_height=27 * len(shown),
         left=52
         + round(7.2 * widest((c.text for c in shown), LABEL_LIMIT))
         + 6 * len(str(shown[-1].rank)),
         right=18,
         below=62,
-        traces=_bars(step, shown, theme),
+        traces=_bars(step, shown, theme, place),
         rows="token and its rank",
         key_offset=44,
         layout={
@@ -182,11 +193,13 @@ def _shown(step: TokenStep, count: int) -> list[Candidate]:
     return shown
 
 
-def _bars(step: TokenStep, shown: Sequence[Candidate], theme: Theme) -> list[Properties]:
+def _bars(
+    step: TokenStep, shown: Sequence[Candidate], theme: Theme, place: tuple[str, int]
+) -> list[Properties]:
     """Return the raw bars and the final bars; for a server only the raw ones, as its final
     distribution is unknown.
     """
-    hovers = [candidate_hover(step, candidate) for candidate in shown]
+    hovers = [candidate_hover(step, candidate, place) for candidate in shown]
     ids = [[step.index, candidate.token_id] for candidate in shown]
     chosen, by_server = [c.token_id == step.token_id for c in shown], step.origin == "server"
     framed = [by_server and is_chosen for is_chosen in chosen]

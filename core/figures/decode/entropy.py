@@ -62,12 +62,12 @@ def _numbers(trace: Trace, reads: bool) -> range:
     settings_caption,
     uncertainty_data,
     subtitle=lambda trace, reads: (
-        "Entropy before each token of the text; surprisal of the token."
+        "The bars are the entropy before each token of the text, the marks its surprisal."
         if reads
-        else "Entropy before each draw; surprisal of each drawn token."
+        else "The bars are the entropy before each draw, the marks the drawn token's surprisal."
         if trace.known is None
         # For a server that names only the likeliest tokens.
-        else "Entropy: lower bound by known tokens. Surprisal: of the draw."
+        else "The entropy is a lower bound by known tokens, the surprisal that of the draw."
     ),
     alt=lambda unit, steps, entropy, surprisal, strangest, strangest_number, word: (
         f"Entropy and surprisal in {unit} at {len(steps)} {word}s. Mean entropy "

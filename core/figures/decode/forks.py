@@ -51,7 +51,8 @@ def fork_points_data(trace: Trace, points: Sequence[ForkPoint]) -> TableRows:
     "Fork points",
     settings_caption,
     fork_points_data,
-    subtitle="With a step’s most probable other candidate: tokens of the ending that differ.",
+    subtitle="Each bar is the share of the ending's tokens that change if the step takes its most "
+    "probable other candidate.",
     alt=lambda points: (
         f"How the ending changes at {counted(len(points), 'fork point')} of a run.",
         "; ".join(

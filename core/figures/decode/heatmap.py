@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
+import pandas as pd
+
 from core.decoding.counting import nth
 from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
@@ -19,7 +21,13 @@ from core.figures.base.grid import (
 )
 from core.figures.base.labels import settings_caption, visible_token
 from core.figures.base.paper import WIDE, Paper
-from core.figures.base.records import CANDIDATE_COLUMNS, candidate_hover, candidate_record
+from core.figures.base.records import (
+    CANDIDATE_COLUMNS,
+    by_position,
+    candidate_hover,
+    candidate_record,
+    token_place,
+)
 from core.figures.base.sheet import Sheet
 from core.figures.base.theme import LIGHT, Theme
 from core.figures.base.window import ShownPart, cut_window, window_of
@@ -28,23 +36,33 @@ HeatmapValue: TypeAlias = Literal["raw", "final"]
 
 # Minimum number of columns, so that a run's first cells aren't too wide.
 _FEWEST_COLUMNS = 6
-_NARROW, _OPEN = "Narrow: steps at which it was surest", "click one to open it"
+_NARROW, _OPEN = "Steps at which it was almost certain are narrow", "click one to open it"
 _SUBTITLES = {
-    "raw": "{Hue}: the model's own probability, before any setting.",
-    "final": "{Hue}: the probability drawn from, after all settings.",
+    "raw": "The {hue} is the model's own probability.",
+    "final": "The {hue} is the probability after all settings.",
 }
 _WORDS = {"raw": "the model's own probability", "final": "probability after shaping"}
 
 
-@table(CANDIDATE_COLUMNS)
 def probability_heatmap_data(
-    trace: Trace, *, first: int = 0, columns: int | None = None, rows: int = 10
-) -> TableRows:
+    trace: Trace,
+    *,
+    first: int = 0,
+    columns: int | None = None,
+    rows: int = 10,
+    reads: bool = False,
+) -> pd.DataFrame:
     """Return the cells of `probability_heatmap`, one per row, with the tokens' raw text.
 
     Args:
         columns: maximum number of steps; by default all.
+        reads: as of `probability_heatmap`; the first column is `position` then.
     """
+    return by_position(_cells_data(trace, first, columns, rows), trace, reads=reads)
+
+
+@table(CANDIDATE_COLUMNS)
+def _cells_data(trace: Trace, first: int, columns: int | None, rows: int) -> TableRows:
     ranks = _shape(trace, rows)[0] if trace.token_steps else 0
     return [
         candidate_record(step, candidate)
@@ -63,11 +81,11 @@ def probability_heatmap_data(
         theme.in_words(_SUBTITLES[value]),
         not all(frame.wide) and (f"{_NARROW}." if paper.printed else f"{_NARROW}; {_OPEN}."),
     ),
-    alt=lambda value, steps, frame: (
-        f"Heatmap of {_WORDS[value]} for the likeliest tokens at steps {nth(steps[0].index)} to "
-        f"{nth(steps[-1].index)}. The most probable token was chosen at "
-        f"{sum(step.chosen.rank == 1 for step in steps)} of {len(steps)} steps.",
-        not all(frame.wide) and f"{frame.wide.count(False)} steps are drawn narrow.",
+    alt=lambda value, steps, frame, places: (
+        f"Heatmap of {_WORDS[value]} for the likeliest tokens at {places[0][0]}s "
+        f"{nth(places[0][1])} to {nth(places[-1][1])}. The most probable token was chosen at "
+        f"{sum(step.chosen.rank == 1 for step in steps)} of {len(steps)} {places[0][0]}s.",
+        not all(frame.wide) and f"{frame.wide.count(False)} {places[0][0]}s are drawn narrow.",
         f"Chosen tokens: {' '.join(visible_token(step.chosen.text, 24) for step in steps)}",
     ),
     key=lambda theme, paper, value, steps, ranks, beyond: [
@@ -89,6 +107,7 @@ def probability_heatmap(
     value: HeatmapValue = "raw",
     selected: int | None = None,
     beside: Trace | None = None,
+    reads: bool = False,
     theme: Theme = LIGHT,
     paper: Paper = WIDE,
 ) -> Sheet | str:
@@ -103,6 +122,7 @@ def probability_heatmap(
         value: `raw` before shaping, or `final` after it, with removed candidates faded.
         selected: index of the step to mark.
         beside: a run whose heatmap is drawn above or below: the same steps have text in both.
+        reads: the trace is a text that was read: tokens have their positions in the text.
 
     A click on a cell hands over `customdata = [step index, token id]`.
     """
@@ -112,23 +132,28 @@ def probability_heatmap(
     steps = window_of(trace.token_steps, *cut_window(first, columns, held, selected))
     ranks, beyond = _shape(trace, rows)
     names = [str(rank) for rank in range(1, ranks + 1)] + [f">{ranks}"] * beyond
-    numbers = [step.index for step in steps]
-    part = ShownPart("step", numbers[0], numbers[-1] + 1, len(trace.token_steps))
-    opened = [numbers.index(selected)] if selected in numbers else []
+    places = [token_place(step, trace, reads=reads) for step in steps]
+    (unit, start), begin = places[0], steps[0].index
+    part = ShownPart(unit, begin, begin + len(steps), len(trace.token_steps), start - begin)
+    opened = [at for at, step in enumerate(steps) if step.index == selected]
     others = {step.index: step.entropy for step in beside.token_steps} if beside else {}
     entropies = [max(step.entropy, others.get(step.index, 0.0)) for step in steps]
     frame = frame_of(entropies, paper.width, _FEWEST_COLUMNS, opened)
-    cells, header = _cells(steps, ranks, value), ("step", "chosen")
+    cells = _cells(steps, ranks, value, places)
+    header = (unit, "text" if reads else "chosen")
+    numbers = [at for _, at in places]
+    marked = numbers[opened[0]] if opened else None
     sheet = Sheet(
         theme,
         paper,
-        facts={"part": part, "frame": frame, "steps": steps, "ranks": ranks, "beyond": beyond},
+        facts={"part": part, "frame": frame, "steps": steps, "ranks": ranks, "beyond": beyond}
+        | {"places": places},
         plot_height=ROW_HEIGHT * (len(names) + 1),
         left=GRID_LEFT,
         above=24,
         below=40,
     )
-    add_grid(sheet, cells, names, numbers, frame, selected, names=header, title="rank")
+    add_grid(sheet, cells, names, numbers, frame, marked, names=header, title="rank")
     part.tell(sheet, columns_for)
     return sheet
 
@@ -143,10 +168,12 @@ def _shape(trace: Trace, rows: int) -> tuple[int, bool]:
     return ranks, any(step.chosen.rank > ranks for step in steps)
 
 
-def _cells(steps: Sequence[TokenStep], ranks: int, value: HeatmapValue) -> list[Cell]:
+def _cells(
+    steps: Sequence[TokenStep], ranks: int, value: HeatmapValue, places: Sequence[tuple[str, int]]
+) -> list[Cell]:
     cells = []
-    for column, step in enumerate(steps):
-        chosen, hover = step.chosen, candidate_hover(step, step.chosen)
+    for column, (step, place) in enumerate(zip(steps, places, strict=True)):
+        chosen, hover = step.chosen, candidate_hover(step, step.chosen, place)
         cells.append(Cell(column, -1, None, chosen.text, hover, (step.index, chosen.token_id)))
         for candidate in step.candidates:
             ringed = candidate.token_id == step.token_id
@@ -158,7 +185,7 @@ def _cells(steps: Sequence[TokenStep], ranks: int, value: HeatmapValue) -> list[
                     row=min(candidate.rank - 1, ranks),
                     prob=candidate.raw_prob if value == "raw" else candidate.prob,
                     token=candidate.text,
-                    hover=candidate_hover(step, candidate),
+                    hover=candidate_hover(step, candidate, place),
                     key=(step.index, candidate.token_id),
                     faded=value == "final" and candidate.removed_by is not None,
                     ringed=ringed,

@@ -80,7 +80,8 @@ def prompt_reading_data(trace: Trace, *, first: int = 0, columns: int | None = N
     prompt_reading_data,
     subtitle=lambda part, paper: (
         part.sentence(paper),
-        "After each prompt token the model guesses the next; only the last guess is used.",
+        "After each token of the prompt the model predicts the next one; only the last prediction "
+        "is used.",
     ),
     alt=lambda positions: (
         f"The model's guess after each of {len(positions)} prompt tokens. The first guess was "

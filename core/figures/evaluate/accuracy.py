@@ -52,7 +52,7 @@ def evaluate_accuracy_data(evaluation: Evaluation) -> TableRows:
     subtitle=lambda evaluation, ways: (
         f"The line is the 95{NBSP}% interval.",
         strong_words([way.correct for way in ways]),
-        "Below each bar: what a run costs on average, and how much of its draft was accepted.",
+        "Below each bar are the mean costs of a run and the accepted share of its draft.",
         so_far(evaluation),
     ),
     alt=lambda ways: (

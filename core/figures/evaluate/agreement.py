@@ -39,8 +39,8 @@ def evaluate_agreement_data(evaluation: Evaluation) -> TableRows:
     caption,
     evaluate_agreement_data,
     subtitle=lambda evaluation: (
-        "Questions that two ways answer with the same text, in percent. A lossless rule agrees "
-        "with its target on all of them.",
+        "Each cell is the share of questions that two ways answer with the same text. A lossless "
+        "rule agrees with its target on all of them.",
         so_far(evaluation),
     ),
     alt=lambda ways, shares: (

@@ -59,7 +59,9 @@ def lab_decision_boundaries_data(lab: LabStep, knobs: Sequence[KnobBoundaries]) 
     "Decision boundaries of the knobs",
     lab_caption,
     lab_decision_boundaries_data,
-    subtitle=lambda theme: f"Each {theme.hue} is a token; framed is the one that is drawn now.",
+    subtitle=lambda theme: (
+        f"Each {theme.hue} is the token that is drawn at that value; the present one is framed."
+    ),
     alt=lambda lab, knobs: (
         f"Tracks of {len(knobs)} knobs, divided into the tokens that throw {nth(lab.throw)} "
         f"would draw. Now it is {visible_token(lab.step.chosen.text, 24)}. It becomes:",

@@ -87,8 +87,8 @@ def _cumulative(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     sheet = Sheet(
         theme,
         paper,
-        title="Draw by inverse CDF",
-        subtitle="Tokens by falling probability, end to end. The number stays; the bar moves.",
+        title="Where the number falls",
+        subtitle="The number stays where it is; the bar moves under it.",
         plot_height=_ROW * 2 + _BELOW,
         left=EDGE + 2,
         right=EDGE + 8,

@@ -39,8 +39,8 @@ def _test(rolls: Rolls) -> str:
     if rolls.p_value is None:
         return f"All of {rolls.total:,} rolls fall into one bin: there is nothing to test."
     return (
-        f"χ² = {rolls.chi_square:.1f} over {rolls.degrees + 1} bins: fair dice lie this far off, "
-        f"or farther, in {percent(rolls.p_value)} of all series."
+        f"χ² = {rolls.chi_square:.1f} over {rolls.degrees + 1} bins: with fair dice "
+        f"{percent(rolls.p_value)} of all series deviate as much or more."
     )
 
 

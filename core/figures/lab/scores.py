@@ -33,7 +33,7 @@ def noisy_scores(lab: LabStep, theme: Theme, paper: Paper) -> Sheet:
     sheet = Sheet(
         theme,
         paper,
-        title="Draw by Gumbel noise" if gumbel else "Draw by exponential quotients",
+        title="Which noisy score is highest" if gumbel else "Which quotient is highest",
         subtitle="Every token gets Gumbel noise on its ln p; the highest sum is drawn."
         if gumbel
         else "Every p is divided by an exponential number; the highest quotient is drawn.",

@@ -39,8 +39,8 @@ def lab_sweep_data(sweep: Sweep) -> TableRows:
     lab_caption,
     lab_sweep_data,
     subtitle=lambda theme: theme.in_words(
-        "{Hue}: probability of each token at this temperature; the other knobs stay. "
-        "Empty: removed."
+        "The {hue} is a token's probability at this temperature, with the other knobs as they are. "
+        "Removed tokens are empty."
     ),
     alt=lambda sweep: (
         f"Heatmap of {len(sweep.candidates)} tokens' probability over temperature, the likeliest "

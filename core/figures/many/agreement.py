@@ -24,7 +24,8 @@ def many_agreement_data(many: ManyRuns) -> TableRows:
     "How long the runs agree",
     many_caption,
     many_agreement_data,
-    subtitle="Share of all runs in the largest group whose tokens are the same up to a step.",
+    subtitle="The line is the share of all runs in the largest group with the same tokens up to a "
+    "step.",
     alt=lambda many: (
         f"Line of the share of runs that agree over {len(many.agreement)} steps, from "
         f"{100 * many.agreement[0]:.0f} % to {100 * many.agreement[-1]:.0f} %. {many_verdict(many)}"

@@ -52,8 +52,9 @@ def many_forks_data(many: ManyRuns) -> TableRows:
     many_caption,
     many_forks_data,
     subtitle=lambda left_out: (
-        "Margin: distance of the two tokens' log-probabilities. Rounding: largest difference "
-        "between the two runs while their tokens agree. Left of it, rounding decides.",
+        "The margin is the distance of the two tokens' log-probabilities, the smaller of the two "
+        "runs' distances. The rounding is the largest difference of the runs while their tokens "
+        "agree; to its left, it decides.",
         *left_out,
     ),
     alt=lambda forks: (

@@ -51,7 +51,7 @@ GRID_MEASURES: dict[GridMeasure, MeasureWords] = {
         lambda value: f"{value:.2f}",
     ),
     "distinct": MeasureWords(
-        "different pairs of tokens over all pairs", _distinct, lambda value: f"{value:.2f}"
+        "share of different pairs of tokens", _distinct, lambda value: f"{value:.2f}"
     ),
     "parts": MeasureWords(
         "step at which the run parts from the first one", _parts, lambda value: f"{value:.0f}"
@@ -107,10 +107,10 @@ def many_matrix_data(many: ManyRuns) -> TableRows:
 
 
 @figure(
-    "The grid",
+    "Grid of two settings",
     many_caption,
     many_matrix_data,
-    subtitle=lambda measure: f"In each cell: {GRID_MEASURES[measure].words}.",
+    subtitle=lambda measure: f"Each cell is the {GRID_MEASURES[measure].words}.",
     alt=lambda many, measure, grid: (
         f"Matrix of {counted(many.count, 'run')}: {GRID_MEASURES[measure].words}.",
         "; ".join(

@@ -62,7 +62,7 @@ def reading_favourites_data(
     reading_favourites_data,
     subtitle=lambda part, paper: (
         part.sentence(paper),
-        "Below each token: the model's most probable token there, and the rank of the text's own.",
+        "Below each token is the model's most probable one, with the rank of the text's own.",
     ),
     alt=lambda tokens: (
         f"{len(tokens)} tokens of the text with the model's favourite at each place; "

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from core.decoding.counting import counted, nth
-from core.decoding.reading.types import TextToken, text_of, text_tokens, totals_of
+from core.decoding.reading.types import TextToken, text_tokens, totals_of
 from core.decoding.record.trace import Trace
 from core.figures.base.labels import (
     lines,
     percent,
     plain_name,
     show_token,
-    with_prompt,
+    with_text,
 )
 from core.figures.base.paper import SCREEN, Paper
 
@@ -28,10 +28,7 @@ def reading_caption(trace: Trace, paper: Paper = SCREEN) -> str:
         f"{counted(totals.tokens, 'token')} predicted",
         f"perplexity {number(totals.perplexity)}",
     ]
-    # A text that was read whole is no prompt with an answer.
-    whole = all(step.origin == "forced" for step in trace.token_steps)
-    text = text_of(trace) if whole else trace.prompt
-    return with_prompt(" · ".join(filter(None, parts)), text, paper)
+    return with_text(" · ".join(filter(None, parts)), trace, paper)
 
 
 def number(value: float) -> str:

@@ -56,7 +56,7 @@ def reason_accuracy_data(sweep: BudgetSweep) -> pd.DataFrame:
     sweep_caption,
     reason_accuracy_data,
     subtitle=lambda sweep: (
-        f"How many answers are right; {band_words(sweep.plan)}",
+        f"The line is the share of right answers; {band_words(sweep.plan)}",
         so_far(sweep),
     ),
     alt=lambda points: (

@@ -56,7 +56,7 @@ def reason_rivals_data(rivalry: Rivalry) -> TableRows:
     reason_rivals_data,
     subtitle=lambda rivalry, shares: (
         f"Right answers where each way may spend {rivalry.total_tokens:,} tokens on a problem at "
-        f"most. At the right: what it really spent. The line is the 95{NBSP}% interval.",
+        f"most. The number at the right is what it spent. The line is the 95{NBSP}% interval.",
         strong_words(shares),
     ),
     alt=lambda rivalry, rivals: (

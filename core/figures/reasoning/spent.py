@@ -129,7 +129,7 @@ def _budgets(
     sweep_caption,
     reason_spent_data,
     subtitle=lambda sweep: (
-        "Means of a run. Seconds: its share of a batch that ran at once.",
+        "The values are means of a run; its seconds are its share of the batch that it ran in.",
         so_far(sweep),
     ),
     alt=lambda points: (

@@ -66,8 +66,8 @@ def _knowledge(strip: StopStrip) -> str:
     ),
     reason_stops_data,
     subtitle=lambda strip, shown: (
-        "The thinking, stopped after each of its steps; answers are taken greedily there"
-        + (", the last is the run's own." if strip.own_end else "."),
+        "The thinking is stopped after each of its steps, and the model answers greedily."
+        + (" The last answer is the run's own." if strip.own_end else ""),
         len(shown) < len(strip.points)
         and f"Of {len(strip.points)} stops: the first, {shown[1]} to {shown[-2]}, the last.",
     ),

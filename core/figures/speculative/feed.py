@@ -94,8 +94,8 @@ def spec_feed_data(trace: Trace, at: int) -> TableRows:
     settings_caption,
     spec_feed_data,
     subtitle=lambda at: (
-        f"Round {nth(at)}: one forward either way. Positions count from 0, as "
-        "engines feed them; marked ones are read."
+        f"Both ways take one forward for round {nth(at)}. Positions count from 0; the logits of "
+        "marked ones are read."
     ),
     alt=lambda at, groups: (
         f"Drawing of what is fed to the target in round {nth(at)}.",

@@ -243,12 +243,12 @@ def spec_enumeration(
 def enumeration_words(table: AcceptanceTable) -> str:
     """Return the comparison of the emitted distribution with the target's; plain text."""
     lost = table.total_variation
-    rejected = f"A drafted token is rejected with {percent(table.rejected)}."
+    rejected = f"A drafted token is rejected with a probability of {percent(table.rejected)}."
     if lost < 1e-9:
-        return f"{rejected} What comes out is the target’s distribution exactly."
+        return f"{rejected} The emitted distribution is the target’s exactly."
     return (
-        f"{rejected} What comes out is not the target’s distribution: the total variation "
-        f"distance is {percent(lost)}."
+        f"{rejected} The emitted distribution is not the target’s: their total variation distance "
+        f"is {percent(lost)}."
     )
 
 

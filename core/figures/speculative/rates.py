@@ -21,6 +21,8 @@ from core.figures.base.theme import LIGHT, Theme
 from core.figures.speculative.words import bar_color, rule_of
 
 _LEFT = 56
+# Fields of a measured length that its table leaves to other columns, or to another figure.
+_OF_OTHERS = ("spread", "rounds", "acceptance_interval", "tokens_interval")
 
 
 @table("position drafted reached accepted rate rate_when_reached")
@@ -118,7 +120,7 @@ def _bars(
 
 def spec_sweep_data(sweep: LengthSweep) -> pd.DataFrame:
     """Return a row for each draft length, with the spread of its runs' measured speed-ups."""
-    names = [name for name in SweepPoint._fields if name != "spread"]
+    names = [name for name in SweepPoint._fields if name not in _OF_OTHERS]
     frame = pd.DataFrame(list(sweep.points), columns=list(SweepPoint._fields))[names]
     spans = [point.spread or (None, None) for point in sweep.points]
     return frame.assign(

@@ -1,4 +1,4 @@
-"""Times of speculative decoding by stage, compared with target-only decoding."""
+"""Times of speculative decoding by stage, compared with target-only decoding, and the verdict."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from statistics import median
 
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
+from core.decoding.speculative.measurement.metrics import counts, tokens_per_round
 from core.decoding.speculative.measurement.report import (
     Comparison,
     speculative_token_seconds,
@@ -28,6 +29,8 @@ from core.figures.base.totals import (
     total_axes,
 )
 
+# Speed-ups closer to 1 can't be distinguished for runs of a few milliseconds.
+EVEN = 0.05
 _PARTS = ("propose", "score", "verify")
 _ROUNDS, _GAP = 190, 70
 
@@ -66,7 +69,8 @@ def spec_time_data(trace: Trace, comparison: Comparison | None = None) -> TableR
         comparison.speculative if comparison else trace, paper
     ),
     spec_time_data,
-    subtitle="Above: mean time per token. Below: each round, with its emitted tokens.",
+    subtitle="The upper bar is the mean time per token. The lower bars are the rounds, with their "
+    "numbers of emitted tokens.",
     alt=lambda shown, rows: (
         f"Times of {len(shown.rounds)} rounds.",
         ". ".join(
@@ -201,3 +205,46 @@ def _add_rounds(sheet: Sheet, steps: Sequence[DraftRound]) -> None:
         "hoverinfo": "skip",
     }
     sheet.traces.append(emitted)
+
+
+def verdict(found: Comparison) -> str:
+    """Return `1.40 times faster here, because ...` or `Slower here, because ...`; plain text.
+
+    A round's mean cost follows from the speed-up, and is divided among the stages by their means in
+    each run. The metrics' costs are medians over rounds, which a few slow rounds don't raise.
+    """
+    times = (
+        f"{milliseconds(median(found.speculative_token_seconds))} a token against "
+        f"{milliseconds(median(found.target_token_seconds))} of the target alone "
+        f"({runs_words(found.speculative_token_seconds, found.target_token_seconds)})."
+    )
+    rounds = found.speculative.rounds
+    emitted = tokens_per_round(rounds)
+    shares = found.shares
+    if emitted is None or not any(shares):
+        return f"{_headline(found.speedup)}: {times}"
+    cost = emitted / found.speedup
+    propose = cost * shares[0]
+    drafted = counts(rounds).drafted / len(rounds)
+    what = f"drafting {drafted:.1f}" if found.speculative.draft_id else "looking them up"
+    return (
+        f"{_headline(found.speedup)}, because a round emits {emitted:.1f} tokens and takes, on "
+        f"average, as long as {cost:.1f} tokens of the target alone ({what} takes "
+        f"{propose:.1f}, scoring and verifying {cost - propose:.1f}): {times}"
+    )
+
+
+def runs_words(own: Sequence[float], alone: Sequence[float]) -> str:
+    """Return the number of runs behind the medians, and their spread."""
+    if len(own) == 1:
+        return "one run of each, so that its spread is not known"
+    spans = [f"{milliseconds(min(times))} to {milliseconds(max(times))}" for times in (own, alone)]
+    return f"medians of {len(own)} runs of each: {spans[0]}, and {spans[1]}"
+
+
+def _headline(speed: float) -> str:
+    if abs(speed - 1) < EVEN:
+        return "About as fast as the target alone"
+    return (
+        f"{speed:.2f} times faster here" if speed > 1 else f"Slower here, {speed:.2f} times as fast"
+    )

@@ -138,7 +138,8 @@ def spec_timeline(
     rounds = window_of(trace.rounds, first, columns)
     shown = ShownPart("round", first, first + len(rounds), len(trace.rounds))
     drawn = max(min(columns, len(trace.rounds)), min(columns, 8))
-    fixed = paper.printed or columns <= PHONE_COLUMNS
+    # The narrow paper of a page's column is stretched; any other has its own width.
+    fixed = paper.printed or paper.width > SCREEN.width or columns <= PHONE_COLUMNS
     width = (paper.window - _LEFT - EDGE if fixed else _WIDTH) / drawn
     flat, level = depth > _TALL_ROWS, 35 if width >= LEVEL else 84 if depth <= _HIGH_ROWS else 66
     height = 22 if flat else level

@@ -25,6 +25,8 @@ from core.figures.speculative.words import (
 
 # Minimum width of a column with horizontal text, px.
 LEVEL = 46
+# From this width on a cell has room for the common words in the full size, px.
+_ROOMY = 60
 # Gap between the draft positions and the target's own row.
 GAP = 0.22
 # Room for a mark in a vertical cell, font size (1 px less in print), and longest text; px.
@@ -82,8 +84,9 @@ def add_cells(
     theme, narrow = sheet.theme, width < LEVEL
     # A small cell shows only the mark.
     bare = flat and narrow
-    room = height - _MARK_ROOM if narrow else width - _PADDING - 20 * flat
-    longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed
+    small = not narrow and not flat and width < _ROOMY and not sheet.paper.printed
+    room = height - _MARK_ROOM if narrow else width - _PADDING + 2 * small - 20 * flat
+    longest, size = min(room, _LONGEST), _TEXT - sheet.paper.printed - 2 * small
     # On a phone's page Plotly rotates horizontal texts that don't fit.
     turned: Properties = (
         {"textangle": -90 if narrow else 0} if narrow or sheet.paper.printed else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -20,6 +21,12 @@ from core.models.places import begins_as_gguf
 _KNOWN = (*GGUF_SUPPORTED_ARCHITECTURES, "command-r", "qwen2moe", "qwen3moe", "gpt-oss")
 # Tokens that end a run: of the text, of a turn, of a message, and three of filling in.
 _ENDS = ("eos", "eot", "eom", "fim_pad", "fim_rep", "fim_sep")
+# Keys that name the model that a file was made from, and its base models.
+_SOURCES = [f"general.source.{name}" for name in ("huggingface.repository", "repo_url", "url")]
+_BASE_MODELS = [
+    f"general.base_model.{at}.{name}" for at in range(8) for name in ("repo_url", "url")
+]
+_LONGEST_NAME = 200
 _TEXT_LENGTH = struct.Struct("<Q")
 
 
@@ -31,6 +38,8 @@ class GgufHeader(TypedDict):
         largest: numbers in the largest tensor.
         data_start: where the tensors' bytes begin.
         end_ids: the tokens that it names as ends.
+        sources: names or addresses of the model that it was made from, as it has them.
+        base_models: the same of the models that this one was trained from.
     """
 
     quantization: str
@@ -38,6 +47,8 @@ class GgufHeader(TypedDict):
     largest: int
     data_start: int
     end_ids: list[int]
+    sources: list[str]
+    base_models: list[str]
 
 
 class _HeaderReader(GGUFReader):
@@ -109,6 +120,42 @@ def read_header(path: str, name: str) -> GgufHeader:
             f"The GGUF header of {name} is damaged or cut off ({_reason(error)}); get the file "
             "again."
         ) from None
+    _check_kind(reader, architecture, name)
+    _check_tensors(reader, file.stat().st_size, name)
+    numbers = [count for count, *_ in reader.rows]
+    ends = [reader.value(f"tokenizer.ggml.{end}_token_id") for end in _ENDS]
+    return {
+        "quantization": _quantization(reader.value("general.file_type")),
+        "parameters": sum(numbers),
+        "largest": max(numbers),
+        "data_start": int(reader.data_offset),
+        "end_ids": [end for end in ends if isinstance(end, int)],
+        "sources": _texts(reader, _SOURCES),
+        "base_models": _texts(reader, _BASE_MODELS),
+    }
+
+
+def _texts(reader: _HeaderReader, keys: list[str]) -> list[str]:
+    """Return the texts of these keys that are short and printable."""
+    texts = list[str]()
+    for key in keys:
+        with suppress(UnicodeDecodeError):
+            value = reader.value(key)
+            if isinstance(value, str) and len(value) <= _LONGEST_NAME and value.isprintable():
+                texts.append(value)
+    return texts
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, IndexError | struct.error):
+        return "it ends too soon"
+    if isinstance(error, UnicodeDecodeError):
+        return "a name in it is no text"
+    return shortened(" ".join(str(error).split()), 100)
+
+
+def _check_kind(reader: _HeaderReader, architecture: str, name: str) -> None:
+    """Refuse a part of a model, and an architecture that transformers can't read."""
     splits = reader.value("split.count")
     if isinstance(splits, int) and splits > 1:
         raise ModelError(
@@ -120,24 +167,6 @@ def read_header(path: str, name: str) -> GgufHeader:
             f"{name} has the architecture {architecture[:40]}, which transformers can't "
             "read from GGUF; use another model, or its safetensors."
         )
-    _check_tensors(reader, file.stat().st_size, name)
-    numbers = [count for count, *_ in reader.rows]
-    ends = [reader.value(f"tokenizer.ggml.{end}_token_id") for end in _ENDS]
-    return {
-        "quantization": _quantization(reader.value("general.file_type")),
-        "parameters": sum(numbers),
-        "largest": max(numbers),
-        "data_start": int(reader.data_offset),
-        "end_ids": [end for end in ends if isinstance(end, int)],
-    }
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, IndexError | struct.error):
-        return "it ends too soon"
-    if isinstance(error, UnicodeDecodeError):
-        return "a name in it is no text"
-    return shortened(" ".join(str(error).split()), 100)
 
 
 def _check_tensors(reader: _HeaderReader, size: int, name: str) -> None:

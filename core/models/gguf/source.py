@@ -74,8 +74,8 @@ def converted_folder(
     if folder := converted(key):
         check_memory(model_id, sum(path.stat().st_size for path in folder.glob("*.safetensors")))
         return folder
-    arguments: dict[str, Any] = {"path": str(file.absolute()), "name": name}
-    header = _asked("Reading", "read_header", _HEADER_LIMITS, should_stop, arguments)
+    arguments = _arguments(file, name)
+    header = header_of(file, name, should_stop)
     bytes_of_weights = (4 if dtype == "float32" else 2) * header["parameters"]
     check_memory(model_id, bytes_of_weights)
     if folder := moved(key, content_of(file), dtype):
@@ -92,6 +92,21 @@ def converted_folder(
         if key_of(file, dtype) != key:
             raise ModelError(f"{name} changed while it was converted; load the model again.")
     return cache_root() / key
+
+
+def header_of(file: Path, name: str, should_stop: ShouldStop) -> GgufHeader:
+    """Return the header of a file, which a child process reads.
+
+    Raises:
+        ModelError, LoadingStoppedError: as `converted_folder`.
+    """
+    arguments = _arguments(file, name)
+    header: GgufHeader = _asked("Reading", "read_header", _HEADER_LIMITS, should_stop, arguments)
+    return header
+
+
+def _arguments(file: Path, name: str) -> dict[str, Any]:
+    return {"path": str(file.absolute()), "name": name}
 
 
 def _convert(

@@ -7,6 +7,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from core.decoding.errors import ModelError
 from core.models.loading.errors import explaining
+from core.models.running.masked import wrapped
 from core.models.transformers_model import TransformersModel
 
 
@@ -41,14 +42,14 @@ def from_transformers(
         if model.device.type == "cpu" and model.dtype is not torch.float32:
             model.float()
         # Fused steps copy the weights; further training would make the copies stale.
-        loaded = TransformersModel(
+        loaded = wrapped(
             model,
             tokenizer,
             model_id=name,
             lay_out_weights=False,
             fuse_single_tokens=False,
         )
-        broken = bool(loaded.start([0]).logits.isnan().any())
+        broken = bool(loaded.trial_logits().isnan().any())
     if broken:
         raise ModelError(f"The weights of {name} give logits that are no numbers; load it again.")
     return loaded

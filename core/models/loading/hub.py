@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from huggingface_hub import snapshot_download, try_to_load_from_cache
+from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 
 from core.decoding.errors import ModelError
 from core.models.hub_id import hub_id
@@ -40,6 +40,19 @@ def hub_answers() -> bool:
     except OSError:
         return False
     return True
+
+
+def is_cached(model_id: str) -> bool:
+    """Return whether a model of the hub was downloaded before.
+
+    Raises:
+        ModelError: the text can be no hub id.
+    """
+    repo, revision = hub_id(model_id)
+    path = try_to_load_from_cache(
+        repo, CONFIG_FILE, cache_dir=constants.HF_HUB_CACHE, revision=revision
+    )
+    return isinstance(path, str)
 
 
 def fetch(model_id: str, online: bool, cache_dir: str, weights: bool = True) -> str:

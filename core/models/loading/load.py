@@ -49,6 +49,7 @@ from core.models.places import embedded_folder
 from core.models.reporting import current_report
 from core.models.rewards.reward_model import RewardModel
 from core.models.rewards.verifier import is_verifier, load_verifier
+from core.models.running.masked import wrapped
 from core.models.stopping import never, raise_if_stopped, stoppable
 from core.models.transformers_model import TransformersModel
 
@@ -257,7 +258,7 @@ def _assemble(
     """Return the model on its device, after a test step with one token."""
     current_report()("Weights are read; trying a step")
     with explaining(source.model_id, "first step"):
-        model = TransformersModel(
+        model = wrapped(
             hf_model.to(device),
             tokenizer,
             model_id=source.model_id,
@@ -265,7 +266,7 @@ def _assemble(
             isolate_templates=not source.trusted,
             left_out=note,
         )
-        broken = bool(model.start([0]).logits.isnan().any())
+        broken = bool(model.trial_logits().isnan().any())
     if broken:
         raise ModelError(
             f"The weights of {source.model_id} give logits that are no numbers; get its files "

@@ -7,9 +7,10 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlsplit
 
 from core.decoding.errors import ModelError
+from core.decoding.record.servers import LLAMA_CPP, VLLM
 
 # Display name of each kind.
-KINDS = {"vllm": "vLLM", "llamacpp": "llama.cpp", "openai": "OpenAI-shaped"}
+KINDS = {"vllm": VLLM, "llamacpp": LLAMA_CPP, "openai": "OpenAI-shaped"}
 FORMS = "vllm:http://HOST:8000#MODEL, llamacpp:http://HOST:8080 or openai:https://HOST#MODEL"
 _LONGEST = 1_000
 _OPTIONS = ("tokenizer",)

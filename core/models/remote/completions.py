@@ -8,7 +8,8 @@ from typing import Any
 
 from core.decoding.by_engine.config import NO_BUDGET, ByEngine
 from core.decoding.errors import LostModelError, ModelError
-from core.models.remote.address import KINDS, Address
+from core.decoding.record.servers import OPENAI_SHAPED, VLLM
+from core.models.remote.address import Address
 from core.models.remote.engine import Bias, Engine, Facts, Forced, Prompts
 from core.models.remote.http import Client, RefusedError
 from core.models.remote.rows import Said, in_order, part_of
@@ -52,12 +53,12 @@ class CompletionsEngine(Engine):
         most, vocab_size = self._most_candidates()
         window = window if type(window) is int else None
         if self._address.kind != "vllm":
-            return Facts(f"{KINDS[self._address.kind]} server", "", most, vocab_size, window)
+            return Facts(OPENAI_SHAPED, "", most, vocab_size, window)
         version = None
         with suppress(LostModelError):
             version = part_of(self._client.ask("/version"), "version")
         version = version[:40] if isinstance(version, str) else ""
-        return Facts(KINDS["vllm"], version, most, vocab_size, window)
+        return Facts(VLLM, version, most, vocab_size, window)
 
     def _most_candidates(self) -> tuple[int | None, int | None]:
         """Return the maximum number of candidates (None: no limit), and without a limit the

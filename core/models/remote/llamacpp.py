@@ -7,6 +7,7 @@ from typing import Any
 
 from core.decoding.by_engine.config import ByEngine
 from core.decoding.errors import LostModelError, ModelError
+from core.decoding.record.servers import LLAMA_CPP
 from core.models.remote.completions import ids_of
 from core.models.remote.engine import Bias, Engine, Facts, Forced, Prompts
 from core.models.remote.rows import Said, in_order, list_in, part_of
@@ -42,7 +43,7 @@ class LlamaCppEngine(Engine):
         version = build[:40] if isinstance(build, str) else ""
         windows = [count for count in (window, slot) if type(count) is int and count > 0]
         known = slots if type(slots) is int and 0 < slots <= _MOST_SLOTS else None
-        return Facts("llama.cpp", version, None, size, min(windows, default=None), known)
+        return Facts(LLAMA_CPP, version, None, size, min(windows, default=None), known)
 
     def _complete(self, prompts: Prompts, count: int, **more: Any) -> list[Any]:
         body = {

@@ -48,6 +48,8 @@ class RemoteModel:
     """
 
     revision = ""
+    # Its numbers are computed elsewhere.
+    on_server = True
 
     def __init__(
         self,

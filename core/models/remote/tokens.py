@@ -16,7 +16,7 @@ from core.models.loading.folder import check_small_files, read_json
 from core.models.loading.inspection import load_tokenizer
 from core.models.loading.load import fetch_model
 from core.models.loading.quiet import quiet
-from core.models.places import EMBEDDED_PREFIX, embedded_folder, list_embedded, looks_like_path
+from core.models.places import EMBEDDED_PREFIX, embedded_folder, list_stored, looks_like_path
 from core.models.remote.engine import Engine
 from core.models.text.think_marks import BY_PROMPT, KNOWN_MARKS
 from core.models.text.token_text import display_text
@@ -70,7 +70,7 @@ class LocalTokens(Tokenizing):
 def _folder_of(where: str, should_stop: Callable[[], bool]) -> tuple[Path, bool]:
     """Return the tokenizer's folder, and True if it came with the app."""
     name = where.removeprefix(EMBEDDED_PREFIX)
-    if where.startswith(EMBEDDED_PREFIX) and name in list_embedded():
+    if where.startswith(EMBEDDED_PREFIX) and name in list_stored():
         return embedded_folder(name), True
     if looks_like_path(where):
         return Path(where).expanduser(), False

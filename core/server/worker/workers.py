@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from inspect import signature
 from typing import Any, TypeVar
 
-from core.models.stopping import never
+from core.models.stopping import ShouldStop, never, stoppable
 from core.server.job import ModelJob
 from core.server.queue import FairQueue
 from core.server.worker.client import Worker
@@ -99,9 +99,17 @@ class Workers:
                 return result
             except NotShareableError:
                 pass
-        with job.turn_in(queue) as turn:
+
+        def call(should_stop: ShouldStop) -> Result:
             begin()
-            return function(*args, **named, **({"should_stop": turn.should_stop} if stops else {}))
+            return function(*args, **named, **({"should_stop": should_stop} if stops else {}))
+
+        if any(getattr(arg, "on_server", False) for arg in (*args, *named.values())):
+            # The server may be this app's own endpoint, whose work would wait for this turn.
+            with stoppable(job.should_stop):
+                return call(job.should_stop)
+        with job.turn_in(queue) as turn:
+            return call(turn.should_stop)
 
 
 def _never(_: ModelReference) -> Any:

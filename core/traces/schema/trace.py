@@ -16,7 +16,7 @@ from core.decoding.record.steps import Candidate, Draw, PromptPosition, PromptSt
 from core.decoding.record.trace import Trace
 from core.decoding.serial import CODECS, KINDS
 from core.decoding.shaping.config import STAGES
-from core.traces.schema import beam, speculative
+from core.traces.schema import beam, diffusion, speculative
 
 _DRAW_FIELDS: dict[str, set[str]] = {
     "argmax": set(),
@@ -127,10 +127,12 @@ RULES: Rules = {
     TokenStep: (_forced_is_whole, _rows_agree, _stages_in_order, _highest_score_is_chosen),
     **beam.STEP_RULES,
     **speculative.STEP_RULES,
+    **diffusion.STEP_RULES,
     Trace: (
         _steps_are_the_method_s,
         *beam.TRACE_RULES,
         *speculative.TRACE_RULES,
+        *diffusion.TRACE_RULES,
         _steps_fit_the_run,
     ),
 }

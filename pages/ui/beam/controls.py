@@ -14,6 +14,7 @@ from pages.ui import platform
 from pages.ui.decode import controls
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
+from pages.ui.widgets.controls import fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob import Knob, nearest_temperature
@@ -77,6 +78,9 @@ ROWS = declare(
 )  # fmt: skip
 declare(
     Toggle("pruned", "Pruned", False),
+    Toggle("tree_scores", "Scores", True,
+        help="Show beside each token the sum of ln p along its path, by which the search compares "
+        "paths."),
     Toggle("guesses", "Wrong guesses", False),
     Segments("span", "Steps in view", 20, {10: "10", 20: "20", 40: "40"}),
     Segments("paths", "Paths", 0, {0: "All", 1: "Best", 2: "2 best", 3: "3 best", 5: "5 best"},
@@ -91,6 +95,11 @@ declare(
 # Decode's penalty; it acts on every row of the beam.
 _PENALTY = next(row for row in KNOB_ROWS if row.field == "shaping.repetition_penalty")
 LENGTH_PENALTY = next(row for row in ROWS if row.field == "length_penalty")
+_FOLDED = (
+    *(_PENALTY.key, "ngram", "beam_least", "groups", "diversity"),
+    *("beam_sample", "beam_temperature"),
+)
+_TREE_VIEW = ("tree_scores", "span", "paths", "tree_beams", "stem")
 # They rank the stored paths anew.
 RANKING = frozenset({"length_penalty", "early", "returned"})
 _SEARCH = (*ROWS, _PENALTY, shared.seed_row(_is_sample))
@@ -128,9 +137,8 @@ RUN_CONTROLS = RunControls(_SEARCH, config, control_values, request, acting=RANK
 def size() -> None:
     """Draw the controls of beam width, length and end, and the less common settings."""
     draw("beams", "beam_tokens", "beam_stop")
-    with st.popover("More settings", icon=":material/tune:"):
-        draw(_PENALTY.key, "ngram", "beam_least", "groups", "diversity")
-        draw("beam_sample", "beam_temperature")
+    with fold.popover("more-settings", "More settings", _FOLDED):
+        draw(*_FOLDED)
 
 
 def ranking(then: Callable[[], None]) -> None:
@@ -146,10 +154,17 @@ def ranking(then: Callable[[], None]) -> None:
         draw("early", "returned", on_change=then)
 
 
+def tree_view() -> None:
+    """Draw the controls of what the tree shows."""
+    draw("pruned", "guesses")
+    with fold.popover("tree-view", "View", _TREE_VIEW, icon="filter_alt"):
+        draw(*_TREE_VIEW)
+
+
 def part_of_tree() -> dict[str, Any]:
     """Return the shown part of the tree, as arguments of `beam_tree`."""
     limits = {"paths": value("paths") or None, "beams": value("tree_beams") or None}
-    return {**limits, "collapse": bool(value("stem"))}
+    return {**limits, "collapse": bool(value("stem")), "scores": bool(value("tree_scores"))}
 
 
 def view_of_tree() -> tuple[int, bool]:

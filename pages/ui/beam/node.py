@@ -10,8 +10,8 @@ from core.decoding.beam.replay import lineage
 from core.decoding.beam.types import BeamCandidate, BeamStep
 from core.decoding.counting import nth
 from core.decoding.record.trace import Trace
-from core.figures.base.labels import BREAK, percent, table_text, visible_token
-from core.figures.beam.words import fate_words, margin_words, nats, place_words, score_at
+from core.figures.base.labels import BREAK, nats, percent, table_text, visible_token
+from core.figures.beam.words import fate_words, margin_words, place_words, score_at
 from pages.ui import platform
 from pages.ui.beam.state import BeamView
 from pages.ui.run.display import go_on

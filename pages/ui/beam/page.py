@@ -1,6 +1,6 @@
-"""The beam page as it is drawn: the text, the tree while it grows, and then everything else.
+"""The beam page as it is drawn: the tree, the text, and then everything else.
 
-Of a finished search the text, the tree, the selected step and the tabs are fragments: a gesture
+Of a finished search the tree, the text, the selected step and the tabs are fragments: a gesture
 draws anew what it changes.
 """
 
@@ -39,16 +39,18 @@ WORDS = "beam-words"
 def draw(view: BeamView) -> None:
     """Everything below the controls."""
     panel.read_controls(view, controls.config)
-    panel.draw(
+    text = partial(
+        panel.draw,
         view,
         "the search continues the prompt.",
         partial(_live, view),
         partial(_finished, view),
     )
     if view.trace is None or "decode" in view.jobs:
+        text()
         panel.watch(view)
     else:
-        tabs.draw(view)
+        tabs.draw(view, text)
 
 
 def redraw() -> None:
@@ -58,14 +60,17 @@ def redraw() -> None:
 
 def _live(view: BeamView, job: Job) -> None:
     _draw_live(view, job)
+    # Its place is there before its first step, so that the text stands still.
+    with st.container(key=platform.key("figure-beam-live"), gap=None):
+        if view.live is not None:
+            chart.draw("beam-live", view.live.tree)
+        else:
+            st.text("Waiting for the first step…")
     with panel.box():
         panel.running(job, counted(job.tokens, "step"))
         with st.container(key=platform.key("beam-text")):
             prompt = view.request.prompt if view.request else ""
             st.text(ending(prompt, _TEXT_SHOWN) + (view.live.text if view.live else " …"))
-    if view.live is not None:
-        with st.container(key=platform.key("figure-beam-live"), gap=None):
-            chart.draw("beam-live", view.live.tree)
 
 
 def _draw_live(view: BeamView, job: Job) -> None:
@@ -84,6 +89,7 @@ def _draw_live(view: BeamView, job: Job) -> None:
         first=max(0, steps - LIVE_SPAN),
         span=LIVE_SPAN,
         pruned=bool(value("pruned")),
+        scores=bool(value("tree_scores")),
         theme=style.theme(),
         paper=Paper(style.figure_width()),
     )
@@ -171,7 +177,7 @@ def _note(trace: Trace, ranking: Reranking, search: BeamSearch, changes: str) ->
         )
     if sentences:
         return " ".join(sentences)
-    return "Move the length penalty: the stored paths are ranked anew at once."
+    return "The length penalty ranks the stored paths anew at once, without a run."
 
 
 def _reranked(trace: Trace, ranking: Reranking, search: BeamSearch) -> str:

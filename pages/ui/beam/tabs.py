@@ -1,7 +1,8 @@
-"""The figures of a search: its tree, one step of it, and what else there is to know."""
+"""The figures of a search: its tree above the text, one step of it, and further tabs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -19,18 +20,20 @@ from pages.ui.run import address
 from pages.ui.run.display import later, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
+from pages.ui.shell import glossary
 from pages.ui.widgets import ahead, play, style
-from pages.ui.widgets.controls import control, link
+from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
 _NOTICE = """
 ## What to notice
 
 - {winner}
-- Paths that look different often grow from one stem: the beam spends its rows on near-copies.
-  Groups with a diversity penalty force them apart.
-- Switch on the wrong guesses: without stored parents, one would draw those edges.
-- Move the length penalty: the same paths, another winner.
+- Many paths share their beginning, so the beam holds near-copies of one text. Groups with a
+  diversity penalty keep them apart.
+- "Wrong guesses" draws the edges that one would infer from the tokens alone, without the stored
+  parents.
+- The length penalty ranks the same paths anew, and another one may win.
 """
 
 
@@ -38,10 +41,15 @@ NODE = "beam-node"
 TREE, STEP, LOOKS = "beam-tree-part", "beam-step-part", "beam-looks"
 
 
-def draw(view: BeamView) -> None:
-    """The tree, the selected candidate, and three more figures in tabs."""
+def draw(view: BeamView, text: Callable[[], None]) -> None:
+    """The tree, the text, the selected candidate, and three more figures in tabs.
+
+    Args:
+        text: draws the text.
+    """
     with st.container(key=platform.key("figures")):
         platform.part(_tree, key=TREE)(view)
+        text()
         if later.waits(view):
             panel.watch(view)
             return
@@ -103,9 +111,8 @@ def _tree(view: BeamView) -> None:
             key=platform.key("tree-bar"), horizontal=True, vertical_alignment="center", gap="medium"
         )
         with bar:
-            control.draw("pruned", "guesses", "span")
-            with st.popover("Part", icon=":material/filter_alt:"):
-                control.draw("paths", "tree_beams", "stem")
+            player = st.container(key=platform.key("tree-play"), width="content")
+            controls.tree_view()
         span, pruned = controls.view_of_tree()
         drawn = figure.chart(
             parts.TREE.part(
@@ -121,14 +128,16 @@ def _tree(view: BeamView) -> None:
         if trace.beam_steps:
             with bar:
                 pager.draw(view, "first", pager.of_drawn(drawn, len(trace.beam_steps)), "steps")
-            play.draw(
-                "beam-tree",
-                drawn,
-                style.theme(),
-                view.number,
-                count=len(trace.beam_steps),
-                turn=lambda step: view.turn_to(step, span, pruned),
-            )
+            with player:
+                play.draw(
+                    "beam-tree",
+                    drawn,
+                    style.theme(),
+                    view.number,
+                    count=len(trace.beam_steps),
+                    turn=lambda step: view.turn_to(step, span, pruned),
+                    like={"best": "kept", "best edges": "kept edges"},
+                )
     state.keep_in_address(view)
     address.keep()
 
@@ -159,7 +168,7 @@ def _one_step(view: BeamView, trace: Trace) -> None:
         with right:
             node.draw(view, trace, _redraw, prefetch)
             with st.container(key=platform.key("notice")):
-                st.markdown(_NOTICE.format(winner=winner_words(trace)))
+                st.markdown(glossary.marked(_NOTICE.format(winner=winner_words(trace))))
                 panel.made_by(beam_caption(trace))
 
 

@@ -18,6 +18,7 @@ from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.display import bar
 from pages.ui.run.request import Request, RunControls
+from pages.ui.shell import browser
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import declare, value
 from pages.ui.widgets.controls.options import Segments
@@ -25,13 +26,13 @@ from pages.ui.widgets.controls.options import Segments
 declare(
     Segments("compare_text", "Read", "own",
         {"own": "Each its own text", "left": "Both A’s text", "right": "Both B’s text"},
-        help="From the files alone each run is measured at its own text, and divergences are the "
-        "least that the recorded candidates allow. Both under one text takes one forward of each "
-        "model, and measures the whole vocabulary."),
+        help="Each its own text: the runs' recorded candidates are compared, which gives lower "
+        "bounds of divergences. Both under one text: one forward of each model measures the whole "
+        "vocabulary."),
     Segments("compare_of", "Distributions", "raw",
-        {"raw": "The model’s own", "final": "Drawn from"},
-        help="Before all settings, or after them. A method that draws no single tokens, such as "
-        "beam search, has only the model’s own."),
+        {"raw": "The model’s own", "final": "After all settings"},
+        help="The distributions before all settings, or after them. A method that draws no single "
+        "tokens, such as beam search, has only the model’s own."),
 )  # fmt: skip
 
 
@@ -89,6 +90,15 @@ def _have_final() -> bool:
     """Return whether both runs have a distribution that they draw each token from."""
     runs = [side.trace for side in state.sides()]
     return all(run is None or drawing_config(run.config) is not None for run in runs)
+
+
+SETUP = "own"
+
+
+def open_setup() -> None:
+    """In a callback: open the set-up of the current slot, with its model's field in focus."""
+    st.session_state[platform.key(SETUP)] = True
+    browser.focus(platform.key("model"))
 
 
 def draw_setup(view: SideView) -> None:

@@ -24,6 +24,7 @@ def show() -> None:
     """Draw both sides, the verdict and the figures."""
     pair = PairView.current()
     pair.collect_results()
+    pairs.run_found()
     pairs.begin_restoring()
     for place, view in zip(SLOTS, state.sides(), strict=True):
         with slot.use(place):
@@ -146,11 +147,11 @@ def _explain_button(pair: PairView, left: Trace, right: Trace, parting: Parting)
         st.text(error or "The model is asked…", width="content")
     elif not explained:
         st.button(
-            "Which one decides?",
+            "Find the deciding setting",
             key=platform.key("explain"),
             icon=":material/swap_horiz:",
             disabled=not tabs.may_read(0),
-            help="Run A's step again with one of B's settings at a time: one forward of A's model.",
+            help="Repeat A's step with one of B's settings at a time, in one forward of A's model.",
             on_click=partial(setattr, pair, "explained", (left, right)),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,14 +13,15 @@ import streamlit as st
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.beam.config import BeamSearch
 from core.decoding.config import MethodConfig
-from core.decoding.errors import DecodingError, PromptError
+from core.decoding.errors import DecodingError, ModelError, PromptError
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import Speculative
 from pages.ui import platform
-from pages.ui.compare import controls, state
-from pages.ui.compare.state import SLOTS, PairView, SessionRun
+from pages.ui.compare import controls, elsewhere, state
+from pages.ui.compare.state import LEFT, RIGHT, SLOTS, PairView, SessionRun
 from pages.ui.decode.methods.strategies import STRATEGIES
 from pages.ui.platform import slot
+from pages.ui.platform.slot import Slot
 from pages.ui.resources import models
 from pages.ui.run import address, cost, jobs
 from pages.ui.run.display import bar
@@ -30,6 +31,9 @@ from pages.ui.widgets.controls.control import Read, in_words, value
 
 # In the address: the ready-made pair of a link.
 PAIR = "pair"
+# Number type in which a GGUF file is computed, and its original with it.
+_COMMON_TYPE = "float32"
+_PRESS_AGAIN = "This link compares a GGUF file with its original: press that pair to run both."
 _TARGET, _DRAFT = models.DEFAULT_MODEL, "embedded:draft"
 Requests: TypeAlias = tuple[Request, Request]
 
@@ -114,6 +118,22 @@ def _speculation(base: Request) -> Requests:
     return _with(base, greedy), _with(base, speculative, draft=_DRAFT)
 
 
+def _server(base: Request) -> Requests:
+    here, server = elsewhere.here_and_server(base.model)
+    return replace(base, model=here), replace(base, model=server)
+
+
+def _gguf(base: Request) -> Requests:
+    """Return both requests, once the original of the file is known."""
+    found = PairView.current().original
+    if found is None or found.name != elsewhere.first_gguf(base.model)[0]:
+        raise ModelError(_PRESS_AGAIN)
+    file, original = (
+        replace(base, model=name, dtype=_COMMON_TYPE) for name in (found.name, found.where)
+    )
+    return file, original
+
+
 PAIRS = {
     "temperatures": ReadyPair(
         "Two temperatures",
@@ -141,6 +161,18 @@ PAIRS = {
         "The same run with weights of two number types.",
         _number_types,
         lambda model: "A server has one number type." if models.is_on_server(model) else "",
+    ),
+    "server": ReadyPair(
+        "Here and on a server",
+        "The same request to the model on this machine, and to one behind an OpenAI-style API: a "
+        "server that was used lately, else this app’s own endpoint.",
+        _server,
+    ),
+    "gguf": ReadyPair(
+        "A GGUF and what it was made from",
+        "The same request to a GGUF file and to the model that it was made from, both computed in "
+        "float32: they differ by the quantization alone.",
+        _gguf,
     ),
     "speculation": ReadyPair(
         "Speculation off and on",
@@ -177,27 +209,76 @@ def draw() -> None:
             help="The two stored runs that the page opens with.",
             on_click=_show_example,
         )
+        if PairView.current().active("original"):
+            st.text("Looking for the original…", width="content")
 
 
 def _press(ready: ReadyPair) -> None:
-    _start(ready, value)
+    if ready.make is _gguf:
+        _find_original()
+    else:
+        _start(ready, value)
     st.rerun()
 
 
-def _start(ready: ReadyPair, read: Read) -> None:
-    """Start both runs, and set the controls of both sides to them."""
+def _find_original() -> None:
+    """Start to look for the model that the GGUF file of side A was made from."""
+    pair = PairView.current()
+    pair.original = None
+    pair.drop("original")
+    try:
+        with slot.use(SLOTS[0]):
+            name, file = elsewhere.first_gguf(str(value("model")))
+    except DecodingError as error:
+        _refuse(error)
+        return
+    pair.begin("original", elsewhere.find_original(name, file))
+
+
+@platform.critical()
+def run_found() -> None:
+    """Run a GGUF file and its original as soon as that is known, before the page is drawn."""
+    pair = PairView.current()
+    if error := pair.failures.pop("original", ""):
+        _refuse(elsewhere.NeedsModelError(error, RIGHT))
+        st.rerun()
+    if not pair.found or pair.original is None:
+        return
+    pair.found = False
+    if pair.original.at_hand:
+        _start(PAIRS["gguf"], value)
+    else:
+        _start(PAIRS["gguf"], value, SLOTS[:1])
+        _refuse(elsewhere.to_download(pair.original))
+        st.rerun()
+
+
+def _refuse(error: DecodingError) -> None:
+    """Say why a pair isn't made, at the set-up of the side that lacks a model."""
+    prefix = getattr(error, "side", LEFT)
+    for place, side in zip(SLOTS, state.sides(), strict=True):
+        is_its = place.prefix == prefix
+        side.failure = in_words(error) if is_its else ""
+        if is_its and isinstance(error, elsewhere.NeedsModelError):
+            with slot.use(place):
+                controls.open_setup()
+
+
+def _start(ready: ReadyPair, read: Read, begun: Sequence[Slot] = SLOTS) -> None:
+    """Set the controls of both sides to the pair, and start the runs of the slots in `begun`."""
     try:
         requests = _requests(ready, read)
     except DecodingError as error:
-        state.sides()[0].failure = in_words(error)
+        _refuse(error)
         return
     for place, side, request in zip(SLOTS, state.sides(), requests, strict=True):
         with slot.use(place):
             side.drop("decode")
             side.failure = ""
             controls.load_request(request)
-            side.begin("decode", jobs.decode(request))
-            side.request = request
+            if place in begun:
+                side.begin("decode", jobs.decode(request))
+                side.request = request
 
 
 def _requests(ready: ReadyPair, read: Read) -> Requests:

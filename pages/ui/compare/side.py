@@ -34,7 +34,15 @@ def head(side: SideView) -> None:
         words = settings_caption(side.trace) if side.trace else "no run yet"
         st.text(f"{name}: {words}", width="stretch")
         sources.menu(side)
-        with st.popover("Set up", icon=":material/tune:", type="tertiary", key=platform.key("own")):
+        with st.popover(
+            "Set up",
+            icon=":material/tune:",
+            type="tertiary",
+            key=platform.key(controls.SETUP),
+            on_change="rerun",
+        ):
+            if side.failure and st.session_state.get(platform.key(controls.SETUP)):
+                st.text(side.failure)  # The open set-up covers the sentence on the page.
             controls.draw_setup(side)
             panel.note(changed.note(side, registry.COMPARE), "", key="setup-note")
             sources.upload(side)

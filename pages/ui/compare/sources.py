@@ -59,7 +59,7 @@ def _of_view(view: View, title: str) -> Iterator[SessionRun]:
 
 def _of_decode(view: DecodeView) -> Iterator[SessionRun]:
     """Yield the runs of Decode and those of its trees, by their names."""
-    yield from _of_view(view, registry.PAGES[0].title)
+    yield from _of_view(view, registry.DECODE.title)
     for tree in view.trees:
         rows = zip(tree.tree.branches, tree.requests, tree.sources, strict=True)
         for branch, request, source in rows:

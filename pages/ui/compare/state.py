@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import streamlit as st
 
@@ -38,6 +38,20 @@ _EXAMPLES = {LEFT: "decode.json", RIGHT: "compare.json"}
 _STEP = "step"
 # The parts of the page that a chosen token reruns.
 TEXTS, STEP, REST, WATCH = "pair-texts", "pair-step", "pair-rest", "pair-watch"
+
+
+class FoundOriginal(NamedTuple):
+    """A GGUF file by the picker's name, and the model that it was made from.
+
+    Args:
+        at_hand: False if the original has to be downloaded first.
+        known_by: what names it, in a sentence.
+    """
+
+    name: str
+    where: str
+    at_hand: bool
+    known_by: str
 
 
 @dataclass(eq=False)
@@ -101,6 +115,8 @@ class PairView(PageView):
         shown: the two runs whose first difference was selected last.
         explained: the two runs that the model was asked about.
         linked: the step as the link which opened the page names it, until runs have shown it.
+        original: the GGUF file of the last press, and the model that it was made from.
+        found: that model was found since the page was drawn.
     """
 
     key: ClassVar[str] = "pair"
@@ -111,6 +127,13 @@ class PairView(PageView):
     shown: tuple[Trace, ...] = ()
     explained: tuple[Trace, ...] = ()
     linked: str = ""
+    original: FoundOriginal | None = None
+    found: bool = False
+
+    def collect(self, name: str, result: Any) -> None:
+        """Store the model that a GGUF file was made from."""
+        if name == "original" and result is not None:
+            self.original, self.found = result, True
 
     @classmethod
     def current(cls) -> Self:

@@ -35,6 +35,7 @@ NONE = -1
 _LONGEST_TEXT = 400
 # Of a run that would end with its given tokens.
 _MORE_TOKENS = 40
+_ALL_GROWN = "The tree has a run with each of these tokens already."
 
 
 def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -53,7 +54,8 @@ def draw(view: DecodeView, trace: Trace, step: TokenStep) -> None:
         return
     with popover:
         _draw_one(view, trace, step)
-        _draw_several(view, trace, step)
+        with st.expander("Several tokens at once", key=platform.key("fork-several")):
+            _draw_several(view, trace, step)
 
 
 def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
@@ -95,11 +97,12 @@ def _draw_one(view: DecodeView, trace: Trace, step: TokenStep) -> None:
                 help="With the run's own seed every step gets the same random numbers as in "
                 "the run.",
             )
-        chosen = text or token not in (None, NONE)
+        candidate = token not in (None, NONE) and not text
+        chosen = text or candidate
         bar.button(
             view,
             "decode",
-            "Go on from here",
+            "Go on with this one" if candidate else "Go on from here",
             partial(_go_on, view, trace, step, run_seed),
             key="go_on",
             icon="alt_route",
@@ -127,8 +130,8 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     tree = view.tree_of(trace)
     room = tree.room(length) if tree else room_beside(trace, length)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.number_input(
-            "Or several of the likeliest",
+        count = st.number_input(
+            "Number of the likeliest tokens",
             2,
             MOST_GROWN,
             4,
@@ -136,6 +139,7 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             help="The branches run in one batch with the run's settings and seed. Tokens that "
             "already have a run in the tree are left out.",
         )
+        forks = _new_forks(tree, trace, step, int(count))
         bar.button(
             view,
             "grow",
@@ -143,11 +147,13 @@ def _draw_several(view: DecodeView, trace: Trace, step: TokenStep) -> None:
             partial(_grow, view, trace, step),
             key="grow",
             icon="account_tree",
-            disabled=busy,
+            disabled=busy or not forks,
         )
+    if not busy and not forks:
+        st.text(_ALL_GROWN)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         share = st.number_input(
-            "Or each of at least, %",
+            "Or each token of at least, %",
             0.1,
             50.0,
             10.0,
@@ -247,7 +253,7 @@ def go_on_from(trace: Trace, token_ids: Sequence[int]) -> None:
     view.begin("decode", jobs.decode(request))
     view.request = request
     controls.load_controls(replace(trace, config=config))
-    save.go_to(registry.PAGES[0].path)
+    save.go_to(registry.DECODE.path)
     st.rerun()
 
 
@@ -267,20 +273,26 @@ def compare(view: DecodeView, trace: Trace) -> None:
     st.rerun()
 
 
+def _new_forks(tree: SessionTree | None, trace: Trace, step: TokenStep, count: int) -> list[Fork]:
+    """Return the forks to a step's likeliest tokens that have no run in the tree yet."""
+    at, prefix = step.index, trace.token_ids[: step.index]
+    runs = [branch.trace for branch in tree.tree.branches] if tree else [trace]
+    taken = {
+        run.token_ids[at]
+        for run in runs
+        if run.token_ids[:at] == prefix and len(run.token_ids) > at
+    }
+    likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
+    return [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
+
+
 def _grow(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     """Go on with each of the step's likeliest tokens that has no run in the tree yet."""
     st.session_state[platform.key(MENU)] = False
     count = int(st.session_state[platform.key("fork_top")])
-    tree, at = view.ensure_tree(trace), step.index
-    prefix = trace.token_ids[:at]
-    taken = {
-        branch.trace.token_ids[at]
-        for branch in tree.tree.branches
-        if branch.trace.token_ids[:at] == prefix and len(branch.trace.token_ids) > at
-    }
-    likeliest = sorted(step.candidates, key=lambda candidate: candidate.rank)[:count]
-    forks = [Fork(trace, at, (c.token_id,)) for c in likeliest if c.token_id not in taken]
-    view.failure = "" if forks else "The tree has a run with each of these tokens already."
+    tree = view.ensure_tree(trace)
+    forks = _new_forks(tree, trace, step, count)
+    view.failure = "" if forks else _ALL_GROWN
     if forks:
         requests = [request_of(view, fork) for fork in forks]
         view.attempt("grow", partial(_start, tree, requests))

@@ -161,7 +161,7 @@ def _show(view: DecodeView, tree: SessionTree, place: int) -> None:
         tree.sources[place],
     )
     page = registry.page_of(trace.config.method)
-    if page is not registry.PAGES[0]:
+    if page is not registry.DECODE:
         save.turn_to(page, trace, source=from_)
     else:
         history.show_again(view, trace, request, from_, page)

@@ -14,11 +14,12 @@ from core.decoding.record.tree import RunTree
 from pages.ui import platform
 from pages.ui.decode import lines
 from pages.ui.decode.methods.strategies import STRATEGIES, strategy_of
-from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN
+from pages.ui.decode.state import GIVEN_FOR, MAX_GIVEN, STEP
 from pages.ui.decode.trees import first_run
 from pages.ui.run import shared
-from pages.ui.run.figures import pins  # noqa: F401  Declares its control.
+from pages.ui.run.figures import pins
 from pages.ui.run.request import Request, RunControls, from_sidebar
+from pages.ui.widgets.controls import fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -38,6 +39,8 @@ from pages.ui.widgets.controls.slider import Slider
 
 MAX_TOKENS = 2000
 _KNOB_ROWS = [row for row in KNOB_ROWS if row.knob in KNOBS]
+# The others are folded.
+_IN_SIGHT = frozenset({"temperature", "top_p"})
 
 
 def stop_strings(text: str) -> tuple[str, ...]:
@@ -63,7 +66,7 @@ _IDS = rf"(?=.{{1,{MAX_GIVEN}}}$)[0-9]{{1,9}}(\.[0-9]{{1,9}})*"
 (GIVEN,) = declare(
     Text("given", "Given tokens", "", max_chars=MAX_GIVEN, form=(_IDS, "ids with dots between"))
 )
-_METHOD, _ = declare(
+_METHOD, _COLOR = declare(
     Segments("method", "Method", "sampling", {key: s.label for key, s in STRATEGIES.items()},
         offers=lambda key: STRATEGIES[key].offered()),
     Segments("color", "Colour by", "probability",
@@ -124,11 +127,10 @@ def method() -> None:
     """Strategy, length, and what is rarely touched."""
     draw("method", label_visibility="collapsed")
     draw("tokens", *STRATEGIES[value("method")].beside)
-    with st.popover("More settings", icon=":material/tune:"):
-        for strategy in STRATEGIES.values():
-            if strategy.offered():
-                draw(*strategy.more)
-        draw("stop", *lines.KEYS, "cache")
+    offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
+    keys = (*(key for strategy in offered for key in strategy.more), "stop", *lines.KEYS, "cache")
+    with fold.popover("more-settings", "More settings", keys):
+        draw(*keys)
 
 
 def color() -> None:
@@ -141,10 +143,17 @@ def knobs(then: Callable[[], None]) -> None:
     can_draw = STRATEGIES[value("method")].config.can_draw
     idle = {knob.key for knob in KNOBS if knob.sampling_only and not can_draw}
     with st.container(key=platform.key("knobs")):
-        draw_rail("decode-knobs", _KNOB_ROWS, idle=idle, then=then)
+        folded = {row.key for row in _KNOB_ROWS} - _IN_SIGHT
+        draw_rail("decode-knobs", _KNOB_ROWS, idle=idle, folded=folded, then=then)
 
 
 _OWN = (row for strategy in STRATEGIES.values() for row in strategy.rows)
 RUN_CONTROLS = RunControls(
     (_METHOD, *COMMON, *_OWN, *_KNOB_ROWS), config, control_values, request, given=GIVEN.key
 )
+
+
+def parameters() -> frozenset[str]:
+    """Return the names of all parameters that the address of this page may have."""
+    rows = (*RUN_CONTROLS.rows, *shared.ROWS, GIVEN, _COLOR)
+    return frozenset({"run", STEP, pins.KEY, *(row.key for row in rows)})

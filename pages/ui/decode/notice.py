@@ -13,10 +13,11 @@ _SURE = 0.95
 
 
 def words(trace: Trace, step: TokenStep) -> str:
-    """Three sentences or so, as Markdown; no token's text, which would be a stranger's markup."""
+    """Return about three short sentences as Markdown, without the text of any token: that would be
+    a stranger's markup."""
     points = [_certainty(trace, step), _choice(trace, step), _cuts(step), _unknown(trace, step)]
     listed = "\n".join(f"- {point}" for point in points if point)
-    return f"## What to notice at step {nth(step.index)}\n\n{listed}".replace(NBSP, " ")
+    return f"## What to notice\n\n{listed}".replace(NBSP, " ")
 
 
 def _certainty(trace: Trace, step: TokenStep) -> str:
@@ -25,14 +26,13 @@ def _certainty(trace: Trace, step: TokenStep) -> str:
     if top < _SURE:
         return (
             f"The likeliest token has {percent(top)}, and the entropy is{least} {step.entropy:.2f} "
-            "nats: "
-            "several share the probability, so the method decides."
+            "nats: several tokens compete."
         )
     open_step = max(trace.token_steps, key=lambda candidate_step: candidate_step.entropy)
     where = ""
     if max(candidate.raw_prob for candidate in open_step.candidates) < _SURE:
-        where = f" Step {nth(open_step.index)} is where the model was least sure."
-    return f"One token has {percent(top)}: hardly any setting changes this step.{where}"
+        where = f" The model was least sure at step {nth(open_step.index)}."
+    return f"One token has {percent(top)}: hardly any setting changes it.{where}"
 
 
 def _choice(trace: Trace, step: TokenStep) -> str:
@@ -50,14 +50,14 @@ def _choice(trace: Trace, step: TokenStep) -> str:
             f"here; the model gave it {percent(chosen.raw_prob)}."
         )
     if isinstance(trace.config, Greedy):
-        return "Greedy takes rank 1, whatever the others have: the lower bars never count."
+        return "Greedy decoding takes rank 1, however close the others come."
     if step.compared:
         return "The score decides: probability less the similarity to a token before it."
     if chosen.rank == 1:
-        return "The draw took the likeliest token. With another seed a lower bar may win."
+        return "The draw took the likeliest token; another seed may draw another one."
     return (
-        f"The draw took rank {chosen.rank:,}, with {percent(chosen.prob)}. Greedy would have taken "
-        "rank 1; lower the temperature, and the top bars grow."
+        f"The draw took rank {chosen.rank:,}, with {percent(chosen.prob)}. Greedy decoding would "
+        "have taken rank 1."
     )
 
 
@@ -76,6 +76,6 @@ def _cuts(step: TokenStep) -> str:
         return ""
     stage, everything = cut[-1], step.stages[0].kept
     return (
-        f"After {stage_name(stage.name)} {stage.kept:,} of {everything:,} tokens are left; what is "
-        "removed has no lower bar and can't be drawn."
+        f"After {stage_name(stage.name)} {stage.kept:,} of {everything:,} tokens can be drawn; the "
+        "others have no lower bar."
     )

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
-from core.figures.opening import most_open_step
+from core.figures.opening import contested_step
 from pages.ui import platform, registry
 from pages.ui.decode import controls, state, tabs
 from pages.ui.decode.state import DecodeView
@@ -121,7 +121,7 @@ def _strip(view: DecodeView, trace: Trace, *, live: bool) -> None:
 
 def _legend(view: DecodeView, by: str) -> None:
     """Draw the legend of the colours, or a note while the controls ask for another run."""
-    page = registry.PAGES[0]
+    page = registry.DECODE
     if note := changed.note(view, page):
         panel.note(note, "", key="run-note")
     else:
@@ -136,7 +136,7 @@ def _step(view: DecodeView) -> None:
     if view.trace is None or view.step is None:
         return
     tabs.draw_step(view, view.trace, view.step)
-    state.write_step(view, most_open_step(view.trace))
+    state.write_step(view, contested_step(view.trace))
     address.keep()
 
 

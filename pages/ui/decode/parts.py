@@ -33,6 +33,10 @@ def _candidates(view: DecodeView, trace: Trace) -> Mapping[str, Any] | None:
     return {"step": view.step, "trace": trace, "picked": "" if pick is None else view.text_of(pick)}
 
 
+def _read_or_run(view: DecodeView, trace: Trace) -> Mapping[str, Any]:
+    return {**_selected(view, trace), "reads": view.reads}
+
+
 def of_step(name: str, draw: Figure[...]) -> PagePart:
     """A figure of the selected step."""
     return PagePart(name, draw, _step, where=selected_step)
@@ -62,14 +66,14 @@ def timed_runs(
     return runs, list(compared)
 
 
-HEATMAP = PagePart("heatmap", figures.probability_heatmap, _selected, windows=_windows)
+HEATMAP = PagePart("heatmap", figures.probability_heatmap, _read_or_run, windows=_windows)
 CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
 STAGES = of_step("stages", figures.step_stages)
 SOFTMAX = of_step("softmax", figures.softmax_row)
 UNCERTAINTY = PagePart(
     "uncertainty",
     figures.uncertainty,
-    lambda view, trace: {**_selected(view, trace), "reads": view.reads},
+    _read_or_run,
 )
 PROMPT = PagePart(
     "prompt",

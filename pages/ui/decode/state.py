@@ -13,7 +13,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.decoding.record.tree import RunTree
 from core.figures.base.records import texts_in
-from core.figures.opening import most_open_step
+from core.figures.opening import contested_step
 from pages.ui import platform
 from pages.ui.decode.trees import SessionTree, first_run
 from pages.ui.run import address
@@ -30,7 +30,7 @@ LOOK, BRANCHES = "look", "Branches"
 STEP, _GIVEN = "step", "given"
 # In the session: what a link says of the inputs for which it gives tokens.
 GIVEN_FOR, _GIVEN_KEYS = "given_for", ("model", "prompt", "method")
-_OTHERWISE = "its most uncertain one is selected"
+_OTHERWISE = "the page's own choice is selected"
 
 
 class LinkedStep(Protocol):
@@ -69,6 +69,7 @@ class DecodeView(View):
         prompt_first: where the window of the prompt begins.
         compared: the same run with the KV cache on and off, once both were timed in turns.
         linked: the step as the link which opened the page names it, until a run has shown it.
+        awaits_link: the run of the link which opened the page is not shown yet.
         trees: of the runs that went on from each other, the newest last.
         roots: first runs of trees among `runs`, with their sources.
         forked: runs whose fork points were found, the newest last.
@@ -83,6 +84,7 @@ class DecodeView(View):
     prompt_first: int = 0
     compared: CacheRuns | None = None
     linked: str = ""
+    awaits_link: bool = False
     trees: list[SessionTree] = field(default_factory=list)
     roots: list[tuple[Trace, Source]] = field(default_factory=list)
     forked: list[ForkedRun] = field(default_factory=list)
@@ -90,12 +92,13 @@ class DecodeView(View):
 
     @classmethod
     def initial(cls) -> Self:
-        """The example, at the step that the address names, else at the most uncertain one."""
+        """The example, at the step that the address names, else at a contested one."""
         view = super().initial()
         view.linked = st.query_params.get(platform.key(STEP), "")
         if st.query_params.get(platform.key("run")) != "1":
             follow_link(view, _OTHERWISE)
         else:  # For Run, where the link's run waits for it.
+            view.awaits_link = True
             name_of_given = platform.key(_GIVEN)
             st.session_state[name_of_given] = st.query_params.get(name_of_given, "")
             st.session_state[platform.key(GIVEN_FOR)] = {
@@ -110,16 +113,23 @@ class DecodeView(View):
         return cls.current()
 
     def show(self, trace: Trace, source: Source) -> None:
-        """Look at another run."""
+        """Look at another run; at the step of the run before it, if the new one was made here."""
+        at_step, repeats = self.selected, source == "run" and not self.awaits_link
         super().show(trace, source)
+        self.awaits_link = False
         self.prompt_first = 0
         given_ids, fork = (
             (self.shown_request.given, self.shown_request.fork)
             if self.shown_request
             else ((), None)
         )
-        at_step = len(given_ids) - 1 if given_ids else most_open_step(trace)
-        self.select(at_step if fork is None else fork.at_step)
+        if fork is not None:
+            at_step = fork.at_step
+        elif given_ids:
+            at_step = len(given_ids) - 1
+        elif not repeats or at_step >= len(trace.token_steps):
+            at_step = contested_step(trace)
+        self.select(at_step)
         if source == "run":
             st.session_state.pop(platform.key(_GIVEN), None)
             follow_link(self, _OTHERWISE)
@@ -219,7 +229,7 @@ class DecodeView(View):
         return (
             self.source == "example"
             and self.trace is not None
-            and self.selected == most_open_step(self.trace)
+            and self.selected == contested_step(self.trace)
         )
 
 

@@ -25,6 +25,7 @@ from pages.ui.run.figures import figure, pager, pins, token_strip
 from pages.ui.run.jobs import Job
 from pages.ui.run.parts import PagePart
 from pages.ui.run.view import select_step
+from pages.ui.shell import glossary
 from pages.ui.widgets import ahead, stepper, style
 from pages.ui.widgets.controls import knob_rows, link
 from pages.ui.widgets.controls.config_fields import moved
@@ -47,6 +48,8 @@ def draw_step(view: DecodeView, trace: Trace, step: TokenStep) -> None:
     figure.omit_captions(settings_caption(trace), settings_caption(shaped.trace))
     with st.container(key=platform.key("step"), gap="small"):
         _step_head(view, trace, shaped)
+        with st.container(key=platform.key("notice")):
+            st.markdown(glossary.marked(notice.words(shaped.trace, shaped.step)))
         with st.container(key=platform.key("pair")):
             with st.container(key=platform.key("pair-first")):
                 chart(first, on_click=partial(another.choose, view, step))
@@ -87,7 +90,7 @@ def draw_rest(view: DecodeView, trace: Trace, redraw: Callable[[], None]) -> Non
         redraw: ends a callback that selects another step.
     """
     _heatmap(view, trace, redraw)
-    _notice(view, trace)
+    _links(view, trace)
     strategy = strategy_of(trace.config)
     drawings = {
         **(
@@ -148,12 +151,11 @@ def _press_cell(view: DecodeView, custom: list[object], redraw: Callable[[], Non
     select_step(view, redraw, custom)
 
 
-def _notice(view: DecodeView, trace: Trace) -> None:
+def _links(view: DecodeView, trace: Trace) -> None:
+    """Draw the buttons that lead to other pages, and the settings of the run."""
     if view.step is None:
         return
-    shaped = work.selected(view, trace, view.step)
-    with st.container(key=platform.key("notice")):
-        st.markdown(notice.words(shaped.trace, shaped.step))
+    with st.container(key=platform.key("step-links"), gap="small"):
         with st.container(horizontal=True, gap="small"):
             st.button(
                 "Open this step in the lab",

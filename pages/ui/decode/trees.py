@@ -27,7 +27,7 @@ def first_run(tree: RunTree) -> Trace:
         TraceError: it has none.
     """
     for branch in tree.branches:
-        if registry.page_of(branch.trace.config.method) is registry.PAGES[0]:
+        if registry.page_of(branch.trace.config.method) is registry.DECODE:
             return branch.trace
     raise TraceError("This tree has no run that the Decode page shows: open the run's own file.")
 

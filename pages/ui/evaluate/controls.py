@@ -14,12 +14,12 @@ from pages.ui.widgets.controls.options import Segments
 
 OWN = "own"
 LESSONS = {
-    "leak": "The template that leaked",
-    "hot-draft": "The hot draft",
-    "beam": "Beam is not better",
+    "leak": "What does a missing template cost?",
+    "hot-draft": "Does a hot draft change answers?",
+    "beam": "Is a wider beam more often right?",
 }
 (LESSON,) = declare(
-    Segments("lesson", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
+    Segments("evaluation", "Evaluation", "leak", {**LESSONS, OWN: "My plan"}),
 )  # fmt: skip
 
 

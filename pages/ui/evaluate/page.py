@@ -12,49 +12,54 @@ from core.export.stored_parts import evaluation_parts
 from core.figures.base.labels import table_text
 from pages.ui import platform
 from pages.ui.evaluate import answers, best_of_tab, files, plans, work
-from pages.ui.evaluate.controls import OWN
+from pages.ui.evaluate.controls import LESSONS, OWN
 from pages.ui.evaluate.state import EvaluateView, chosen_plan, shown, unfinished
 from pages.ui.run import jobs
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
+from pages.ui.shell import glossary
 from pages.ui.widgets import table
 from pages.ui.widgets.controls import control
 from pages.ui.widgets.controls.control import value
 
 LIVE_SECONDS = 3.0
-NO_PLAN = "Open a plan of your own under Plan file; a lesson's plan can be saved as a beginning."
-_NOTICE = {
+NO_PLAN = "Open a plan of your own under Plan file; a stored plan can be saved as a beginning."
+_ANSWERS = {
     "leak": """
-**What to notice**
+It costs the answers where the target lacks it, and only speed where the draft lacks it.
 
-- Without the chat template the model doesn't know that it was asked by a user: it goes on with a
-  text, writes question and answer marks of its own, and is scored on that.
-- Only the draft without the template: far fewer drafted tokens are accepted, and not one answer
-  changes. A lossless rule makes a bad draft slow, never wrong.
-- Forwards count the prompt's own. It gives greedy its first token; speculation reads the prompt's
-  last token again in its first round, so a draft that is never accepted costs one forward more.
+- Without its chat template the target isn't told that a user asks. It continues the text, writes
+  question and answer marks of its own, and is scored on all of that.
+- Where only the draft lacks it, far fewer drafted tokens are accepted and no answer changes: under
+  a lossless rule a bad draft makes a run slow, never wrong.
+- The forwards of the prompt count too. The prompt gives greedy decoding its first token, but
+  speculation reads its last token again in the first round: a draft that is never accepted costs
+  one forward more.
 """,
     "hot-draft": """
-**What to notice**
+No: it costs speed and nothing else, as long as the target is greedy.
 
-- All ways whose target is greedy answer the same. A draft that is drawn hot against it is rejected
-  more often, so the target runs more forwards: it costs speed, and speed only. The last way draws
-  the target's own tokens, so its answers may differ.
-- Where a report finds 0 % for speculative decoding, look at the inputs, not at the rule.
+- All ways with a greedy target give the same answers. A draft that samples at a higher temperature
+  is rejected more often, so the target runs more forwards. The last way samples from the target
+  too, so its answers may differ.
+- If a report finds that speculative decoding gets 0 % right, compare the inputs of both models
+  first: the acceptance rule can't cause that.
 """,
     "beam": """
-**What to notice**
+No: it finds texts that are more probable, and here none of them turns a wrong answer into a right
+one.
 
-- A wider beam finds more probable texts, for more seconds. Here not one more of them is right.
-- Look at the intervals: with so few questions, ways must differ by much before it means anything.
+- It takes more seconds for the same accuracy.
+- The intervals are wide: with so few questions, two ways must differ by much before that means
+  anything.
 """,
 }
 
 
 def controls(view: EvaluateView) -> None:
     """Draw the choice of the evaluation, the visitor's own plan, Run or Stop, and the files."""
-    control.draw("lesson")
+    control.draw("evaluation")
     plans.draw(view)
     bar.button(
         view,
@@ -69,7 +74,7 @@ def controls(view: EvaluateView) -> None:
 
 
 def _start(view: EvaluateView) -> None:
-    plan, which = chosen_plan(view), str(value("lesson"))
+    plan, which = chosen_plan(view), str(value("evaluation"))
     if plan is not None:
         view.attempt("evaluate", lambda: work.evaluate(view, which, plan, unfinished(view)))
 
@@ -86,7 +91,7 @@ def draw(view: EvaluateView) -> None:
 
 
 def _figures(view: EvaluateView) -> None:
-    evaluation, which = shown(view), str(value("lesson"))
+    evaluation, which = shown(view), str(value("evaluation"))
     if evaluation is None:
         st.text(
             NO_PLAN if chosen_plan(view) is None else "Press Run: nothing was run of this plan yet."
@@ -101,9 +106,14 @@ def _figures(view: EvaluateView) -> None:
             figure.chart(accuracy, key)
         with right:
             figure.chart(agreement, key)
-            if which in _NOTICE:
-                with st.container(key="notice"):
-                    st.markdown(_NOTICE[which])
+            if which in _ANSWERS:
+                with (
+                    st.container(key="notice"),
+                    st.expander(
+                        "Show the answer", icon=":material/visibility:", key=f"answer-{which}"
+                    ),
+                ):
+                    st.markdown(f"**{LESSONS[which]}**\n{glossary.marked(_ANSWERS[which])}")
     if evaluation.rows:
         panel.tabs(
             "evaluate_look",

@@ -18,7 +18,7 @@ from pages.ui.widgets.controls.control import value
 
 _WORDS = (
     "A plan is a YAML file: `questions: own:mixed` (or `own:facts`, `own:sums`, `own:lists`) and a "
-    "list of `ways`; those that name no `model` take the sidebar's. Save the plan of a lesson and "
+    "list of `ways`; those that name no `model` take the sidebar's. Save a stored plan and "
     "change it. Questions of your own: CSV, JSONL or "
     "JSON with `question`, `answer` and `aliases`, or a SQuAD or GSM8K file as it is."
 )
@@ -58,7 +58,7 @@ def _reopened(view: EvaluateView) -> None:
         view.plan = replace(evaluation.plan, revisions=())
         view.made[OWN] = evaluation
         view.version += 1
-        st.session_state["lesson"] = OWN
+        st.session_state["evaluation"] = OWN
     except DecodingError as error:
         view.refused = str(error)
 
@@ -76,6 +76,6 @@ def _uploaded(view: EvaluateView) -> None:
         )
         if plan_file:
             view.plan = read_plan(content_of(plan_file), view.questions, str(value("model")))
-            st.session_state["lesson"] = OWN
+            st.session_state["evaluation"] = OWN
     except DecodingError as error:
         view.refused = str(error)

@@ -65,7 +65,7 @@ def lesson(name: str) -> Evaluation | None:
 
 def shown(view: EvaluateView) -> Evaluation | None:
     """The one under way if it is the chosen one, else the last run of it here, else the stored."""
-    which = str(value("lesson"))
+    which = str(value("evaluation"))
     if view.live is not None and view.live[0] == which:
         return view.live[1]
     if which == OWN and (which not in view.made or not same_plan(view.made[which], view.plan)):
@@ -75,7 +75,7 @@ def shown(view: EvaluateView) -> Evaluation | None:
 
 def chosen_plan(view: EvaluateView) -> EvaluationPlan | None:
     """The plan that Run would run; None where there is none yet."""
-    which = str(value("lesson"))
+    which = str(value("evaluation"))
     if which == OWN:
         return view.plan
     stored = lesson(which)
@@ -89,7 +89,7 @@ def same_plan(evaluation: Evaluation, plan: EvaluationPlan | None) -> bool:
 
 def unfinished(view: EvaluateView) -> Evaluation | None:
     """One's own stopped run of the chosen plan."""
-    evaluation = view.made.get(str(value("lesson")))
+    evaluation = view.made.get(str(value("evaluation")))
     if evaluation is None or evaluation.complete or not same_plan(evaluation, chosen_plan(view)):
         return None
     return evaluation

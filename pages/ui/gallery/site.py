@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.decoding.files import write_file
 from core.export.web.page import static_page
-from pages.ui.registry import PAGES, Page
+from pages.ui.registry import DECODE, PAGES, Page
 from pages.ui.run.view import View
 
 PICTURES = Path(__file__).parents[3] / "docs" / "pages"
@@ -28,7 +28,7 @@ def write_site(folder: Path) -> list[Path]:
     """Write the site into a folder, which is made if it is missing; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     shown = list(stored_pages())
-    contents = {f"{file_name(page)}.html": content for page, content in shown}
+    contents = {f"{page.name}.html": content for page, content in shown}
     contents[INDEX] = index([page for page, _ in shown])
     for name, content in contents.items():
         write_file(folder / name, content)
@@ -45,7 +45,7 @@ def stored_pages() -> Iterator[tuple[Page, bytes]]:
 
 def _of_trace(row: Page) -> bytes | None:
     """Return the web page of the trace that a page stores; None for a page without one."""
-    if not row.shows and row is not PAGES[0]:
+    if not row.shows and row is not DECODE:
         return None
     view: View = row.view.find().__self__.initial()
     if view.trace is None:
@@ -59,11 +59,6 @@ def _with_link(content: bytes) -> bytes:
     return content.replace(b"<main>", f"<main>{_HOME}".encode(), 1)
 
 
-def file_name(page: Page) -> str:
-    """Return the name of a page's file and of its picture, without the suffix."""
-    return page.path or "decode"
-
-
 def index(pages: Sequence[Page]) -> bytes:
     """Return the page with a picture and a sentence for each of these pages."""
     body = (
@@ -74,8 +69,8 @@ def index(pages: Sequence[Page]) -> bytes:
 
 
 def _card(page: Page) -> str:
-    picture = b64encode((PICTURES / f"{file_name(page)}.png").read_bytes()).decode()
+    picture = b64encode((PICTURES / f"{page.name}.png").read_bytes()).decode()
     return (
-        f'<li><a href="{file_name(page)}.html"><img alt="" src="data:image/png;base64,{picture}">'
+        f'<li><a href="{page.name}.html"><img alt="" src="data:image/png;base64,{picture}">'
         f"<h2>{escape(page.title)}</h2></a><p>{escape(page.summary)}</p></li>"
     )

@@ -1,4 +1,4 @@
-"""Preload headers for the scripts of a page's first elements.
+"""Preload headers for the scripts of a page's first elements, and for the font of tokens.
 
 Without them Streamlit fetches each script after the script run that sends its first element.
 """
@@ -15,6 +15,7 @@ from pages.ui.platform.chart_script import SCRIPT
 
 # File names in Streamlit's build, without the hash.
 _NAMES = ("BidiComponent", "ButtonGroup", "NumberInput", "Selectbox", "TextArea")
+_FONT = "SourceCodeVF-Upright"
 
 
 class EarlyScripts:
@@ -36,11 +37,14 @@ class EarlyScripts:
 
 @cache
 def _links() -> tuple[tuple[bytes, bytes], ...]:
-    """Return a header for each script that exists."""
+    """Return a header for each script and font that exists."""
     scripts = (
         file for name in _NAMES for file in Path(get_static_dir()).glob(f"static/js/{name}.*")
     )
     kind = "rel=modulepreload; crossorigin"
     named = [f"<./static/js/{file.name}>; {kind}" for file in scripts]
+    fonts = Path(get_static_dir()).glob(f"static/media/{_FONT}.*.woff2")
+    kind = "rel=preload; as=font; crossorigin"
+    named.extend(f"<./static/media/{file.name}>; {kind}" for file in fonts)
     named.append(f"<{SCRIPT}>; rel=preload; as=script")
     return tuple((b"link", link.encode()) for link in named)

@@ -9,12 +9,13 @@ from functools import cache
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from streamlit.file_util import get_static_dir
 
 from pages.ui import registry
 
+_HEADERS = {"cache-control": "no-cache"}
 _SERVER = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</script>"
 
 
@@ -26,10 +27,22 @@ def html() -> str:
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes of all pages but the first, whose address is the server's."""
-    return [Route(f"/{page.path}", _answer) for page in registry.PAGES if page.path]
+    """Return the routes of all pages."""
+    paths = [f"/{page.path}" for page in registry.PAGES if page is not registry.HOME]
+    return [Route("/", _answer_home), *(Route(path, _answer) for path in paths)]
+
+
+def _answer_home(request: Request) -> Response:
+    """Answer with the page, or redirect to Decode, whose links had this address.
+
+    A plain function, which a thread runs: the first call imports Decode's controls.
+    """
+    query = request.query_params
+    if registry.HOME_MARK in query or registry.DECODE_PARAMETERS().isdisjoint(query):
+        return HTMLResponse(html(), headers=_HEADERS)
+    return RedirectResponse(f"/{registry.DECODE.path}?{request.url.query}")
 
 
 async def _answer(request: Request) -> HTMLResponse:
     del request
-    return HTMLResponse(html(), headers={"cache-control": "no-cache"})
+    return HTMLResponse(html(), headers=_HEADERS)

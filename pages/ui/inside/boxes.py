@@ -27,10 +27,7 @@ _SHOWN, _TOKENS, _TEXT = 5, 12, 200
 _DEEPEST, _MOST_ROWS = 7, 400
 # The parts of a run; the loop, the fifth, is numbered where it is drawn.
 _NUMBERS = {"load": "1", "request": "2", "chat": "3", "ids": "4", "finish": "6", "answer": "7"}
-_LOADED = (
-    "This app had it ready before the recording and keeps it for every visitor; "
-    "python -m core path records the loading too."
-)
+_LOADED = "The app loads a model once and keeps it for all visitors."
 _NO_CHAT = "No chat template: the text goes to the tokenizer as it is."
 
 
@@ -174,20 +171,25 @@ def _load(trace: Trace, recorded: Recorded | None) -> Data:
         if facts.layers and facts.width:
             pairs.append(("layers", f"{facts.layers} of width {facts.width}"))
         pairs += [("vocabulary", f"{facts.vocabulary:,} tokens"), ("numbers", facts.dtype)]
+        pairs.append(("its loading is recorded by", "python -m core path"))
     return _box("Model and tokenizer are loaded", *pairs, words=_LOADED)
 
 
 def _request(trace: Trace) -> Data:
-    words, config = "", trace.config
+    words, config = "The values of the controls become the settings of the run.", trace.config
     if config.can_draw and config.shaping.temperature == 0:
-        words = "Temperature 0 became greedy: the most probable token, nothing is drawn."
+        words = "Temperature 0 means greedy decoding: nothing is drawn."
     return _box("The request becomes settings", ("settings", settings_caption(trace)), words=words)
 
 
 def _chat(trace: Trace) -> Data:
     if trace.rendered_prompt in ("", trace.prompt):
         return _box("Chat template", words=_NO_CHAT)
-    return _box("The chat template writes one text", ("text", ending(trace.rendered_prompt, _TEXT)))
+    return _box(
+        "The chat template writes one text",
+        ("text", ending(trace.rendered_prompt, _TEXT)),
+        words="The template puts its marks around the messages and joins them.",
+    )
 
 
 def _encode(trace: Trace) -> Data:
@@ -199,13 +201,15 @@ def _encode(trace: Trace) -> Data:
         "Text becomes ids",
         ("text", text),
         ("ids", counted(len(trace.prompt_ids), "token") + (f", {more} more" if more else "")),
+        words="The tokenizer cuts the text into "
+        f"{counted(len(trace.prompt_ids), 'token')}, each with its number in the vocabulary.",
         chips=shown,
     )
 
 
 def _prompt(started: FunctionCall | None, recorded: Recorded | None) -> Data:
     pairs = _shapes(started, recorded)
-    words = "The whole prompt goes through the model at once; the last position gives step 1."
+    words = "The whole prompt goes through the model at once; its last position gives step 1."
     return _box("The prompt goes first", *pairs, words=words)
 
 
@@ -261,10 +265,13 @@ def _logits(step: TokenStep) -> Data:
         for c in shown
     ]
     highest = [c for at, c in enumerate(shown, start=1) if c.rank == at]
-    words = f"The highest {len(highest)}"
+    shown_words = f"the highest {len(highest)}"
     if step.chosen not in highest:
-        words += f", and the chosen token's: rank {step.chosen.rank:,}"
-    return _box("Logits: a number for every token", words=f"{words}.", chips=chips)
+        shown_words += " and the chosen token's"
+    words = f"The model gives every token a number; the chosen one's has rank {step.chosen.rank:,}."
+    return _box(
+        "Logits: a number for every token", ("shown", shown_words), words=words, chips=chips
+    )
 
 
 def _shaping(trace: Trace, step: TokenStep) -> Data:
@@ -276,8 +283,8 @@ def _shaping(trace: Trace, step: TokenStep) -> Data:
         chosen = candidate.token_id == step.token_id
         share = None if out else candidate.prob
         chips.append(_chip(visible_token(candidate.text, 16), value, share, chosen=chosen))
-    words = "Softmax makes probabilities of the logits"
-    words += "; each setting behind it makes another distribution." if names else "."
+    words = "Softmax turns the logits into probabilities"
+    words += ", and each setting changes their distribution." if names else "."
     way = " → ".join(["raw", *names])
     return _box(
         "Shaping: logits become probabilities", ("distributions", way), words=words, chips=chips
@@ -297,9 +304,10 @@ def _draw(trace: Trace, step: TokenStep) -> Data:
     elif draw.uniform is not None and draw.interval is not None:
         low, high = draw.interval
         pairs.insert(0, ("number", f"{draw.uniform:.4f}"))
-        words = f"The number falls on {low:.4f} to {high:.4f} of the cumulative bar."
+        words = f"The random number {draw.uniform:.4f} falls on {token}."
+        pairs.insert(1, ("its part of the cumulative bar", f"{low:.4f} to {high:.4f}"))
     else:
-        words = "Noise is added to every ln p, and the highest sum wins."
+        words = f"Noise is added to every ln p, and {token} has the highest sum."
     if hasattr(trace.config, "seed") and draw.method != "argmax":
         pairs.insert(0, ("seed", str(trace.config.seed)))
     return _box("Draw: one token", *pairs, words=words)
@@ -312,7 +320,9 @@ def _text(trace: Trace, step: TokenStep) -> Data:
         "Append: the id joins the text",
         ("added", added),
         ("text so far", ending(so_far, _TEXT)),
-        words="The step is recorded, and its id goes into the next forward.",
+        words=f"{added} joins the text, and the next forward reads it."
+        if step.text
+        else "Its text follows with the next token, as it is half a character.",
     )
 
 
@@ -327,9 +337,13 @@ def _loop_words(trace: Trace, step: TokenStep) -> str:
 
 def _finish(trace: Trace) -> Data:
     tokens, reason = counted(len(trace.token_ids), "token"), trace.finish_reason
-    words = f"After {tokens}: {panel.ENDED[reason]}."
+    words = f"The run ends after {tokens}: {panel.ENDED[reason]}."
     return _box("The run ends", ("finish reason", reason), words=words)
 
 
 def _answer(trace: Trace) -> Data:
-    return _box("Ids become text again: the answer", ("text", ending(trace.text, _TEXT)))
+    return _box(
+        "Ids become text again: the answer",
+        ("text", ending(trace.text, _TEXT)),
+        words="The tokenizer decodes all ids of the run together.",
+    )

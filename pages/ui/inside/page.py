@@ -13,7 +13,7 @@ from core.decoding.counting import counted
 from core.decoding.record.trace import Trace
 from core.traces.data_path.source import source_of
 from pages.ui import platform, registry
-from pages.ui.decode.state import write_step
+from pages.ui.decode.state import uncertain_steps, write_step
 from pages.ui.inside import boxes, save, tabs, way, work
 from pages.ui.inside.state import InsideView
 from pages.ui.resources import models
@@ -21,7 +21,7 @@ from pages.ui.run import address, changed
 from pages.ui.run.display import panel
 from pages.ui.run.figures import token_strip
 from pages.ui.run.jobs import Job
-from pages.ui.widgets import style
+from pages.ui.widgets import stepper, style
 from pages.ui.widgets.controls.control import value
 
 WAY, READINGS = "inside-way-part", "inside-readings"
@@ -106,6 +106,11 @@ def _way(view: InsideView) -> None:
     drawn = boxes.picture(trace, step, recorded if fresh else None, waiting)
     view.places = drawn.places
     shown = drawn.places.get(view.opened_source)
+    with st.container(
+        key=platform.key("step-head"), horizontal=True, vertical_alignment="center", gap="small"
+    ):
+        stepper.draw(token_strip.KEY, view.selected, len(view.steps), tuple(uncertain_steps(trace)))
+        panel.note("", "Open a part to see its values and functions.", key="part-note")
     way.draw(
         drawn,
         view.opened_source,

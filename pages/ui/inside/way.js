@@ -96,11 +96,12 @@ function box(way, data) {
   if (data.number) head.append(element("span", "number", data.number));
   head.append(element("h2", "", data.title));
   if (data.took) head.append(element("span", "ms", data.took));
-  summary.append(head);
-  if (data.pairs.length) summary.append(pairs(data.pairs));
-  if (data.chips.length) summary.append(chips(data));
-  if (data.words) summary.append(element("p", "", data.words));
+  summary.append(head, element("p", "", data.words));
   const made = foldable(way, data.id, summary, (into) => {
+    const facts = element("div", "facts");
+    if (data.pairs.length) facts.append(pairs(data.pairs));
+    if (data.chips.length) facts.append(chips(data));
+    into.append(facts);
     const empty = data.note || "No function of its own ran here in this recording.";
     if (!data.rows.length) into.append(element("p", "note", empty));
     into.append(rows(way, data.rows));

@@ -14,6 +14,7 @@ from pages.ui import platform
 from pages.ui.decode.methods.sampling import DRAW_HELP, DRAWS
 from pages.ui.lab.state import Lab
 from pages.ui.run import shared
+from pages.ui.widgets.controls import fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, Toggle, declare, draw, load, value
 from pages.ui.widgets.controls.knob_rows import KNOB_ROWS, draw_rail
@@ -110,6 +111,13 @@ def redraw(*parts: str) -> None:
 def note_move() -> None:
     """End a callback, with the whole page drawn anew: a token that flips flips by this change."""
     Lab.current().moved = True
+
+
+def ways() -> None:
+    """Draw the fold of the library whose order is followed, and of how a token is drawn."""
+    with fold.popover("order-and-dice", "Order and dice", ("order", "dice")):
+        draw("order", on_change=note_move)
+        draw("dice", on_change=redraw)
 
 
 def roll() -> None:

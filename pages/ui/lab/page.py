@@ -26,6 +26,7 @@ from pages.ui.run import address
 from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.figures import figure
 from pages.ui.run.figures.token_strip import ending
+from pages.ui.shell import glossary
 from pages.ui.widgets import ahead
 from pages.ui.widgets.controls import control, knob_rows
 from pages.ui.widgets.controls.config_fields import moved
@@ -251,22 +252,21 @@ def _charts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> boo
     prefetch = _prefetch(lab, ref, settings) if is_own else None
     figure.omit_captions(lab_caption(step))
     figure.of_step(ref.index)
+    figure.chart(_draw(step), key, ahead=prefetch)
+    if later.waits(lab):
+        return False
+    # The server sends the draw on its way before the rest is built: it shows an eighth sooner.
+    time.sleep(_TURN_SECONDS)
     stages = len(step.step.stages) - 1
     with st.container(key=platform.key("stages-few" if stages <= FEW_PANELS else "stages-many")):
         figure.chart(_stages(step), key, ahead=prefetch)
-    if later.waits(lab):
-        return False
-    # The server sends the stages on their way before the rest is built: they show an eighth sooner.
-    time.sleep(_TURN_SECONDS)
     with st.container(key=platform.key("pair")):
         left, right = st.columns(2, gap="small")
-        with left:
-            figure.chart(_draw(step), key, ahead=prefetch)
-            with st.container(key=platform.key("notice")):
-                st.markdown(_NOTICE)
-                _about_order(settings)
-                _go_on_in_decode(lab, ref, step)
-                panel.made_by(lab_caption(step))
+        with left, st.container(key=platform.key("notice")):
+            st.markdown(glossary.marked(_NOTICE))
+            _about_order(settings)
+            _go_on_in_decode(lab, ref, step)
+            panel.made_by(lab_caption(step))
         with right:
             _flips(lab, ref, settings, step)
     return True

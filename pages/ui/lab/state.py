@@ -132,6 +132,10 @@ class Lab(PageView):
         self.step_of = None
         self.memory.clear()
 
+    def clear(self) -> None:
+        follow(self, DecodeView.current())
+        self.linked, self.flipped = None, ""
+
     def open(self, example: LabExample) -> None:
         """Look at a stored step."""
         self.drop(*self.jobs)

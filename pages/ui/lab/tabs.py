@@ -50,13 +50,15 @@ def _rolls(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None
 
 def _sweep(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     sweep = work.measured(lab, "sweep", ref, settings, step)
+    _chart("small-multiples", sweep, "", figures.lab_temperatures)
     _chart("sweep", sweep, "Trying every temperature…", figures.lab_sweep)
 
 
 def _chart(name: str, result: work.Measured, waiting: str, draw: Figure[...]) -> None:
     """A figure of what was worked out beside the page, or what it waits for."""
     if result.value is None:
-        st.text(_NOT_THERE if result.ready else waiting)
+        if waiting:
+            st.text(_NOT_THERE if result.ready else waiting)
         return
     with measured(name, result):
         part = of_figure(name, draw, result.step, result.value)

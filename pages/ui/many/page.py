@@ -23,7 +23,9 @@ from pages.ui.run import address, cost, jobs, shared
 from pages.ui.run.display import bar, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure
+from pages.ui.run.files import runs_menu
 from pages.ui.run.files.save import turn_to
+from pages.ui.shell import glossary
 from pages.ui.widgets import style, table
 from pages.ui.widgets.controls import control, link
 from pages.ui.widgets.controls.control import Read, in_words, value
@@ -32,11 +34,11 @@ LIVE_SECONDS = 1.5
 _NOTICE = """
 **What to notice**
 
-- With temperature 0, one thread and one row at a time, all runs are the same text. Let the seed
-  vary and they spread: early where the model is unsure, late where it is sure.
-- A margin below the measured rounding is a tie: which token wins depends on the rows of a batch,
-  the threads or the number type, and not on the model's opinion.
-- In a grid, a narrow setting (low temperature, low top-p) gives texts that part late or never.
+- At temperature 0, on one thread and with one row at a time, all runs give the same text. With
+  different seeds the texts part: early where the entropy is high, late where it is low.
+- A margin below the measured rounding error is a tie: the rows of a batch, the threads or the
+  number type decide which token wins, and not the model.
+- In a grid, a low temperature or a low top-p gives texts that part late or never.
 """
 
 
@@ -143,7 +145,7 @@ def _verdict(view: ManyView, many: ManyRuns) -> None:
             key=platform.key("many-words"), horizontal=True, vertical_alignment="center"
         ):
             st.text(f"{source} · {_count_words(view, many)}", width="stretch")
-            save.menu(many)
+            runs_menu.draw(many, "many", save.web_page)
         st.text(figures.many_verdict(many))
         if mode in view.asked and not view.active("many") and not _are_of_the_controls(view):
             panel.note("The settings have changed: press Run to repeat the runs.", "")
@@ -214,10 +216,10 @@ def _one_run(view: ManyView, many: ManyRuns, place: int) -> None:
                 "Open on Decode",
                 key=platform.key("open_on_decode"),
                 icon=":material/open_in_new:",
-                on_click=partial(turn_to, registry.PAGES[0], trace, source="many"),
+                on_click=partial(turn_to, registry.DECODE, trace, source="many"),
             )
     with st.container(key=platform.key("notice")):
-        st.markdown(_NOTICE)
+        st.markdown(glossary.marked(_NOTICE))
 
 
 def _choice(view: ManyView, many: ManyRuns, place: int) -> None:

@@ -11,10 +11,10 @@ from core.decoding.record.trace import Trace
 from core.figures.base.grid import wide_columns
 from core.figures.base.paper import Paper
 from core.figures.read.lines import TokenLine
-from pages.ui.decode.parts import HEATMAP, MOST_FIGURES, UNCERTAINTY, of_step
+from pages.ui.decode.parts import HEATMAP, MOST_FIGURES, UNCERTAINTY
 from pages.ui.read.state import ReadView
 from pages.ui.run.figures.pins import PINS
-from pages.ui.run.parts import FigureWindow, PagePart, windows_of
+from pages.ui.run.parts import FigureWindow, PagePart, selected_step, windows_of
 
 
 def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
@@ -25,6 +25,10 @@ def _windows(trace: Trace, paper: Paper) -> list[FigureWindow]:
 
 def _favourites(view: ReadView, trace: Trace) -> Mapping[str, Any]:
     return {"trace": trace, "selected": view.selected + len(trace.prompt_ids)}
+
+
+def _candidates(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
+    return None if view.step is None else {"step": view.step, "trace": trace, "reads": True}
 
 
 def _own_text(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
@@ -53,7 +57,7 @@ def _divergence(view: ReadView, trace: Trace) -> Mapping[str, Any] | None:
 FAVOURITES = PagePart(
     "favourites", figures.reading_favourites, _favourites, windows=_windows, unit="token"
 )
-CANDIDATES = of_step("candidates", figures.candidate_bars)
+CANDIDATES = PagePart("candidates", figures.candidate_bars, _candidates, where=selected_step)
 OWN = PagePart("own-text", figures.surprisal_lines, _own_text, "open The model's own first")
 DIVERGENCE = PagePart("two-models", figures.model_divergence, _divergence, "open Two models first")
 ALL = (FAVOURITES, CANDIDATES, UNCERTAINTY, HEATMAP, OWN, DIVERGENCE, PINS)

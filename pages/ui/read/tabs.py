@@ -66,7 +66,8 @@ def _heatmap(view: ReadView, trace: Trace, select: Callable[[list[object]], None
     width = style.figure_width()
     columns = columns_for(width)
     width = min(width, style.BESIDE)
-    pager.draw(view, "first", pager.of_span(view.first, columns, len(view.steps)), "steps")
+    window = pager.of_span(view.first, columns, len(view.steps), len(trace.prompt_ids))
+    pager.draw(view, "first", window, "positions")
     figure.chart(
         HEATMAP.part(
             view, trace, first=view.first, columns=columns, rows=_ROWS, paper=Paper(width)

@@ -25,7 +25,7 @@ from core.evaluation.questions.chains import MOST_STEPS
 from pages.ui import platform
 from pages.ui.run import shared
 from pages.ui.widgets import ahead, words
-from pages.ui.widgets.controls import knob_rows, rail
+from pages.ui.widgets.controls import fold, knob_rows, rail
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import Number, Read, Text, Toggle, declare, draw, value
 from pages.ui.widgets.controls.knob import Knob
@@ -165,16 +165,17 @@ def control_values(trace: Trace) -> dict[str, Any]:
     return reached((*COMMON, _THINKING, seed), run, values)
 
 
-def budget(then: Callable[[], None]) -> None:
+def budget(then: Callable[[], None], settled: Callable[[], None]) -> None:
     """The level by its name, the exact number, and how tokens are chosen.
 
     Args:
-        then: ends the callback of another budget.
+        then: ends the callback of a budget that still moves.
+        settled: ends the callback of a chosen budget.
     """
-    platform.part(_budget, key=BUDGET_ROW)(then)
+    platform.part(_budget, key=BUDGET_ROW)(then, settled)
 
 
-def _budget(then: Callable[[], None]) -> None:
+def _budget(then: Callable[[], None], settled: Callable[[], None]) -> None:
     with st.container(
         key=platform.key("budget-row"), horizontal=True, vertical_alignment="center", gap="medium"
     ):
@@ -185,12 +186,12 @@ def _budget(then: Callable[[], None]) -> None:
             format_func=str.capitalize,
             key=platform.key("level"),
             on_change=_take_level,
-            args=(then,),
+            args=(settled,),
             help="A level is a name for a budget: "
             + ", ".join(f"{name} is {most} tokens" for name, most in LEVELS.items())
             + ".",
         )
-        draw("thinking", then=then)
+        draw("thinking", then=then, settled=settled)
         draw("reason_temperature", on_change=st.rerun)
     values = {key: value(key) for key in ("whole", "answer_tokens")}
 
@@ -229,5 +230,6 @@ def _take_level(then: Callable[[], None]) -> None:
 
 def more() -> None:
     """Draw the less common settings."""
-    with st.popover("More settings", icon=":material/tune:"):
-        draw("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")
+    keys = ("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")
+    with fold.popover("more-settings", "More settings", keys):
+        draw(*keys)

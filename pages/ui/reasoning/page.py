@@ -28,9 +28,10 @@ from pages.ui.reasoning.parts import STOPS
 from pages.ui.reasoning.state import ReasonView
 from pages.ui.resources import models
 from pages.ui.run import changed, cost, jobs
-from pages.ui.run.display import later, panel
+from pages.ui.run.display import bar, later, panel
 from pages.ui.run.figures import figure
 from pages.ui.run.jobs import Job
+from pages.ui.shell import glossary
 from pages.ui.widgets import closed
 from pages.ui.widgets.controls import control, rail
 from pages.ui.widgets.controls.control import value
@@ -81,11 +82,11 @@ _READY = ("level", "tools")
 _NOTICE = """
 ## What to notice
 
-- Each bar of "Answers at each stop" is the same thinking, stopped earlier. Most of the way the
-  model has no answer: it writes one all the same.
-- The curve rises as more problems get enough room. Past the point where all thinking ends by
-  itself, a larger budget buys nothing.
-- Nothing in the model changes with the level. The loop only runs longer.
+- "Answers at each stop" ends the same thinking after each of its steps. Before the last step the
+  model doesn't know the answer, and yet it writes one.
+- The curve rises while more problems get room for all of their steps. Where all thinking ends by
+  itself, a larger budget changes nothing.
+- The level changes nothing in the model: the decoding loop only runs longer.
 """
 
 
@@ -111,7 +112,7 @@ def draw(view: ReasonView) -> None:
         with right:
             platform.part(_accuracy, key=ACCURACY)(view, waits=waits)
             with st.container(key=platform.key("notice")):
-                st.markdown(_NOTICE)
+                st.markdown(glossary.marked(_NOTICE))
                 panel.made_by(*_captions(view))
     if waits:
         panel.watch(view)
@@ -128,6 +129,24 @@ def redraw() -> None:
     except DecodingError:
         st.rerun()
     platform.rerun(reason_controls.BUDGET_ROW, NOTE, ACCURACY)
+
+
+def run_again() -> None:
+    """End a callback that has chosen a budget: run with it, where that takes no more than a
+    link's run may."""
+    view = ReasonView.current()
+    try:
+        _, config = _asked()
+    except DecodingError:
+        st.rerun()
+    page, model = registry.page_of("reasoning"), str(value("model"))
+    costs = cost.awaited(cost.tokens_of(config), "Run")
+    if costs or not models.is_at_hand(model) or not changed.note(view, page):
+        redraw()
+        return
+    view.drop("decode")
+    bar.start(view, reason_problem.request)
+    st.rerun()
 
 
 def _asked() -> tuple[Problem, Reasoning]:
@@ -282,7 +301,7 @@ def _take_budget(sweep: BudgetSweep, custom: list[object]) -> None:
         return
     if sweep.plan.budget_field == "max_thinking_tokens":
         rail.put(reason_controls.BUDGET, int(custom[0]))
-        redraw()
+        run_again()
     else:
         st.session_state[platform.key("whole")] = max(1, int(custom[0]))
         st.rerun()

@@ -54,14 +54,14 @@ def advice(trace: Trace, read: ReasoningSummary, outcome: AttemptOutcome | None)
         return _more_room(trace, read)
     if outcome in ("wrong", "unparsable"):
         if read.closed_by_budget:
-            return "The budget closed its thinking: raise it and run again."
+            return "The budget ended its thinking: raise the budget."
         ended = "It ended its thinking by itself" if read.thinking_tokens else "It did not think"
         return f"{ended}: a larger budget alone changes nothing here."
     if not read.thinking_tokens:
-        return "It needed no thinking: take a problem of more steps." if outcome else ""
+        return "It needed no thinking: choose a problem with more steps." if outcome else ""
     if read.closed_by_budget:
-        return "The budget closed its thinking: raise it, or lower it, and see what changes."
-    return "Lower the budget and run it again: less room to think."
+        return "The budget ended its thinking: raise or lower it, and compare the answers."
+    return "It ended its thinking by itself. A lower budget leaves it less room."
 
 
 def _more_room(trace: Trace, read: ReasoningSummary) -> str:
@@ -69,5 +69,5 @@ def _more_room(trace: Trace, read: ReasoningSummary) -> str:
     run = trace.config
     assert isinstance(run, Reasoning)
     if read.answer_tokens >= run.max_answer_tokens:
-        return "The bound on its answer cut it off: raise Answer at most, under More settings."
-    return "The bound on the whole run cut it off: raise it, under More settings."
+        return "The bound on the answer ended it: raise “Answer at most” under More settings."
+    return "The bound on the whole run ended it: raise “Whole run at most” under More settings."

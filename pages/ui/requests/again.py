@@ -77,7 +77,7 @@ def draw(view: RequestsView, record: Record | None, trace: Trace) -> None:
     with st.container(key="request-acts", horizontal=True, gap="small"):
         page = registry.page_of(trace.config.method)
         _open_button(page, partial(_open, page, trace, record))
-        if page.path == registry.PAGES[0].path and trace.token_steps:
+        if page is registry.DECODE and trace.token_steps:
             open_it = partial(_open_in_lab, view, trace)
             _open_button(registry.page_of("lab"), open_it, "Open this step in the lab")
         if trace.token_steps:
@@ -119,7 +119,7 @@ def _another_token(view: RequestsView, trace: Trace) -> None:
 def _open_button(page: registry.Page, open_it: Callable[[], None], label: str = "") -> None:
     st.button(
         label or f"Open in {page.title}",
-        key=f"open-{page.path or 'decode'}",
+        key=f"open-{page.name}",
         icon=":material/open_in_new:",
         on_click=open_it,
     )
@@ -154,7 +154,7 @@ def conversation(record: Record) -> dict[str, Any]:
 
 def _open_in_lab(view: RequestsView, trace: Trace) -> None:
     """The lab looks at the step that is selected on Decode."""
-    page = registry.PAGES[0]
+    page = registry.DECODE
     page.view().open(trace, source="request")
     page.view().select(view.selected)
     page.load_controls(trace)

@@ -15,8 +15,10 @@ from pages.ui.platform import session
 from pages.ui.run import shared
 from pages.ui.widgets.controls import rail
 
-# The sidebar's, which every page keeps by itself.
-_SHARED = {row.key for row in shared.ROWS}
+# Name of the open lesson, on whatever page its step is.
+LESSON = "lesson"
+# The sidebar's and the lesson's, which every page keeps by itself.
+_SHARED = {LESSON, *(row.key for row in shared.ROWS)}
 _ENTERED = "page_entered"
 _Part: TypeAlias = dict[str, list[str]]
 

@@ -59,6 +59,9 @@ class PageView(BackgroundWork):
         """Move the window whose first column is in this field; the selection stays."""
         setattr(self, window, max(0, first))
 
+    def clear(self) -> None:
+        """Show nothing until something is run or chosen here; a step of a lesson begins so."""
+
     @classmethod
     def current(cls) -> Self:
         """Return this session's view of the page."""
@@ -130,6 +133,14 @@ class View(PageView):
         self.drop(*self.of_trace)
         for name in self.measurements.keys() & self.of_trace:
             setattr(self, self.measurements[name], None)
+
+    def clear(self) -> None:
+        self.drop(*self.jobs)
+        self.trace, self.source = None, "none"
+        self.request = self.shown_request = None
+        self.failure = ""
+        self.restored = True  # The address that opened the page asks for no run any more.
+        self.number += 1
 
     def open(self, trace: Trace, source: Source = "file") -> None:
         """Show a trace from elsewhere; its checks are dropped and made again."""

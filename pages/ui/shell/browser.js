@@ -11,6 +11,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   tab.slots = data.slots;
   tab.free = inSlots(tab, data.free.map((key) => `.st-key-${key} input`));
   if (tab.told === data.theme) tab.told = null;
+  if (data.focus) focusField(data.focus);
   followWidth(tab, data, setStateValue);
   setTimeout(() => followTheme(tab, data, parentElement.querySelector(".probe"), setTriggerValue));
 }
@@ -23,6 +24,7 @@ function prepare(script) {
   restUnseen();
   oneEntryAPage();
   announce(tab);
+  nameMenu();
   addEventListener("click", clickLabel);
   addEventListener("click", makeRoom, true);
   addEventListener("keydown", runFromTab, true);
@@ -33,6 +35,14 @@ function prepare(script) {
   addEventListener("focusout", keepInRange, true);
   addEventListener("keydown", (event) => event.key === "Enter" && keepInRange(event), true);
   return tab;
+}
+
+// The field of a key, which the page may draw later than this.
+const FOCUS_LOOK_MS = 100, FOCUS_LOOKS = 30;
+function focusField(key, looks = FOCUS_LOOKS) {
+  const field = document.querySelector(`.st-key-${key} input`);
+  if (field) field.focus();
+  else if (looks > 0) setTimeout(() => focusField(key, looks - 1), FOCUS_LOOK_MS);
 }
 
 // Selectors of what a page names by keys, for each prefix of its runs.
@@ -113,6 +123,17 @@ function announce(tab) {
   new MutationObserver(later).observe(document.getElementById("root") || document.body, {
     childList: true, characterData: true, subtree: true,
   });
+}
+
+// On a phone Streamlit lists its pages with elements between the list and its items, which a screen
+// reader can't count: the links stand in the navigation without the list.
+function nameMenu() {
+  const mend = () => {
+    for (const list of document.querySelectorAll("[data-testid=stSidebarNavItems]:not([role])")) list.setAttribute("role", "group");
+    for (const item of document.querySelectorAll("[data-testid=stSidebarNavItems] li:not([role])")) item.setAttribute("role", "none");
+  };
+  new MutationObserver(mend).observe(document.getElementById("root") || document.body, { childList: true, subtree: true });
+  mend();
 }
 
 // A menu below a button that stands low in the window would be a strip: the page scrolls on by what

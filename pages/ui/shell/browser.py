@@ -16,12 +16,19 @@ from pages.ui.widgets.controls.options import Menu
 from pages.ui.widgets.render_clock import drawn_at
 from pages.ui.widgets.source import source
 
+# In the session's state.
+_FOCUS = "focus_field"
 _component = st.components.v2.component(
     "decoding_explorer.browser",
     html='<i class="probe"></i>',
     css=".probe { color: var(--st-background-color); }",
     js=source("widgets/numbers.js", "shell/browser.js"),
 )
+
+
+def focus(key: str) -> None:
+    """In a callback: let the browser focus the field of this key once it is drawn."""
+    st.session_state[_FOCUS] = key
 
 
 def prepare(slots: Sequence[str]) -> None:
@@ -44,6 +51,7 @@ def prepare(slots: Sequence[str]) -> None:
                 },
                 "script": SCRIPT,
                 "slots": ("", *slots),
+                "focus": st.session_state.pop(_FOCUS, ""),
             },
             # Either callback starts a run, which draws everything in the new theme or width.
             on_theme_change=lambda: None,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import platform
+from pages.ui.shell import glossary
 
 
 def intro(title: str, words: str) -> None:
     """Draw the page's title and its description in two sentences."""
     with st.container(key=platform.key("intro"), gap="small"):
         st.title(title, anchor=False)
-        st.markdown(words)
+        st.markdown(glossary.marked(words))
 
 
 def controls() -> st.delta_generator.DeltaGenerator:

@@ -1,6 +1,12 @@
-// A button and the key "?" that open what the words mean, once a tab. Text goes in by textContent only.
+// What the words mean: all of them behind a button and the key "?", one where a marked word is pointed at, focused or
+// tapped. Once a tab. Text goes in by textContent only.
 
 const TYPING = "input, textarea, select, [contenteditable]";
+const MARKED = 'a[href^="#word-"]';
+// A pointer that only passes opens nothing, and one on its way into the entry doesn't close it.
+const OPEN_MS = 200;
+const CLOSE_MS = 250;
+const MARGIN = 8;
 
 function add(parent, name, text, attributes = {}) {
   const node = document.createElement(name);
@@ -16,21 +22,108 @@ function build(terms) {
   });
   add(sheet, "h2", "Words");
   const list = add(sheet, "dl", "");
-  for (const [term, meaning] of terms) {
-    add(list, "dt", term);
+  const entries = new Map();
+  for (const [term, meaning, slug] of terms) {
+    const place = add(list, "dt", term);
     add(list, "dd", meaning);
+    entries.set(slug, { term, meaning, place });
   }
   add(document.body, "button", "Words", {
     class: "de-words", type: "button", popovertarget: "de-glossary", title: "What the words mean. Key: ?",
     "aria-keyshortcuts": "?", "aria-haspopup": "dialog",
   });
   sheet.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.focus());
+  point(sheet, entries);
+}
+
+function openAt(sheet, entry) {
+  if (!sheet.matches(":popover-open")) sheet.showPopover();
+  for (const marked of sheet.querySelectorAll(".at")) marked.classList.remove("at");
+  entry?.place.classList.add("at");
+  if (entry) sheet.scrollTop = entry.place.offsetTop - 3 * MARGIN;
+}
+
+// The entry of one word, beside it.
+function point(sheet, entries) {
+  const tip = add(document.body, "div", "", { class: "de-entry", popover: "manual", id: "de-entry", role: "tooltip" });
+  const term = add(tip, "strong", "");
+  const meaning = add(tip, "p", "");
+  let word = null;
+  let timer = 0;
+
+  const entryOf = (link) => entries.get(link.getAttribute("href").slice("#word-".length));
+  const wordAt = ({ target }) => (target instanceof Element ? target.closest(MARKED) : null);
+
+  function close() {
+    clearTimeout(timer);
+    word?.removeAttribute("aria-describedby");
+    word = null;
+    if (tip.matches(":popover-open")) tip.hidePopover();
+  }
+
+  function open(link) {
+    clearTimeout(timer);
+    const entry = entryOf(link);
+    if (!entry || word === link) return;
+    close();
+    word = link;
+    link.setAttribute("aria-describedby", tip.id);
+    term.textContent = entry.term;
+    meaning.textContent = entry.meaning;
+    tip.showPopover();
+    const at = link.getBoundingClientRect();
+    const { width, height } = tip.getBoundingClientRect();
+    const below = at.bottom + height + MARGIN <= innerHeight || at.top < height + MARGIN;
+    tip.style.left = `${Math.max(MARGIN, Math.min(at.left, innerWidth - width - MARGIN))}px`;
+    tip.style.top = `${below ? at.bottom + 4 : at.top - height - 4}px`;
+  }
+
+  function later(act, ms) {
+    clearTimeout(timer);
+    timer = setTimeout(act, ms);
+  }
+
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "mouse") return;
+    const link = wordAt(event);
+    if (link) later(() => open(link), OPEN_MS);
+    else if (tip.contains(event.target)) clearTimeout(timer);
+    else if (word && document.activeElement !== word) later(close, CLOSE_MS);
+  });
+  document.addEventListener("focusin", (event) => {
+    const link = wordAt(event);
+    // Once the list that gives the focus back has closed.
+    if (link?.matches(":focus-visible")) later(() => open(link), 0);
+  });
+  document.addEventListener("focusout", (event) => wordAt(event) === word && later(close, 0));
+  document.addEventListener("click", (event) => {
+    const link = wordAt(event);
+    if (!link) {
+      if (word && !tip.contains(event.target)) close();
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    // Pressed again, it opens the list at the word.
+    if (word === link && event.detail !== 0 && event.pointerType === "mouse") openAt(sheet, entryOf(link));
+    else open(link);
+  }, true);
+  document.addEventListener("scroll", ({ target }) => word && target.contains(word) && close(), true);
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && word) {
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+      return;
+    }
     if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.composedPath()[0].closest?.(TYPING)) return;
     event.preventDefault();
-    sheet.togglePopover();
-  });
+    const entry = word && entryOf(word);
+    close();
+    if (entry) openAt(sheet, entry);
+    else sheet.togglePopover();
+  }, true);
 }
 
 export default function ({ data }) {

@@ -53,10 +53,15 @@ def show(*, prompt: bool = True, below_model: Callable[[str], None]) -> None:
     below_model(shared.model())
     _server_key()
     if prompt:
-        _prompt()
-        _chat()
-        _hint()
+        prompt_fields()
     _seed()
+
+
+def prompt_fields() -> None:
+    """Draw the prompt, the chat template, and the hint at an example's effect."""
+    _prompt()
+    _chat()
+    _hint()
 
 
 def _prompt() -> None:

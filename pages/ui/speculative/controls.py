@@ -17,6 +17,7 @@ from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run import shared
 from pages.ui.run.request import Request, RunControls, from_sidebar
+from pages.ui.widgets.controls import fold
 from pages.ui.widgets.controls.config_fields import arguments, reached
 from pages.ui.widgets.controls.control import (
     Number,
@@ -39,12 +40,12 @@ RULES: dict[str, str] = {"speculative": "Speculative", "exact": "Exact match", "
 NAMES = ("A", "B", "C")
 _WEIGHTS = {"target": (0.6, 0.3, 0.1), "draft": (0.2, 0.5, 0.3)}
 _RULE_NOTES: dict[str, str] = {
-    "speculative": "Keeps the target's distribution: a drafted token that the target finds less "
-    "likely is accepted only sometimes.",
-    "exact": "Keeps the target's distribution, but accepts less: only a drafted token that the "
-    "target draws itself.",
-    "typical": "Changes the distribution: every drafted token that the target finds likely enough "
-    "is accepted.",
+    "speculative": "It keeps the target's distribution: a drafted token that the target finds "
+    "less likely than the draft does is accepted only sometimes.",
+    "exact": "It keeps the target's distribution and accepts fewer tokens: only those that the "
+    "target draws too.",
+    "typical": "It changes the distribution: every drafted token that the target finds likely "
+    "enough is accepted.",
 }
 GREEDY_NOTE = "At temperature 0 every rule is greedy decoding: it keeps the target’s text."
 _TYPICAL_HELP = "Typical acceptance: the threshold is min(epsilon, delta × exp(−entropy))."
@@ -134,6 +135,13 @@ _RUN = (
 )
 
 
+_FOLDED = (
+    *_FILTERS,
+    *("scoring", "adaptive", "ngram_size", "confidence", "own_temperature", "draft_temperature"),
+    *("typical_epsilon", "typical_delta"),
+)
+
+
 def config(read: Read = value) -> Speculative:
     """The run that the controls describe; `read` gives a control's value by its key.
 
@@ -183,7 +191,7 @@ def _why_lookup() -> None:
 def pair() -> None:
     """Draw the controls of the draft, the number of tokens, and the less common settings."""
     draw("draft", "draft_length", "spec_tokens")
-    with st.popover("More settings", icon=":material/tune:"):
+    with fold.popover("more-settings", "More settings", _FOLDED):
         _more()
 
 
@@ -195,7 +203,8 @@ def rule() -> None:
     ):
         draw("temperature", width=210)
         draw("rule")
-        with st.container():
+        keeps = _greedy() or Speculative(acceptance=acceptance()).lossless
+        with st.container(key=platform.key(f"rule-{'lossless' if keeps else 'lossy'}")):
             st.text(GREEDY_NOTE if _greedy() else _RULE_NOTES[acceptance()])
 
 

@@ -1,4 +1,4 @@
-"""Compare with the target alone: token by token, over many runs, and exactly on three tokens."""
+"""Compare with the target alone: exactly on three tokens, token by token, and over many runs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from core.figures.speculative.words import rule_words
 from pages.ui import platform
 from pages.ui.resources import models
 from pages.ui.run.figures import figure
+from pages.ui.shell import glossary
 from pages.ui.speculative import controls, measurement, parts, work
 from pages.ui.speculative.state import SpecView, ThreeTokenExample
 from pages.ui.widgets import table
@@ -23,13 +24,12 @@ from pages.ui.widgets.controls.control import value
 
 
 def draw(view: SpecView, trace: Trace) -> None:
-    """The greedy comparison or the statistical test, and the exact table."""
+    """The greedy comparison or the statistical test."""
     config = cast(Speculative, trace.config)
     if config.shaping.temperature == 0:
         _identical(view, trace)
     else:
         _sampled(view, trace, config)
-    _draw_three(view, trace)
 
 
 def _identical(view: SpecView, trace: Trace) -> None:
@@ -99,25 +99,38 @@ def _remarks() -> list[str]:
     return remarks
 
 
-def _draw_three(view: SpecView, trace: Trace) -> None:
+_KEPT = """
+## Why nothing changes
+
+One token is drafted out of three. A token is emitted because its draft was **accepted**, or because
+another draft was rejected and it was **recovered** in its place. Both together give the target's
+probability, whatever the draft proposes.
+"""
+_CHANGED = """
+## What this rule changes
+
+One token is drafted out of three. A token is emitted because its draft was **accepted**, or because
+another draft was rejected and it was **recovered** in its place. Under this rule both together
+differ from the target's probability.
+"""
+
+
+def draw_three(view: SpecView, trace: Trace) -> None:
     """Every case of one verification on three tokens, worked out without chance."""
-    with st.container(key=platform.key("pair"), gap="small"):
-        left, right = st.columns(2, gap="small")
-    with left:
-        st.markdown(
-            "**The exact proof, on three tokens,** for the acceptance rule chosen above, "
-            f"**{rule_words(controls.acceptance())}**. One token is drafted; each way to each "
-            "token is added up. Change the probabilities, or the rule."
-        )
+    rule = controls.acceptance()
+    with st.container(key=platform.key("three-proof"), border=True, gap="small"):
+        st.markdown(glossary.marked(_KEPT if Speculative(acceptance=rule).lossless else _CHANGED))
         controls.three_tokens()
         view.three = three = three_tokens()
-        st.caption(
-            "accepted = draft_prob × accept_prob; recovered = P(rejection) × residual; emitted = "
-            "accepted + recovered. Numbers that don't add up to 1 are scaled."
-        )
-        st.text(" ".join(_remarks()))
-    with right:
+        if remarks := _remarks():
+            st.text(" ".join(remarks))
         figure.chart(parts.THREE.part(view, trace), three)
-    frame = figures.spec_enumeration_data(three.table, controls.NAMES)
-    numbers = {name: "%.4f" for name in frame.columns if name != "token"}
-    table.draw("three-table", frame, numbers=numbers)
+        with st.expander("All numbers of the proof", key=platform.key("three-numbers")):
+            st.caption(
+                f"The acceptance rule is {rule_words(rule)}. accepted = draft_prob × accept_prob; "
+                "recovered = P(rejection) × residual; emitted = accepted + recovered. Numbers that "
+                "don't add up to 1 are scaled."
+            )
+            frame = figures.spec_enumeration_data(three.table, controls.NAMES)
+            numbers = {name: "%.4f" for name in frame.columns if name != "token"}
+            table.draw("three-table", frame, numbers=numbers)

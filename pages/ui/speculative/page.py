@@ -1,4 +1,4 @@
-"""The speculative page as it is drawn: the text by origin, the timeline, and what else there is.
+"""The speculative page as it is drawn: the text beside the timeline, and what else there is.
 
 The text, the timeline, the selected token and the tabs of a finished run are fragments: a gesture
 draws anew what it changes.
@@ -27,12 +27,16 @@ from pages.ui.widgets import style
 def draw(view: SpecView) -> None:
     """Everything below the controls."""
     panel.read_controls(view, controls.request)
-    panel.draw(
-        view,
-        "the draft proposes tokens, and the target verifies them.",
-        partial(_live, view),
-        partial(_finished, view),
-    )
+    with st.container(key=platform.key("spec-pair")):
+        with st.container(key=platform.key("spec-side")):
+            panel.draw(
+                view,
+                "the draft proposes tokens, and the target verifies them.",
+                partial(_live, view),
+                partial(_finished, view),
+            )
+        if view.trace is not None:
+            platform.part(tabs.timeline, key=tabs.TIMELINE)(view, view.trace)
     if view.trace is None or not tabs.draw(view, view.trace):
         panel.watch(view)
 
@@ -59,7 +63,7 @@ def _finished(view: SpecView, trace: Trace) -> None:
             origins.draw_key(style.theme())
             panel.note(
                 changed.note(view, registry.page_of("speculative")),
-                "Click a token, here or in the timeline, to see its verification.",
+                "Click a token to see its verification.",
             )
 
 

@@ -55,6 +55,12 @@ LENGTHS = PagePart(
     lambda view, trace: view.sweep and {"sweep": view.sweep, "trace": trace},
     "measure the draft lengths first",
 )
+ACCEPTANCE = PagePart(
+    "acceptance",
+    figures.spec_acceptance,
+    lambda view, trace: view.sweep and {"sweep": view.sweep, "trace": trace},
+    "measure the draft lengths first",
+)
 FEED = PagePart(
     "feed",
     figures.spec_feed,
@@ -84,4 +90,7 @@ THREE = PagePart(
         }
     ),
 )
-PARTS = (TIMELINE, VERIFICATION, TIME, POSITIONS, LENGTHS, FEED, OUTCOMES, SERVER, THREE)
+PARTS = (
+    *(TIMELINE, VERIFICATION, TIME, POSITIONS, LENGTHS, ACCEPTANCE, FEED, OUTCOMES, SERVER),
+    THREE,
+)

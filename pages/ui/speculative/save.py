@@ -18,7 +18,7 @@ from core.figures.speculative.metrics import (
     spec_scoring_data,
 )
 from core.figures.speculative.same import identity_words
-from core.figures.speculative.verdict import verdict
+from core.figures.speculative.time import verdict
 from core.figures.speculative.words import emitted, kind_color
 from pages.ui.run.files import save
 from pages.ui.run.files.archive import Tables

@@ -31,6 +31,8 @@ _NO_TOKEN = (
     "selected."
 )
 _NOWHERE = (-1, 0)
+# Width of the timeline beside the text in a window of 1280 px.
+_BESIDE_TEXT = 618
 MEASUREMENTS = ("comparison", "sweep", "scored", "counted", "alone", "server")
 
 
@@ -134,7 +136,12 @@ def shown_rounds(trace: Trace) -> int:
     """Return the number of rounds that the timeline shows at a time."""
     if style.narrow():
         return PHONE_COLUMNS
-    return min(COLUMNS, rounds_for(style.figure_width(), trace))
+    return min(COLUMNS, rounds_for(timeline_width(), trace))
+
+
+def timeline_width() -> int:
+    """Return the width of the timeline, in px: it stands beside the text on a desktop."""
+    return min(style.figure_width(), _BESIDE_TEXT)
 
 
 def place_in_text(tokens: list[EmittedToken], token: tuple[int, int] | None) -> int:

@@ -1,4 +1,5 @@
-"""The figures of a speculative run: its timeline, one verification, and four more in tabs."""
+"""The figures of a speculative run: its timeline, one verification beside the proof on three
+tokens, and four more in tabs."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftToken
 from core.figures.base.labels import settings_caption, visible_token
+from core.figures.base.paper import Paper
 from core.figures.speculative.words import (
     EXTRA,
     emitted,
@@ -28,6 +30,7 @@ from pages.ui.run import address
 from pages.ui.run.display import go_on, later, panel
 from pages.ui.run.display.panel import Tab
 from pages.ui.run.figures import figure, pager
+from pages.ui.shell import glossary
 from pages.ui.speculative import feed, lossless, parts, server, state, time
 from pages.ui.speculative.state import SpecView
 from pages.ui.widgets import ahead, play, style, words
@@ -37,22 +40,23 @@ from pages.ui.widgets.controls.control import value
 _NOTICE = """
 ## What to notice
 
-- A round ends with a token of the target's own: in the place of the first rejected one, or as a
-  bonus when all were accepted. So every round adds at least one token to the text.
+- Every round ends with a token of the target's own: in place of the first rejected token, or as a
+  bonus after a draft that was accepted whole. So each round adds at least one token.
 - {}
-- Behind a rejection nothing counts, however good: a longer draft wastes more there.
-- Many accepted tokens don't make it fast. Measure where the time goes.
+- All drafted tokens after a rejection are lost. A longer draft loses more of them.
+- A high acceptance rate alone makes nothing faster: the draft's own forwards take time too. The
+  tab Time measures both.
 """
 _OF_THE_RULE: dict[Acceptance, str] = {
-    "speculative": "Look for a token that the target finds likelier than the draft: it is never "
-    "rejected. Only where the draft is too sure can the number fall above accept_prob.",
-    "exact": "The target draws for itself at every position: even a token that it finds likelier "
-    "than the draft is rejected where it draws another. So less is accepted, and nothing is lost.",
-    "typical": "Nothing is thrown in a verification: a token passes if target_prob lies above the "
-    "threshold, which falls where the target is unsure. How sure the draft was doesn't count.",
+    "speculative": "A token that the target finds likelier than the draft does is never rejected. "
+    "Where the draft gives it too much probability, a random number decides.",
+    "exact": "The target draws a token of its own at every position, and the drafted one passes "
+    "only if it is the same. So fewer tokens are accepted.",
+    "typical": "No random number is used: a token passes if its target_prob lies above a "
+    "threshold, which is lower where the target's entropy is higher.",
 }
 _GREEDY = (
-    "At temperature 0 nothing is left to chance: a token passes only if it is the target's most "
+    "At temperature 0 no random number is used: a token passes only if it is the target's most "
     "probable one."
 )
 
@@ -66,14 +70,16 @@ STRIP, TIMELINE, TOKEN, LOOKS = "spec-text", "spec-rounds", "spec-verification",
 
 
 def draw(view: SpecView, trace: Trace) -> bool:
-    """The timeline, the selected token, and what else there is to know; the tabs watch over what a
+    """The selected token, the proof, and what else there is to know; the tabs watch over what a
     press in them starts. Returns whether they are there."""
     with st.container(key=platform.key("figures")):
-        platform.part(_timeline, key=TIMELINE)(view, trace)
         if later.waits(view):
             return False
         with st.container():
             platform.part(_one_token, key=TOKEN)(view, trace)
+        with st.container(key=platform.key("notice")):
+            st.markdown(glossary.marked(notice(trace)))
+            panel.made_by(settings_caption(trace))
         with st.container():
             platform.part(_looks, key=LOOKS)(view, trace)
     if "decode" not in view.jobs:
@@ -100,20 +106,20 @@ def _looks(view: SpecView, trace: Trace) -> None:
     if server.is_there():
         drawings["server"] = Tab("The server's speculation", partial(server.draw, view, trace))
     panel.tabs("spec-look", drawings, ready=("time", "metrics"))
-    view.three = lossless.three_tokens()
     panel.watch(view)
 
 
-def _timeline(view: SpecView, trace: Trace) -> None:
+def timeline(view: SpecView, trace: Trace) -> None:
+    """Draw the rounds as a grid, with Play below it."""
     figure.omit_captions(settings_caption(trace))
     state.keep_token(view)
     address.keep()
     shown = state.shown_rounds(trace)
-    window = {"first": view.first, "columns": shown}
+    window, width = {"first": view.first, "columns": shown}, state.timeline_width()
     with st.container(key=platform.key("spec-timeline"), gap="small"):
         drawn = figure.chart(
-            parts.TIMELINE.part(view, trace, **window, selected=view.token),
-            (view.number, *window.values(), view.token),
+            parts.TIMELINE.part(view, trace, **window, selected=view.token, paper=Paper(width)),
+            (view.number, *window.values(), view.token, width),
             on_click=lambda custom: _click(view, custom),
         )
         if not trace.rounds:
@@ -143,23 +149,23 @@ def _click(view: SpecView, custom: list[object]) -> None:
 
 
 def _one_token(view: SpecView, trace: Trace) -> None:
-    if view.token is None:
-        return
-    at, place = view.token
-    prefetch = _prefetch(view, trace)
     with st.container(key=platform.key("step"), gap="small"):
         left, right = st.columns(2, gap="small")
         with left:
-            figure.chart(
-                parts.VERIFICATION.part(view, trace),
-                (view.number, at, place),
-                ahead=prefetch,
-            )
+            _verification(view, trace)
         with right:
-            _facts(view, trace, at, place, prefetch)
-            with st.container(key=platform.key("notice")):
-                st.markdown(notice(trace))
-                panel.made_by(settings_caption(trace))
+            lossless.draw_three(view, trace)
+
+
+def _verification(view: SpecView, trace: Trace) -> None:
+    """The selected token: its verification as a figure and in words."""
+    if view.token is None:
+        st.text("No token is selected: click one in the text or in the grid.")
+        return
+    at, place = view.token
+    prefetch = _prefetch(view, trace)
+    figure.chart(parts.VERIFICATION.part(view, trace), (view.number, at, place), ahead=prefetch)
+    _facts(view, trace, at, place, prefetch)
 
 
 def _show(view: SpecView, at: int, place: int) -> None:

@@ -8,7 +8,7 @@ from core.decoding.record.trace import Trace
 from core.decoding.speculative.config import SWEPT_LENGTHS
 from core.decoding.speculative.measurement.report import Comparison, LengthSweep
 from core.figures.speculative.metrics import latency_words, spec_latency_data, spec_metrics_data
-from core.figures.speculative.verdict import verdict
+from core.figures.speculative.time import verdict
 from pages.ui import platform
 from pages.ui.run.figures import figure
 from pages.ui.speculative import measurement, parts, work
@@ -60,8 +60,10 @@ def _sweep(view: SpecView, trace: Trace) -> None:
 
 
 def metrics(view: SpecView, trace: Trace) -> None:
-    """Acceptance by position, and the table of metrics."""
+    """Acceptance by position and by draft length, and the table of metrics."""
     figure.chart(parts.POSITIONS.part(view, trace), (view.number,), across=True)
+    if view.sweep is not None:
+        figure.chart(parts.ACCEPTANCE.part(view, trace), (view.number, view.sweep), across=True)
     narrow = style.narrow()
     table.draw(
         "metrics",
@@ -85,5 +87,8 @@ def unmeasured(comparison: Comparison | None, sweep: LengthSweep | None) -> str:
     if comparison is None:
         waits.append("Costs and the expected speed-up follow once the run was measured")
     if sweep is None:
-        waits.append("The best and the break-even draft length follow once its lengths were")
+        waits.append(
+            "The acceptance at other draft lengths, and the best and the break-even one, follow "
+            "once its lengths were"
+        )
     return " ".join(f"{sentence} under “Time”." for sentence in waits)

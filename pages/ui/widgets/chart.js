@@ -7,8 +7,21 @@ const FRAME_MS = 60;
 // So long a page has rested before the figures of closed tabs are fetched.
 const REST_MS = 250;
 
+// Plotly places a text by its width: the fonts must be there before, or the text would lie beside its mark.
+const FONTS = ["400 12px 'Source Code Pro'", "700 12px 'Source Code Pro'", "12px 'Decoding Signs'"];
+// So long at most they are waited for.
+const FONTS_MS = 1000;
+
 let loading = null;
+let fonts = null;
+let ready = false;
 let turn = Promise.resolve();
+
+function loadFonts() {
+  const late = new Promise((next) => setTimeout(next, FONTS_MS));
+  const loaded = Promise.allSettled(FONTS.map((font) => document.fonts.load(font, "a\u2423")));
+  return (fonts ??= Promise.race([loaded, late]).then(() => (ready = true)));
+}
 
 // The page has asked for it already, as its first element was drawn.
 function load(address) {
@@ -55,7 +68,7 @@ function frame() {
 // Once there is room for it: a tab that isn't open has none. Says whether there was anything to draw.
 function draw(chart) {
   const width = chart.root.clientWidth;
-  if (!width || !window.Plotly || !chart.figure) return false;
+  if (!width || !window.Plotly || !ready || !chart.figure) return false;
   if (chart.drawn === chart.figure && chart.width === width) return false;
   chart.drawn = chart.figure;
   chart.width = width;
@@ -113,7 +126,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   listen(chart.part);
   chart.tell = setTriggerValue;
-  load(data.script).then(() => drawInTurn(chart), (error) => {
+  Promise.all([load(data.script), loadFonts()]).then(() => drawInTurn(chart), (error) => {
     if (!chart.drawn) chart.plot.textContent = "The chart's script could not be loaded. Reload the page.";
     console.error(error);
   });

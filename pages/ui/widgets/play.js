@@ -102,6 +102,7 @@ function show(play, count) {
     : first || count < all
       ? `${word}s ${first + 1} to ${count} of ${all}`
       : `all ${all} ${word}s`;
+  play.settled = count >= all && !play.playing;
   document.dispatchEvent(new CustomEvent("de-play", { detail: { slot: play.data.slot, until: whole ? Infinity : count } }));
   lay(play);
 }
@@ -135,10 +136,27 @@ function cut(rows, shown, all, at) {
   return `polygon(${at} ${top}, 100% ${top}, 100% 100%, 0 100%, 0 ${bottom}, ${at} ${bottom})`;
 }
 
+// Traces that give the outcome away look like others until the last step is shown; the figure's data stay.
+function disguise(play, chart) {
+  const names = Object.entries(play.data.like);
+  if (!names.length || !chart.data) return;
+  chart.classList.toggle("de-unsettled", !play.settled);
+  for (const [name, model] of names) {
+    const { marker, line, textfont } = chart.data.find((trace) => trace.name === model) ?? {};
+    const look = { fill: marker?.color, stroke: marker?.line.color ?? line?.color, ink: textfont?.color };
+    for (const node of chart.querySelectorAll("g.trace")) {
+      if (node.__data__?.[0]?.trace?.name !== name) continue;
+      node.classList.add("de-winner");
+      for (const [part, color] of Object.entries(look)) if (color) node.style.setProperty(`--de-${part}`, color);
+    }
+  }
+}
+
 // Puts the cover over the chart as it stands now; a chart drawn anew has lost it.
 function lay(play) {
   const chart = document.querySelector(`.${play.data.chart} .js-plotly-plot`);
   if (!chart) return;
+  disguise(play, chart);
   if (play.cover.parentElement !== chart) {
     chart.style.position = "relative";
     chart.append(play.cover);

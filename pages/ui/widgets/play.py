@@ -5,7 +5,7 @@ Where the chart is drawn in windows, the browser asks for the one that it needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -42,6 +42,7 @@ def draw(
     count: int,
     turn: TurnTo,
     word: str = "step",
+    like: Mapping[str, str] | None = None,
 ) -> None:
     """The play button and the step slider of the chart `name`.
 
@@ -50,6 +51,8 @@ def draw(
         count: the steps of the whole run.
         turn: moves the window to a step.
         word: what a column of the chart is.
+        like: for traces that give the outcome away, the trace in whose colours they are shown
+            until the last step.
     """
     key = platform.key(f"play-{name}")
     area = drawn.words
@@ -68,6 +71,7 @@ def draw(
             "first": area["first"],
             "count": count,
             "word": word,
+            "like": like or {},
             "box": {side: area[side] for side in ("left", "right", "top", "bottom")},
             "paper": theme.paper,
             "run": number,

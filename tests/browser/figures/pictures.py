@@ -1,6 +1,6 @@
-"""Pictures of every page: README's, or all sizes and themes to look at.
+"""Pictures of every page: README's and Home's, or all sizes and themes to look at.
 
-python -m tests.browser.figures.pictures            write docs/pages/*.png
+python -m tests.browser.figures.pictures            write docs/pages/*.png and assets/pages/*.webp
 python -m tests.browser.figures.pictures FOLDER     each page at 1280 and 400 px, light and dark
 """
 
@@ -15,12 +15,15 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from pages.ui.registry import PAGES
+from pages.ui.hosting import pictures
+from pages.ui.registry import HOME, PAGES
 from tests.app_server import ROOT, running_app
 from tests.browser.conftest import launch
 
 WIDTHS = {1280: 800, 400: 800}
-README_WIDTH = 640
+README_WIDTH, CARD_WIDTH = 640, 480
+# Part of a window that a card shows: without the sidebar and the navigation.
+CARD_PART = (308, 58, 1272, 660)
 SETTLE_MS = 1_500
 
 
@@ -30,10 +33,16 @@ def show(page: Page, url: str, width: int, theme: str, path: str) -> None:
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     page.goto(f"{url}/{path}")
     page.locator("[data-testid=stMainBlockContainer] h1, h2").first.wait_for()
-    if path != "requests":
+    if path not in ("course", "requests"):
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
     page.locator(".stApp[data-test-script-state=notRunning]").wait_for()
     page.wait_for_timeout(SETTLE_MS)
+
+
+def resized(picture: Image.Image, width: int) -> Image.Image:
+    """Return the picture at a width."""
+    height = picture.height * width // picture.width
+    return picture.resize((width, height), Image.Resampling.LANCZOS)
 
 
 def main(folder: Path | None) -> None:
@@ -43,13 +52,17 @@ def main(folder: Path | None) -> None:
         context = launch(playwright, scratch / "profile")
         page = context.pages[0]
         for row in PAGES:
-            name = row.path or "decode"
+            name = row.name
             if folder is None:
-                show(page, url, 1280, "light", row.path)
-                picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-                height = picture.height * README_WIDTH // picture.width
-                small = picture.resize((README_WIDTH, height), Image.Resampling.LANCZOS)
-                small.quantize(128).save(ROOT / "docs/pages" / f"{name}.png", optimize=True)
+                for theme in ("light", "dark"):
+                    show(page, url, 1280, theme, row.path)
+                    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+                    if row is not HOME:
+                        small = resized(picture.crop(CARD_PART), CARD_WIDTH)
+                        small.save(pictures.FOLDER / f"{name}-{theme}.webp", quality=60, method=6)
+                    if theme == "light":
+                        small = resized(picture, README_WIDTH).quantize(128)
+                        small.save(ROOT / "docs/pages" / f"{name}.png", optimize=True)
                 continue
             for width, theme in product(WIDTHS, ("light", "dark")):
                 show(page, url, width, theme, row.path)

@@ -16,6 +16,13 @@ RINGED = """([step, place]) => {
   const ring = chart.data.find((trace) => trace.name === 'selected')
   return ring && ring.customdata[0][0] === step && ring.customdata[0][1] === place
 }"""
+# Fills of the drawn tokens of the best path, and of the kept ones.
+FILLS = """() => ['best', 'kept'].map((name) => {
+  const chart = document.querySelector('.st-key-figure-beam-tree .js-plotly-plot')
+  const bars = [...chart.querySelectorAll('g.trace.bars')]
+  const drawn = bars.find((node) => node.__data__[0].trace.name === name)
+  return getComputedStyle(drawn.querySelector('.point path')).fill
+})"""
 SHRUNK = """nodes => nodes.filter((node) =>
   (node.getAttribute('transform') || '').includes('scale')).length"""
 
@@ -40,6 +47,9 @@ def test_the_example_is_clicked_and_played(page: Page, server: str) -> None:
     expect(beam.cover).to_be_hidden()
     page.get_by_role("button", name="Play", exact=True).click()
     expect(beam.cover).to_be_visible()
+    # The winner isn't given away before the end.
+    best, kept = page.evaluate(FILLS)
+    assert best == kept
     left = beam.cover.bounding_box()
     expect(beam.slider).to_have_value(re.compile(r"[3-9]|\d\d"))
     later = beam.cover.bounding_box()
@@ -52,6 +62,8 @@ def test_the_example_is_clicked_and_played(page: Page, server: str) -> None:
     page.get_by_role("button", name="Play", exact=True).click()
     expect(beam.cover).to_be_hidden()
     assert beam.slider.input_value() == beam.slider.get_attribute("max")
+    best, kept = page.evaluate(FILLS)
+    assert best != kept
     beam.slider.fill("9")
     expect(beam.cover).to_be_visible()
     expect(page.locator(".play output")).to_have_text("steps up to 9")

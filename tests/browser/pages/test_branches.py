@@ -78,7 +78,7 @@ def test_a_tree_is_named_pruned_saved_and_opened_again(
     expect(rows).to_have_count(2)
     expect(rows.nth(1)).to_have_attribute("aria-selected", "true")
     (tmp_path / "tree.json").write_bytes(file)
-    decode.open_as_another(f"{server}/")
+    decode.open_as_another(f"{server}/decode")
     decode.expect_open().open_trace(tmp_path / "tree.json")
     expect(decode.status).to_contain_text("From a file")
     page.get_by_role("tab", name="Branches").click()
@@ -95,10 +95,12 @@ def test_a_pressed_bar_chooses_its_candidate(page: Page, server: str) -> None:
     decode.expect_selected(4)
     expect(decode.figure("candidates")).to_contain_text("Candidates at step 5")
     # The chart of another step than the page's own may still be replaced by the server's.
-    expect(page.locator(".st-key-notice")).to_contain_text("step 5")
+    expect(decode.step_head).to_contain_text("Step 5 of")
     points = decode.figure("candidates").locator(".bars .point path")
     points.nth(4 if points.count() > 4 else 0).click(force=True)
-    expect(page.get_by_role("button", name="Go on from here")).to_be_visible()
+    page.get_by_role("button", name="Go on with this one").click()
+    expect(decode.tokens.nth(4)).to_have_class(re.compile("forced"))
+    decode.expect_selected(4)
     assert page.troubles == []  # type: ignore[attr-defined]
 
 

@@ -28,6 +28,11 @@ def test_a_stored_lesson_links_to_decode_and_an_own_plan_is_refused_run_stopped_
     page.goto(f"{server}/evaluate")
     expect(page.get_by_text("Example · 96 of 96 runs")).to_be_visible()
     expect(page.get_by_text("Template text stands between")).to_be_visible()
+    # The answer to the question of the evaluation is a press away.
+    answer = page.get_by_text("It costs the answers where the target lacks it")
+    expect(answer).to_be_hidden()
+    page.get_by_text("Show the answer").click()
+    expect(answer).to_be_visible()
     link = page.get_by_role("link", name="Decode: greedy, one word · template")
     address = link.get_attribute("href")
     # The inputs, with their special tokens.

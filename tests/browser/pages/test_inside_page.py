@@ -11,13 +11,14 @@ pytestmark = pytest.mark.browser
 def test_decode_opens_its_step_keys_walk_the_steps_and_a_function_shows_its_source(
     server: str, page: Page
 ) -> None:
-    page.goto(f"{server}/?step=2")
+    page.goto(f"{server}/decode?step=2")
     page.locator(".st-key-open_inside button").click()
     count = page.locator(".way .count")
     expect(count).to_contain_text("step 3 of 40")
     # The controls follow the run that the page takes over.
     expect(page).to_have_url(f"{server}/inside?inside_tokens=40&step=2")
     # The first recording of a server waits for torch and the model.
+    page.locator('[data-box="forward"] summary').first.click()
     expect(page.locator('[data-box="forward"]')).to_contain_text("KV cache")
     page.locator("h1").click()
     page.keyboard.press("ArrowRight")
@@ -33,3 +34,5 @@ def test_decode_opens_its_step_keys_walk_the_steps_and_a_function_shows_its_sour
     page.keyboard.press("ArrowRight")
     expect(count).to_contain_text("step 5 of 40")
     expect(row.locator("pre").first).to_be_visible()
+    page.get_by_role("button", name="Next step").click()
+    expect(count).to_contain_text("step 6 of 40")

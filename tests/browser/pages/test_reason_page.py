@@ -12,7 +12,14 @@ from tests.browser.reason_page import ReasonPage
 pytestmark = pytest.mark.browser
 
 
-def test_curve_and_level_set_another_budget_and_run_keeps_to_it(page: Page, server: str) -> None:
+# The last stop of the shown run is this budget.
+LAST_STOP = """(budget) => {
+  const chart = document.querySelector('.st-key-figure-stops .js-plotly-plot')
+  return chart?.data?.[0].customdata.at(-1)?.[0] === budget
+}"""
+
+
+def test_curve_level_and_slider_set_another_budget_and_run_with_it(page: Page, server: str) -> None:
     reason = ReasonPage(page, server).open()
     expect(reason.drawn("stops")).to_be_visible()
     curve = next(t for t in reason.figure_data("accuracy")["data"] if t["name"] == "accuracy")
@@ -20,16 +27,21 @@ def test_curve_and_level_set_another_budget_and_run_keeps_to_it(page: Page, serv
     reason.figure("accuracy").locator(".trace.scatter .points path").nth(1).click(force=True)
     expect(page).to_have_url(re.compile(f"thinking={curve['x'][1]}"))
     expect(page.locator(".st-key-thinking input")).to_have_value(str(curve["x"][1]))
-    # A lower level closes the thinking by force.
-    expect(reason.piece("forced")).to_have_count(1)
+    expect(reason.status).to_contain_text("Your run")
+    # A lower level closes the thinking by force; it runs at once.
     page.locator(".st-key-level").get_by_text("Low", exact=True).click()
     expect(page).to_have_url(re.compile("thinking=32"))
-    expect(page.locator(".st-key-note-changed")).to_contain_text("Changed since this run")
-    reason.run()
     expect(reason.piece("forced")).to_have_count(2)
     expect(reason.piece("forced").nth(1)).to_have_attribute("title", re.compile("budget is spent"))
     expect(reason.drawn("stops")).to_be_visible()
-    assert reason.figure_data("stops")["data"][0]["customdata"][-1] == [32]
+    page.wait_for_function(LAST_STOP, arg=32)
+    # A slider runs when it is released.
+    slider = page.get_by_role("slider", name="Thinking budget")
+    slider.press("ArrowRight")
+    slider.press("ArrowRight")
+    expect(reason.status).to_contain_text("Your run")
+    expect(page).to_have_url(re.compile("thinking=34"))
+    expect(page.locator(".st-key-note-plain")).to_contain_text("of 34 thinking tokens")
     assert page.troubles == []  # type: ignore[attr-defined]
 
 

@@ -133,7 +133,7 @@ def together(data: Json) -> Iterator[Forgery]:
 
 def _prompts(data: Json) -> Iterator[Forgery]:
     yield Forgery("prompt step", "removed", {**data, "steps": data["steps"][1:]})
-    for step, position in ((0, -1), (-1, None)):
+    for step, position in ((0, -1), (-1, None))[not [*_positions(data)] :]:
         moved = deepcopy(data)
         record = moved["steps"][step]
         record = record if position is None else record["positions"][position]

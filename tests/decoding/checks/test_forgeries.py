@@ -14,6 +14,7 @@ import pytest
 from core import (
     BeamSearch,
     ContrastiveSearch,
+    Diffusion,
     Greedy,
     Reasoning,
     Sampling,
@@ -33,7 +34,7 @@ from core.traces.file import trace_of
 from tests.decoding.checks.forging import Forgery, forgeries, together
 from tests.decoding.speculative.speculations import near_draft, target
 from tests.depth import cases
-from tests.models.builders import random_model, tiny_tokenizer
+from tests.models.builders import random_masked_model, random_model, tiny_tokenizer
 
 PROMPT = "the fox had"
 FILTERED = Shaping(temperature=0.9, top_k=40, top_p=0.95)
@@ -64,12 +65,22 @@ RUNS = {
     "typical speculative": Speculative(
         max_new_tokens=7, draft_length=3, top_candidates=3, acceptance="typical", seed=5
     ),
+    "diffusion": Diffusion(
+        max_new_tokens=6, block_length=4, tokens_per_step=2, top_candidates=3, seed=2,
+        shaping=FILTERED,
+    ),
+    "greedy diffusion": Diffusion(
+        max_new_tokens=4, block_length=4, order="entropy", entropy_bound=5.0, top_candidates=6,
+        shaping=Shaping(temperature=0.0),
+    ),
 }  # fmt: skip
 
 
 def models(name: str) -> tuple[Any, Any]:
-    model = target("llama")
     config = RUNS[name]
+    if isinstance(config, Diffusion):
+        return random_masked_model(), None
+    model = target("llama")
     drafts = isinstance(config, Speculative) and config.drafter == "model"
     return model, near_draft("llama") if drafts else None
 

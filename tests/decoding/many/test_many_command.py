@@ -9,6 +9,7 @@ import pytest
 from core import read_trace
 from core.cli.main import main
 from core.traces.many_file import read_many
+from tests.models.remote.servers import serving
 
 
 def _arguments(folder: str, *more: str) -> list[str]:
@@ -51,12 +52,32 @@ def test_a_grid_writes_each_combination(folder, tmp_path: Path, capsys) -> None:
     assert "temperature 0.2; top-p 0.5" in capsys.readouterr().out
 
 
+def test_the_number_type_of_the_option_is_one_of_those_that_vary(
+    folder, tmp_path: Path, capsys
+) -> None:
+    out = tmp_path / "runs.jsonl"
+    more = ["--times", "2", "--vary", "dtype", "--dtype", "float16", "--jsonl", str(out)]
+    assert main(_arguments(folder, *more)) == 0
+    assert [trace.dtype for trace in read_many(out).traces] == ["float32", "float16"]
+    assert "float16" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("vary", ["batch", "threads"])
+def test_a_server_refuses_to_vary_its_computing(vary: str, capsys) -> None:
+    with serving() as (url, _):
+        model = f"vllm:{url}?tokenizer=embedded:target#target"
+        assert main(_arguments(model, "--times", "4", "--vary", vary)) == 2
+        assert "A server chooses its batches and threads by itself" in capsys.readouterr().err
+        assert main(_arguments(model, "--times", "2")) == 0
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
         ([], "--times"),
         (["--times", "3", "--grid", "top_p=0.5,1"], "--times"),
         (["--grid", "top_p=0.5,1", "--vary", "batch"], "--vary belongs to --times"),
+        (["--grid", "top_p=0.5", "top-p=0.9"], "--grid names top_p twice"),
         (["--times", "101"], "2 to 100"),
         (["--times", "3", "--vary", "seed"], "Nothing is drawn"),
         (["--grid", "seed=1,2"], "A grid varies"),

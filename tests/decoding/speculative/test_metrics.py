@@ -16,6 +16,7 @@ from core.decoding.speculative.measurement.metrics import (
     Costs,
     VerifyCost,
     acceptance_by_position,
+    acceptance_interval,
     acceptance_rate,
     alpha,
     counts,
@@ -25,6 +26,7 @@ from core.decoding.speculative.measurement.metrics import (
     percentiles,
     supported,
     system_efficiency,
+    tokens_interval,
     tokens_per_round,
     vllm_acceptance_rate,
     vllm_stage_times,
@@ -259,3 +261,33 @@ def test_two_samples_are_told_apart_by_their_counts() -> None:
     assert homogeneity([(40, 40)]) == (0.0, 0, None)
     one_sample = chi_square([(0.5, 60), (0.5, 40)])
     assert one_sample[2] == pytest.approx(math.erfc(math.sqrt(one_sample[0] / 2)))
+
+
+def test_the_interval_of_the_acceptance_counts_rounds_and_not_tokens() -> None:
+    """2 of 4, 4 of 4 and 0 of 4: the rate is 1/2, the rounds' errors are 0, 2 and -2."""
+    rounds = [round_of(letters) for letters in ("aarn", "aaaa", "rnnn")] * 4
+    error = 1.96 * math.sqrt(4 * (0 + 4 + 4) * 12 / 11) / 48
+    low, high = acceptance_interval(rounds) or (0.0, 0.0)
+    assert (low, high) == pytest.approx((0.5 - error, 0.5 + error))
+    tokens = [len(step.token_ids) for step in rounds]
+    error = 1.96 * statistics.stdev(tokens) / math.sqrt(12)
+    assert tokens_interval(rounds) == pytest.approx(
+        (statistics.fmean(tokens) - error, statistics.fmean(tokens) + error)
+    )
+    same = [round_of("aarn")] * 5
+    assert acceptance_interval(same) == pytest.approx((0.5, 0.5))
+    assert acceptance_interval(same[:1]) is None and tokens_interval([]) is None
+
+
+def test_the_interval_holds_the_true_rate_of_most_simulated_sweeps() -> None:
+    """Each of 4 tokens passes with 0.7: the rate is (0.7 + 0.49 + 0.343 + 0.2401) / 4."""
+    dice, inside = random.Random(3), 0
+    rate = sum(0.7**at for at in range(1, 5)) / 4
+    for _ in range(300):
+        rounds = []
+        for _ in range(60):
+            passed = next((at for at in range(4) if dice.random() > 0.7), 4)
+            rounds.append(round_of("a" * passed + "rnnn"[: 4 - passed]))
+        low, high = acceptance_interval(rounds) or (0.0, 0.0)
+        inside += low <= rate <= high
+    assert 0.9 < inside / 300 < 0.99

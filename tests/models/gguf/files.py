@@ -62,12 +62,25 @@ def write_gguf(
     return _write_model(writer, gguf_llama(seed), kind, path)
 
 
-def write_gguf_of(path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Path:
-    """A file of a Llama with a byte-level tokenizer that splits digits, as llama.cpp reads it."""
+def write_gguf_of(
+    path: Path,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    kind: str = "F32",
+    texts: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
+    """A file of a Llama with a byte-level tokenizer that splits digits, as llama.cpp reads it.
+
+    Args:
+        kind: of the matrices.
+        texts: metadata to add, by key.
+    """
     writer = GGUFWriter(path, "llama")
     _write_tokenizer(writer, tokenizer, model.config.vocab_size, "smollm")
     writer.add_chat_template(tokenizer.get_chat_template())
-    return _write_model(writer, model, "F32", path)
+    for key, text in texts.items():
+        writer.add_string(key, text)
+    return _write_model(writer, model, kind, path)
 
 
 def _write_model(writer: GGUFWriter, model: PreTrainedModel, kind: str, path: Path) -> Path:

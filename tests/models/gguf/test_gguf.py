@@ -14,13 +14,15 @@ from gguf import GGMLQuantizationType, dequantize, quantize
 from transformers import AutoModelForCausalLM
 
 from core import Greedy, Shaping, check, collect
-from core.decoding.errors import LoadingStoppedError
+from core.decoding.errors import LoadingStoppedError, ModelError
 from core.models.gguf import source
 from core.models.gguf.cache import cache_root, cached_bytes, empty_cache
 from core.models.gguf.ends import end_ids
+from core.models.gguf.original import Original, model_named, original_of
 from core.models.registry import load_model
 from tests.depth import mostly_slow
-from tests.models.gguf.files import KINDS, gguf_llama, write_gguf
+from tests.models.builders import tiny_tokenizer
+from tests.models.gguf.files import KINDS, TEMPLATE, gguf_llama, write_gguf, write_gguf_of
 
 IDS = torch.arange(24)[None]
 
@@ -146,3 +148,42 @@ def test_the_cache_is_emptied(good: Path) -> None:
     assert conversions == 1 and size > 300_000
     assert empty_cache() == size
     assert cached_bytes() == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("https://huggingface.co/Owner/Name-1B", "Owner/Name-1B"),
+        ("https://huggingface.co/Owner/Name.git", "Owner/Name"),
+        (" Owner/Name ", "Owner/Name"),
+        ("embedded:target", "embedded:target"),
+        ("embedded:other", ""),
+        ("/etc/models", ""),
+        ("../up/there", ""),
+        ("https://example.org/Owner/Name", ""),
+        ("Owner/Name/extra", ""),
+    ],
+)
+def test_a_header_names_a_model_of_the_hub_and_never_a_path(text: str, name: str) -> None:
+    assert model_named(text) == name
+
+
+def test_the_source_counts_before_base_models_and_several_of_these_name_none(
+    tmp_path: Path,
+) -> None:
+    bases = {f"general.base_model.{at}.repo_url": f"base/m{at}" for at in range(2)}
+
+    def original(**texts: str) -> Original:
+        model = gguf_llama()
+        tokenizer = tiny_tokenizer(300)
+        tokenizer.chat_template = TEMPLATE
+        file = write_gguf_of(tmp_path / "x.gguf", model, tokenizer, texts=texts)
+        return original_of(file, "x.gguf")
+
+    one = {"general.base_model.0.repo_url": "https://huggingface.co/base/m"}
+    assert original(**one) == ("base/m", "x.gguf names as its base model")
+    source = {"general.source.repo_url": "https://huggingface.co/made/from", **bases}
+    assert original(**source).where == "made/from"
+    for texts in (bases, {}, {"general.source.url": "x" * 300}):
+        with pytest.raises(ModelError, match="doesn't name the model that it was made from"):
+            original(**texts)

@@ -7,11 +7,12 @@ from tests.ui.conftest import ROOT
 
 # Script, the figure that goes ahead and how many there are once the page has asked for the rest.
 PAGES = [
+    ("home.py", "methods", 1),
     ("decode.py", "candidates", 4),
-    ("speculative.py", "timeline", 3),
+    ("speculative.py", "timeline", 4),
     ("reasoning.py", "stops", 5),
     # Its tree, in a closed tab, takes networkx.
-    ("sampling.py", "stages", 4),
+    ("sampling.py", "draw", 4),
     ("read.py", "favourites", 2),
     ("beam.py", "beam-tree", 2),
 ]
@@ -25,7 +26,7 @@ models.warm_up = lambda: None
 app = AppTest.from_file("pages/main.py", default_timeout=120).run()
 for script, first, all_of_them in {pages}:
     assert script == "beam.py" or "networkx" not in sys.modules, script
-    if script != "decode.py":
+    if script != "home.py":
         app.switch_page(script).run()
     assert not app.exception, (script, app.exception)
     assert charts(app) == [first], (script, charts(app))

@@ -290,12 +290,16 @@ def test_the_likeliest_tokens_grow_into_branches_that_the_run_s_own_is_not_among
     app = first_run(open_app)
     before = shown(app)
     view_of(app).select(5)
-    for branches_then in (4, 4):
-        move(app.run(), "fork", True).run()
-        app = settle(app.button(key="grow").click().run())
-        ids = [branch.trace.token_ids for branch in tree_of(app).tree.branches]
-        assert len({row[5] for row in ids}) == len(ids) >= branches_then
+    move(app.run(), "fork", True).run()
+    assert "run with each of these tokens already" not in texts(app)
+    app = settle(app.button(key="grow").click().run())
+    ids = [branch.trace.token_ids for branch in tree_of(app).tree.branches]
+    assert len({row[5] for row in ids}) == len(ids) >= 4
+    move(app.run(), "fork", True).run()
+    assert app.button(key="grow").disabled
     assert "run with each of these tokens already" in texts(app)
+    app.number_input(key="fork_top").set_value(8).run()
+    assert not app.button(key="grow").disabled
     assert {row[:5] for row in ids} == {before.token_ids[:5]}
     assert shown(app).token_ids == before.token_ids
     likeliest = {c.token_id for c in before.token_steps[5].candidates[:4]}

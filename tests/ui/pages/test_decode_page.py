@@ -282,7 +282,8 @@ def test_charts_follow_although_the_first_run_was_cut_off_behind_the_text(
 ) -> None:
     app = open_app()
     view_of(app).painted = False
-    cut_off_once = Mock(side_effect=[RerunException(RerunData()), None])
+    decode = RerunData(page_script_hash=app._page_hash)
+    cut_off_once = Mock(side_effect=[RerunException(decode), None])
     monkeypatch.setattr(controls, "color", cut_off_once)
     assert charts(app.run()) == ["candidates"] and cut_off_once.call_count == 2
     asking = [element.proto.component_name for element in app.get("bidi_component")]

@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+import pytest
+
+from core.decoding.record.trace import Trace
+from core.figures.opening import contested_step
+from pages.ui.decode.state import DecodeView
+from pages.ui.resources import examples
 from tests.figures.traces import make_trace
 from tests.ui.conftest import Open, open_page
 from tests.ui.pages.test_decode_page import view_of
 from tests.ui.seen import strip_data
 
 
-def test_the_most_uncertain_step_is_shown_first_and_after_a_run(open_app: Open) -> None:
-    view = view_of(open_app())
-    for trace in (view.trace, make_trace(7)):
-        view.select(0)
+def test_a_step_whose_candidates_differ_is_shown_first(open_app: Open) -> None:
+    view = DecodeView()
+    view.show(examples.example("decode.json", Trace.load), "example")
+    ranked = sorted((c.raw_prob for c in view.step.candidates), reverse=True)
+    assert ranked[0] > 1.5 * ranked[1] and ranked[2] > 0.1
+    assert view.step.entropy < max(step.entropy for step in view.steps)
+    shown = view_of(open_app())
+    assert shown.selected == contested_step(shown.trace)
+
+
+def test_a_run_keeps_the_selected_position_that_it_has() -> None:
+    view = DecodeView()
+    view.show(make_trace(12), "example")
+    for length, selected, kept in ((9, 5, True), (4, 5, False), (9, 3, True)):
+        view.select(selected)
+        at = view.selected
+        trace = make_trace(length)
         view.show(trace, "run")
-        assert view.steps[view.selected].entropy == max(step.entropy for step in view.steps)
+        assert view.selected == (at if kept else contested_step(trace))
+    view.select(0)
+    view.show(trace, "file")
+    assert view.selected == contested_step(trace)
+
+
+@pytest.mark.usefixtures("open_app")
+def test_a_link_s_run_opens_at_its_own_step() -> None:
+    view = view_of(open_page("decode.py", {}, prompt=" ", run="1"))
+    view.select(0)
+    trace = make_trace(9, seed=4)
+    view.show(trace, "run")
+    assert view.selected == contested_step(trace) > 0
+    view.select(0)
+    view.show(trace, "run")
+    assert view.selected == 0
 
 
 def test_the_selected_step_is_in_the_address_and_comes_back_with_it(open_app: Open) -> None:

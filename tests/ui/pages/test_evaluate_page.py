@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from core.evaluation.plan.asking import Rendered
 from core.evaluation.plan.types import Evaluation
-from pages.ui.evaluate.controls import OWN
+from pages.ui.evaluate.controls import LESSONS, OWN
 from pages.ui.evaluate.state import EvaluateView, lesson
 from tests.ui.conftest import Open
 from tests.ui.knobs import move
@@ -27,8 +27,18 @@ def test_another_plan_shows_neither_the_inputs_of_the_first_nor_markup(open_app:
     view.plan = replace(plan, ways=ways, revisions=())
     rows = (replace(row, way=HOSTILE) if row.way == first.name else row for row in stored.rows)
     view.made[OWN] = Evaluation(view.plan, tuple(rows))
-    move(app, "lesson", OWN).run()
+    move(app, "evaluation", OWN).run()
     assert not app.exception and not app.code
     labels = [link.proto.label for link in app.get("link_button")]
     assert any("evil" in label for label in labels)
     assert not any(mark in label for label in labels for mark in ("![", "https://", ":red["))
+
+
+def test_each_stored_evaluation_is_a_question_with_its_answer_folded(open_app: Open) -> None:
+    app = open_app("evaluate_ways.py")
+    for key, question in LESSONS.items():
+        assert question.endswith("?")
+        move(app, "evaluation", key).run()
+        (fold,) = (fold for fold in app.expander if fold.label == "Show the answer")
+        assert not fold.proto.expanded
+        assert question in fold.markdown[0].value

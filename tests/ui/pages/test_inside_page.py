@@ -166,7 +166,7 @@ def test_a_chat_is_recorded_with_its_template() -> None:
 def test_temperature_0_became_greedy(real) -> None:
     trace = collect(real, "Once", Sampling(max_new_tokens=2, shaping=Shaping(temperature=0)))
     app = open_inside(trace, selected=1)
-    assert box(app, "request")["words"].startswith("Temperature 0 became greedy")
+    assert box(app, "request")["words"].startswith("Temperature 0 means greedy")
     assert "Nothing is drawn" in box(app, "draw")["words"]
 
 
@@ -216,6 +216,9 @@ def test_decode_opens_its_selected_step_here(once, open_app) -> None:
     app.session_state["view"].show(once, "run")
     app.session_state["view"].select(4)
     app.run().button(key="open_inside").click().run()
+    assert app.title[0].value == "Inside"
+    # AppTest stays on the page that it opened; a browser follows.
+    app.switch_page("inside.py")
     settle(app.run())
     assert view_of(app).selected == 4 and view_of(app).trace is once
     assert "step 5 of 6" in picture(app)["loop"]
@@ -260,3 +263,12 @@ def test_a_recording_takes_turns_and_stops(scripted) -> None:
     job = jobs.start(lambda job: (job.stop(), work._record(job, trace, None, True))[1])
     assert job.done.wait(SECONDS)
     assert job.result is None and not job.error
+
+
+@pytest.mark.usefixtures("real")
+def test_every_part_is_told_in_one_sentence(once) -> None:
+    data = picture(open_inside(once))
+    parts = [*data["before"], data["prompt"], *data["inside"], *data["after"]]
+    assert len(parts) == 12
+    for part in parts:
+        assert part["words"].endswith(".") and len(part["words"]) < 100, part["title"]

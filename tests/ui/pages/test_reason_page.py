@@ -129,14 +129,17 @@ CUT = ("Truncated before answering. The right answer is 5.", "in all: ended at i
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({}, ["Lower the budget and run it again"]),
-        ({"thinking": "2"}, ["The budget closed its thinking: raise it, or lower it"]),
-        ({"thinking": "2", "right": "5"}, ["The budget closed its thinking: raise it and run"]),
-        slow({"thinking": "0", "right": "5"}, ["The budget closed its thinking: raise it and run"]),
+        ({}, ["A lower budget leaves it less room"]),
+        ({"thinking": "2"}, ["The budget ended its thinking: raise or lower it"]),
+        ({"thinking": "2", "right": "5"}, ["The budget ended its thinking: raise the"]),
+        slow({"thinking": "0", "right": "5"}, ["The budget ended its thinking: raise the"]),
         ({"right": "5"}, ["by itself: a larger budget alone changes nothing here", "Wrong: 4."]),
-        ({"thinking": "0"}, ["It needed no thinking: take a problem of more steps"]),
-        ({"whole": "3", "right": "5"}, ["bound on the whole run cut it off: raise it", *CUT]),
-        ({"answer_tokens": "1"}, ["raise Answer at most"]),
+        ({"thinking": "0"}, ["It needed no thinking: choose a problem with more steps"]),
+        (
+            {"whole": "3", "right": "5"},
+            ["bound on the whole run ended it: raise “Whole run at most”", *CUT],
+        ),
+        ({"answer_tokens": "1"}, ["raise “Answer at most”"]),
     ],
 )
 def test_what_to_try_next_follows_from_what_became_of_the_run(

@@ -20,7 +20,7 @@ from core.decoding.speculative.types import DraftRecord
 from core.figures.opening import telling_token
 from core.figures.speculative.lossless import lossless_words
 from core.figures.speculative.metrics import scoring_words
-from core.figures.speculative.verdict import verdict
+from core.figures.speculative.time import verdict
 from core.figures.speculative.words import EXTRA, emitted, kind_color
 from core.models.scripted import ScriptedModel
 from pages.ui.resources import models
@@ -75,7 +75,7 @@ def press(app: AppTest, key: str) -> AppTest:
 def test_first_paint_is_the_example_at_a_rejected_token(open_spec: Open) -> None:
     app, example = open_spec(), make_spec(30)
     assert f"Example · 30 tokens in {len(example.rounds)} rounds" in texts(app)
-    assert charts(app) == ["timeline", "verification", "time"]
+    assert charts(app) == ["timeline", "verification", "three-tokens", "time"]
     at, place = view_of(app).token
     assert example.rounds[at].drafted[place].outcome == "rejected"
 
@@ -103,7 +103,7 @@ def test_every_filter_of_decode_has_its_knob_and_its_place_in_the_address(open_s
 
 def test_a_rule_that_loses_something_says_so(open_spec: Open) -> None:
     app = open_spec(rule="Typical")
-    assert "Changes the distribution" in texts(app)
+    assert "It changes the distribution" in texts(app)
     move(app, "temperature", 0.0).run()
     assert spec_controls.GREEDY_NOTE in texts(app) and "NOT" not in texts(app)
 
@@ -153,7 +153,7 @@ def test_time_and_losslessness_are_measured_on_demand_and_give_a_verdict_each(
     app.session_state["spec-look"] = "Acceptance and metrics"
     captions = " ".join(element.value for element in app.run().caption)
     assert "Costs and the expected speed-up follow" not in captions and "median round" in captions
-    assert "The best and the break-even draft length follow" in captions
+    assert "The acceptance at other draft lengths" in captions
     app = press(move(app, "spec-look", "Time").run(), "start-sweep")
     assert "draft-lengths" in charts(app) and view_of(app).sweep is not None
     move(app, "spec-look", "Losslessness").run()
@@ -327,3 +327,15 @@ def test_a_run_without_a_draft_says_so(open_spec: Open) -> None:
     view_of(app).show(make_spec(1), "run")
     app.run()
     assert "nothing was drafted" in texts(app) and "0 of 0" not in texts(app)
+
+
+def test_the_proof_on_three_tokens_is_titled_by_what_its_rule_does(open_spec: Open) -> None:
+    for rule, title in (
+        ("speculative", "Why nothing changes"),
+        ("exact", "Why nothing changes"),
+        ("typical", "What this rule changes"),
+    ):
+        app = open_spec(rule=rule)
+        assert f"## {title}" in markup(app) and "three-tokens" in charts(app)
+        lost = view_of(app).three.table.total_variation
+        assert (lost < 1e-9) == (title == "Why nothing changes")

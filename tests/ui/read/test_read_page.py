@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import figures
+from core.decoding.reading.types import text_of
 from core.decoding.record.trace import Trace
+from core.figures.base.labels import settings_caption
+from core.figures.base.paper import Paper
+from core.figures.read.words import reading_caption
 from core.models.scripted import END, ScriptedModel
 from pages.ui.read import save
 from pages.ui.read.state import ReadView
@@ -214,3 +219,36 @@ def test_parts_of_characters_are_counted_and_no_prompt_is_spoken_of(open_app: Op
     said = texts(app)
     assert "of them parts of a character) as expected" in said
     assert "This prompt" not in said
+
+
+def test_candidates_heatmap_and_strip_count_the_text_s_tokens_too(open_app: Open) -> None:
+    app = settle(open_app("read.py", read_look="candidates", step="3"), VIEW)
+    before = len(view_of(app).trace.prompt_ids)
+    assert f"Candidates at token {4 + before}" in json.dumps(specs(app)[-1])
+    assert "at step" not in json.dumps(specs(app)[-1])
+    labels = [token[2] for token in strip_data(app)["tokens"]]
+    assert labels[3].startswith(f"Token {4 + before}: ")
+    app = settle(open_app("read.py", read_look="heatmap"), VIEW)
+    ticks = specs(app)[-1]["layout"]["xaxis"]["ticktext"]
+    assert int(ticks[0]) > before
+    assert "at step" not in json.dumps(specs(app)[-1])
+
+
+def test_a_printed_figure_of_a_reading_names_the_text_and_no_prompt() -> None:
+    trace = ReadView.load_example()
+    assert trace is not None
+    for caption in (
+        settings_caption(trace, Paper(printed=True)),
+        reading_caption(trace, Paper(printed=True)),
+    ):
+        assert f"text “{text_of(trace)[:40]}" in caption and "prompt “" not in caption
+
+
+def test_the_tables_of_a_reading_have_its_positions() -> None:
+    trace = ReadView.load_example()
+    assert trace is not None
+    before = len(trace.prompt_ids)
+    rows = figures.candidate_bars_data(trace.token_steps[3], trace, reads=True)
+    assert list(rows["position"].unique()) == [4 + before]
+    cells = figures.probability_heatmap_data(trace, reads=True)
+    assert cells["position"].min() == 1 + before and "step" not in cells

@@ -26,9 +26,11 @@ from core.decoding.speculative.measurement.baseline import run_alone, target_onl
 from core.decoding.speculative.measurement.metrics import (
     Costs,
     VerifyCost,
+    acceptance_interval,
     acceptance_rate,
     alpha,
     expected_speedup,
+    tokens_interval,
     tokens_per_round,
 )
 from core.decoding.speculative.measurement.report import (
@@ -196,6 +198,9 @@ def _sweep(
                 acceptance_rate=acceptance_rate(rounds[length]) or 0.0,
                 spread=(target_seconds / max(took), target_seconds / min(took)),
                 runs=len(took),
+                rounds=len(rounds[length]),
+                acceptance_interval=acceptance_interval(rounds[length]),
+                tokens_interval=tokens_interval(rounds[length]),
             )
         )
     return LengthSweep(tuple(points), overall, costs)

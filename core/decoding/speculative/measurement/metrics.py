@@ -5,12 +5,16 @@ A rate of nothing is None.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from core.decoding.speculative.config import Acceptance
 from core.decoding.speculative.types import DraftRound
 
+# Of the 95 % interval of a normal distribution, in standard deviations.
+_NORMAL = 1.96
 PERCENTILES = (10, 25, 50, 75, 90, 99)
 
 
@@ -116,6 +120,31 @@ def acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:
     """
     tokens = counts(rounds)
     return tokens.accepted / tokens.drafted if tokens.drafted else None
+
+
+def acceptance_interval(rounds: Sequence[DraftRound]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the acceptance rate over rounds; None for less than two rounds.
+
+    A round is the unit, as its tokens are not independent: the variance is that of a ratio
+    estimator (Cochran 1977, section 6.3).
+    """
+    pairs = [(len(step.accepted), len(step.drafted)) for step in rounds]
+    accepted, drafted = (sum(column) for column in zip(*pairs, strict=True)) if pairs else (0, 0)
+    if len(pairs) < 2 or not drafted:
+        return None
+    rate, count = accepted / drafted, len(pairs)
+    squares = sum((one - rate * of) ** 2 for one, of in pairs)
+    error = math.sqrt(squares * count / (count - 1)) / drafted
+    return max(0.0, rate - _NORMAL * error), min(1.0, rate + _NORMAL * error)
+
+
+def tokens_interval(rounds: Sequence[DraftRound]) -> tuple[float, float] | None:
+    """Return the 95 % interval of the mean number of tokens a round; None for less than two."""
+    if len(rounds) < 2:
+        return None
+    tokens = [len(step.token_ids) for step in rounds]
+    error = stdev(tokens) / math.sqrt(len(tokens))
+    return fmean(tokens) - _NORMAL * error, fmean(tokens) + _NORMAL * error
 
 
 def vllm_acceptance_rate(rounds: Sequence[DraftRound]) -> float | None:

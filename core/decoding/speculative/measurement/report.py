@@ -98,6 +98,8 @@ class SweepPoint(NamedTuple):
     Args:
         spread: lowest and highest measured speed-up of the runs at this length; None if unknown.
         runs: number of runs.
+        rounds: number of rounds of these runs.
+        acceptance_interval, tokens_interval: 95 % intervals over the rounds; None for one round.
     """
 
     draft_length: int
@@ -107,6 +109,9 @@ class SweepPoint(NamedTuple):
     acceptance_rate: float
     spread: tuple[float, float] | None = None
     runs: int = 1
+    rounds: int = 0
+    acceptance_interval: tuple[float, float] | None = None
+    tokens_interval: tuple[float, float] | None = None
 
     @property
     def disagrees(self) -> bool:

@@ -211,6 +211,8 @@ def tabs(
         named = st.query_params.get(name, "")
         if tab := drawings.get(OLD_LABELS.get(key, {}).get(named, named)):
             st.session_state[name] = tab.title
+    if tab := drawings.get(st.session_state.pop(f"{name}-open", "")):
+        st.session_state[name] = tab.title
     with st.container(key=platform.key("more")):
         containers = st.tabs([tab.title for tab in drawings.values()], key=name, on_change="rerun")
         opened = dict(zip(drawings, containers, strict=True))
@@ -224,6 +226,11 @@ def tabs(
                         tab.draw()
                 elif opened[tab_key].open:
                     tab.draw()
+
+
+def open_tab(key: str, tab: str) -> None:
+    """Open a tab by its key, before its row is drawn next."""
+    st.session_state[f"{platform.key(key)}-open"] = tab
 
 
 def watch(work: BackgroundWork) -> None:

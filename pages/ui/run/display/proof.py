@@ -34,13 +34,13 @@ _LOOKS: dict[Verdict, tuple[str, str, str]] = {
 }
 _MEANINGS: dict[Verdict, str] = {
     "consistent": (
-        "Every number agrees with the others and with the settings. Only the model can tell "
-        "whether they are its own."
+        "All numbers agree with each other and with the settings. Only the model can prove that "
+        "they are its own."
     ),
     "proved": (
-        "Every number agrees with the others and the settings, and the model gives them again."
+        "All numbers agree with each other and with the settings, and the model reproduced them."
     ),
-    "failed": "A check failed: something in this run is not what its settings make of it.",
+    "failed": "A check failed: a number or a token of this run doesn't follow from its settings.",
 }
 _ICON = ":material/model_training:"
 

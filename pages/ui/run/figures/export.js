@@ -27,8 +27,36 @@ async function draw(text) {
   return decodeURIComponent(url.slice(url.indexOf(",") + 1));
 }
 
+// A figure's numbers as a table, for those who can't see it and for those who want to read them.
+function showTable(root, { title, columns, numbers, rows, left }) {
+  const dialog = root.querySelector("dialog");
+  const line = (kind, cells) => {
+    const row = document.createElement("tr");
+    cells.forEach((text, place) => {
+      const cell = document.createElement(kind);
+      if (kind === "th") cell.scope = "col";
+      cell.textContent = text;
+      cell.classList.toggle("number", numbers[place]);
+      row.append(cell);
+    });
+    return row;
+  };
+  dialog.querySelector("h2").textContent = title;
+  dialog.querySelector(".rows").setAttribute("aria-label", `Table of ${title}`);
+  dialog.querySelector("thead").replaceChildren(line("th", columns));
+  dialog.querySelector("tbody").replaceChildren(...rows.map((row) => line("td", row)));
+  dialog.querySelector(".left").textContent = left ? `${left.toLocaleString("en")} more rows are in the CSV file.` : "";
+  root.status.textContent = "";
+  if (!dialog.open) dialog.showModal();
+  dialog.querySelector(".rows").focus();
+}
+
 async function work(root) {
-  const { task, file, said } = root.data;
+  const { task, file, table, said } = root.data;
+  if (table && !saved.has(table.id)) {
+    saved.add(table.id);
+    showTable(root, table);
+  }
   if (said) root.status.textContent = said;
   if (file && !saved.has(file.id)) {
     saved.add(file.id);
@@ -57,7 +85,7 @@ async function act(root, name) {
     }
     return;
   }
-  root.status.textContent = "Drawing…";
+  root.status.textContent = name === "table" ? "" : "Drawing…";
   root.tell("asked", name);
 }
 
@@ -76,7 +104,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     root.status = root.querySelector("[role=status]");
     root.addEventListener("click", (event) => {
       const button = event.target.closest("button");
-      if (button) act(root, button.dataset.act);
+      if (button?.dataset.act) act(root, button.dataset.act);
     });
   }
   work(root);

@@ -14,6 +14,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from pandas import DataFrame
+from pandas.api.types import is_numeric_dtype
 
 from core.decoding.errors import DecodingError
 from pages.ui import platform
@@ -26,7 +28,15 @@ TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"} |
     "zip": "application/zip",
     "html": "text/html;charset=utf-8",
 }
+# Rows of a table that the browser shows; its file has all of them.
+MOST_ROWS = 400
 _numbers = count(1)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return "" if value is None else str(value)
 
 
 def component(name: str, html: str) -> Callable[..., Any]:
@@ -62,6 +72,7 @@ class ExportState:
 
     task: DrawTask | None = None
     file: dict[str, object] | None = None
+    table: dict[str, object] | None = None
     message: str = ""
 
     @staticmethod
@@ -77,6 +88,7 @@ class ExportState:
         return {
             "task": task,
             "file": self.file,
+            "table": self.table,
             "said": self.message,
             "choices": figure_choices.words(),
             "drawn": drawn_at(),
@@ -90,9 +102,22 @@ class ExportState:
         self.file = {"id": token_hex(8), "name": name, "type": kind, "content": text}
         self.message = ""
 
+    def show(self, title: str, table: DataFrame) -> None:
+        """Make the browser show a figure's table; its first rows if it is long."""
+        shown = table.head(MOST_ROWS)
+        self.message = ""
+        self.table = {
+            "id": token_hex(8),
+            "title": title,
+            "columns": [str(name) for name in shown.columns],
+            "numbers": [is_numeric_dtype(kind) for kind in shown.dtypes],
+            "rows": [[_cell(one) for one in row] for row in shown.itertuples(index=False)],
+            "left": len(table) - len(shown),
+        }
+
     def attempt(self, act: Callable[[], None]) -> None:
         """Call `act`; its error is shown below the buttons."""
-        self.file, self.message = None, ""
+        self.file, self.table, self.message = None, None, ""
         try:
             act()
         except DecodingError as error:

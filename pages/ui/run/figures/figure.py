@@ -220,7 +220,7 @@ def _named(name: str) -> Namer:
     path = _page()
     page = registry.page_at(path)
     trace = getattr(page.view(), "trace", None)
-    subject = f"{page.path or 'decode'}-{name.removeprefix(f'{page.path}-')}"
+    subject = f"{page.name}-{name.removeprefix(f'{page.name}-')}"
     if (of := st.session_state.get(platform.key(_STEP))) and of[0] == path:
         subject = f"{subject}-step-{nth(of[1])}"
     return partial(stem, subject, trace.config if trace else None)
@@ -258,9 +258,13 @@ def _ask(state: ExportState, part: Part, named: Namer, shown: Drawing, form: str
     from core.export.part import drawing, encoded, table_file
 
     files, paper = named(shown.words), figure_choices.paper()
-    if form == "csv":
+    if form in ("csv", "table"):
         # A picture of that width may show a smaller part than the page.
-        words = part.figure(figure_choices.theme(), paper).layout.meta
+        figure = part.figure(figure_choices.theme(), paper)
+        words = figure.layout.meta
+        if form == "table":
+            state.show(exact_plain(words["title"]), part.table(figure))
+            return
         state.hand_over(f"{named(words)}.csv", table_file(part, paper))
         return
     if form == "html":

@@ -14,17 +14,21 @@ from pages.ui.widgets.chart import Drawing
 
 
 class Window(NamedTuple):
-    """Columns `first` to `last` (exclusive) of `total`; `earlier` begins the previous window."""
+    """Columns `first` to `last` (exclusive) of `total`; `earlier` begins the previous window.
+
+    `before` columns are counted that the figure doesn't draw.
+    """
 
     first: int
     last: int
     total: int
     earlier: int
+    before: int = 0
 
 
-def of_span(first: int, span: int, count: int) -> Window:
+def of_span(first: int, span: int, count: int, before: int = 0) -> Window:
     """Return the window of `span` columns that begins at `first`."""
-    return Window(first, min(first + span, count), count, first - span)
+    return Window(first, min(first + span, count), count, first - span, before)
 
 
 def of_drawn(drawn: Drawing, count: int) -> Window:
@@ -50,7 +54,10 @@ def draw(view: PageView, field: str, window: Window, what: str) -> None:
         turn = partial(_turn, view, field, what)
         turn("earlier", "left", window.earlier, disabled=window.first == 0)
         st.markdown(
-            span_of(what.capitalize(), window.first, window.last, window.total),
+            span_of(
+                what.capitalize(),
+                *(at + window.before for at in (window.first, window.last, window.total)),
+            ),
             width="content",
         )
         last = window.last == window.total

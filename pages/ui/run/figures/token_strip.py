@@ -14,7 +14,7 @@ from core.decoding.record.steps import TokenStep
 from core.decoding.record.trace import Trace
 from core.figures import legend, token_colors
 from core.figures.base.labels import BREAK, percent, visible_token
-from core.figures.base.records import forced_words, texts_in
+from core.figures.base.records import forced_words, texts_in, token_place
 from core.figures.base.theme import Theme
 from pages.ui import platform
 from pages.ui.run.view import View
@@ -66,7 +66,7 @@ def draw(
         view,
         trace.rendered_prompt or trace.prompt,
         theme,
-        tokens_of(trace, theme, by, view.text_of, forced=forced),
+        tokens_of(trace, theme, by, view.text_of, forced=forced, reads=view.reads),
         selected=view.selected,
         live=live,
         on_selected=partial(_on_selected, view, then),
@@ -142,19 +142,21 @@ def tokens_of(
     text_of: Callable[[int], str] | None = None,
     *,
     forced: bool = True,
+    reads: bool = False,
 ) -> list[list[Any]]:
     """Return the tokens of a run for `draw_tokens`.
 
     Args:
         text_of: the text of a token that a given one replaced; by default as the run names it.
         forced: whether tokens that were given are marked.
+        reads: the trace is a text that was read: a label names the token's position in the text.
     """
     colors = token_colors(trace, by=by, theme=theme)  # type: ignore[arg-type]
     return [
         [
             shown_text(step.text, step.chosen.text),
             color,
-            _label(step, text_of or texts_in(trace)),
+            _label(step, text_of or texts_in(trace), token_place(step, trace, reads=reads)),
             " ".join(
                 filter(
                     None, [kind_of(step.text), "forced" if forced and forced_words(step) else ""]
@@ -187,12 +189,12 @@ def kind_of(added: str) -> str:
     return "line" if "\n" in added else ""
 
 
-def _label(step: TokenStep, text_of: Callable[[int], str]) -> str:
-    token = step.chosen
+def _label(step: TokenStep, text_of: Callable[[int], str], place: tuple[str, int]) -> str:
+    token, start = step.chosen, f"{place[0].capitalize()} {nth(place[1])}"
     if words := forced_words(step, text_of=text_of):
-        return f"Step {nth(step.index)}: {visible_token(token.text)}, {words}"
+        return f"{start}: {visible_token(token.text)}, {words}"
     return (
-        f"Step {nth(step.index)}: {visible_token(token.text)}, "
+        f"{start}: {visible_token(token.text)}, "
         f"probability {percent(token.raw_prob)}, rank {token.rank}"
     )
 

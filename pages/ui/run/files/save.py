@@ -25,6 +25,7 @@ from pages.ui.registry import Page
 from pages.ui.run import address
 from pages.ui.run.files import archive, link_run
 from pages.ui.run.files.archive import ArchiveSource
+from pages.ui.run.files.link_run import RunLink
 from pages.ui.run.view import View
 from pages.ui.widgets import style
 from pages.ui.widgets.source import source
@@ -54,7 +55,7 @@ def menu(view: View, trace: Trace, shown: Trace | None = None) -> None:
     file, saved = partial(trace_file, trace), row.saved.find
     source = ArchiveSource(
         stem("decoding", trace.config),
-        row.path or "decode",
+        row.name,
         lambda: Subject.of_trace(seen, file()),
         lambda paper: saved().parts(method_view(), seen, paper),
         lambda: saved().tables(method_view(), seen),
@@ -123,11 +124,20 @@ def save(
             width="stretch",
         )
         archive.button(source)
-        link = source.link
-        _link(
-            key=platform.key("copy_link"),
-            data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},
-        )
+        draw_link(source.link, run=run)
+
+
+def draw_link(link: RunLink | None, *, run: bool = False) -> None:
+    """Draw the button that copies a link.
+
+    Args:
+        link: the link to the shown run; without one, the address of the page is copied.
+        run: the link repeats the run.
+    """
+    _link(
+        key=platform.key("copy_link"),
+        data={"run": platform.key("run") if run else "", **(asdict(link) if link else {})},
+    )
 
 
 def trace_file(trace: Trace) -> bytes:
@@ -171,17 +181,23 @@ def web_page(
 def open_file(path: str) -> None:
     """Draw the upload of a trace file, or of a file of many runs, which is then shown."""
     with st.expander("Open a trace", icon=":material/folder_open:"):
-        st.file_uploader(
-            "Trace file",
-            type=["json", "jsonl"],
-            key="trace_file",
-            on_change=_opened,
-            args=(path,),
-        )
+        draw_upload(path, "trace_file")
 
 
-def _opened(path: str) -> None:
-    upload = st.session_state.get("trace_file")
+def draw_upload(path: str, key: str) -> None:
+    """Draw the upload alone.
+
+    Args:
+        path: path of the page that shows a failure.
+        key: key of the widget.
+    """
+    st.file_uploader(
+        "Trace file", type=["json", "jsonl"], key=key, on_change=_opened, args=(path, key)
+    )
+
+
+def _opened(path: str, key: str) -> None:
+    upload = st.session_state.get(key)
     # While the page changes, Streamlit may report one upload twice.
     if upload is None or upload.file_id == st.session_state.get("opened"):
         return
@@ -189,12 +205,13 @@ def _opened(path: str) -> None:
     shown = registry.page_at(path).view()
     shown.failure = ""
     from core.traces.lab_file import read_any
-    from core.traces.many_file import read_many
+    from core.traces.many_file import read_runs
 
     try:
         data = content_of(upload)
         if upload.name.lower().endswith(".jsonl"):
-            turn_to(registry.page_at("many"), read_many(data))
+            runs = read_runs(data)
+            turn_to(registry.HOME if runs.has_searches else registry.page_at("many"), runs)
             return
         content = read_any(data)
         kind = "sampling" if isinstance(content, RunTree) else "lab"

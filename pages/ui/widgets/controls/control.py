@@ -248,6 +248,11 @@ def row_of(key: str) -> Control:
     return _rows[key]
 
 
+def is_declared(key: str) -> bool:
+    """Return whether there is a control of this key."""
+    return key in _rows
+
+
 def draw(*keys: str, **more: Any) -> None:
     """Draw these controls, one after another."""
     for key in keys:

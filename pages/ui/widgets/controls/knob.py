@@ -19,7 +19,7 @@ class Knob:
         field: of `Shaping`, if it sets one.
         sampling_only: it does nothing in greedy decoding.
         part_of: key of the knob that must be moved from its default for this one to show.
-        group: title of the rail's fold that holds it; empty for a knob that is always in view.
+        group: its group among the knobs that a rail folds; empty for a knob in view.
     """
 
     key: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,16 @@ import streamlit as st
 
 from pages.ui import platform
 from pages.ui.platform import session
-from pages.ui.widgets.controls.control import Control, Number, Text, Toggle, row_of, rows_in_address
+from pages.ui.widgets.controls.control import (
+    Control,
+    Number,
+    Text,
+    Toggle,
+    is_declared,
+    row_of,
+    rows_in_address,
+)
+from pages.ui.widgets.controls.old_labels import OLD_KEYS
 from pages.ui.widgets.controls.options import Menu, Options
 from pages.ui.widgets.controls.slider import Slider
 
@@ -28,6 +38,36 @@ def remember(page: str) -> None:
     if query is not None and st.session_state.get(_PAGE) != page:
         st.session_state[_PAGE] = page
         st.session_state[_OPENED] = dict(parse_qsl(query, keep_blank_values=True))
+
+
+def rename_old(page: str) -> None:
+    """Give the address's parameters of a page, by its path, the names that they have today."""
+    for old, key in OLD_KEYS.get(page, {}).items():
+        row, word = row_of(key), st.query_params.get(old)
+        if word is not None and isinstance(row, Options) and row.takes(word):
+            st.query_params[row.state_key] = word
+            del st.query_params[old]
+            st.rerun()
+
+
+def fill(words: Mapping[str, str]) -> list[str]:
+    """Set the controls of the current slot to an address's words, before they are drawn, and tell
+    what they don't take. Return the names that no control of the slot has.
+    """
+    prefix, others = platform.key(""), []
+    for name, word in words.items():
+        key = name.removeprefix(prefix)
+        if not is_declared(key) or row_of(key).state_key != name:
+            others.append(name)
+            continue
+        row = row_of(key)
+        held, (reason, used) = row.of_address(word), _refusal(row, word)
+        if reason:
+            used = used or row.in_address(row.default) or "nothing"
+            report(f"{row.name}: {reason}: {used} is used.")
+        if held is not None:
+            row.set(held)
+    return others
 
 
 def opened_with(key: str) -> Any:

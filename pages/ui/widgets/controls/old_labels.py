@@ -1,4 +1,4 @@
-"""Labels that addresses held before options and tabs had keys, so that old links open."""
+"""Labels and names that addresses held before, so that old links open."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OLD_LABELS: dict[str, dict[str, Any]] = {
     "bound": {"Closes the thinking": "close", "Cuts the run off": "cut"},
     "flame": {"This step": "step", "Its forward, by module": "modules", "The whole run": "run"},
     "cells": {"Token": "token", "Rank": "rank"},
-    "lesson": {"The template that leaked": "leak", "The hot draft": "hot-draft",
+    "evaluation": {"The template that leaked": "leak", "The hot draft": "hot-draft",
         "Beam is not better": "beam", "My plan": "own"},
     "endpoint": {"Responses": "responses", "Chat": "chat", "Completions": "completions"},
     "effort": {"Effort not set": "none", "Low effort": "low", "Medium effort": "medium",
@@ -43,3 +43,5 @@ OLD_LABELS: dict[str, dict[str, Any]] = {
         "What is fed to the target": "feed", "Losslessness": "lossless",
         "The server's speculation": "server"},
 }  # fmt: skip
+# Names of controls by the paths of their pages, with the names of today.
+OLD_KEYS = {"evaluate": {"lesson": "evaluation"}}

@@ -2,10 +2,15 @@
 
 // So often at most is a knob reported that goes on moving: a report cuts off the drawing of the one before.
 const PACE_MS = 140;
+// A number is settled when it has stood so long after its slider was released, or it was typed.
+const SETTLED_MS = 350;
 
 function create(root) {
-  const rail = { root, knobs: new Map(), folds: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
+  const rail = { root, knobs: new Map(), pending: {}, number: 0, sent: 0, timer: 0, tell: null, shown: null, ahead: false };
   rail.list = root.querySelector(".knobs");
+  rail.more = root.querySelector("#more-knobs");
+  rail.fold = root.querySelector(".fold");
+  rail.fold.addEventListener("click", () => unfold(rail, rail.fold.ariaExpanded !== "true"));
   rail.pick = root.querySelector("select");
   rail.pick.addEventListener("change", () => bring(rail, rail.pick.value));
   rail.onOther = (event) => settle(rail, event);
@@ -13,7 +18,7 @@ function create(root) {
   return rail;
 }
 
-function build(rail, { key, label, group }) {
+function build(rail, { key, label }) {
   const knob = { key, box: make("div", "knob"), note: make("output", "note") };
   const head = make("div", "head");
   knob.name = make("label", "name");
@@ -37,49 +42,9 @@ function build(rail, { key, label, group }) {
   place.append(knob.field);
   head.append(knob.name, knob.about, knob.reset, place);
   knob.box.append(head, knob.range, knob.help, knob.note);
-  if (group) {
-    knob.fold = foldOf(rail, group);
-    knob.fold.knobs.push(knob);
-    knob.fold.list.append(knob.box);
-  } else {
-    rail.list.insertBefore(knob.box, rail.list.querySelector(".fold"));
-  }
   listen(rail, knob);
   rail.knobs.set(key, knob);
   return knob;
-}
-
-// Knobs of a group lie in a fold, below those without one.
-function foldOf(rail, group) {
-  if (rail.folds.has(group)) return rail.folds.get(group);
-  const fold = { group, knobs: [], box: make("section", "fold"), head: make("button", "fold-head") };
-  fold.list = make("div", "folded");
-  fold.name = make("span", "fold-name");
-  fold.on = make("span", "fold-on");
-  fold.name.textContent = group;
-  fold.head.type = "button";
-  fold.head.append(fold.name, fold.on);
-  fold.head.addEventListener("click", () => open(fold, fold.list.hidden));
-  fold.box.append(fold.head, fold.list);
-  rail.list.append(fold.box);
-  rail.folds.set(group, fold);
-  open(fold, false);
-  return fold;
-}
-
-function open(fold, isOpen) {
-  fold.list.hidden = !isOpen;
-  fold.head.setAttribute("aria-expanded", String(isOpen));
-}
-
-// A fold's head names the knobs that are on, else it says how many there are.
-function tell({ group, head, on, knobs }) {
-  const first = knobs.filter(({ data }) => data && !data.partOf);
-  const moved = first.filter(({ value, data }) => value !== data.start);
-  on.textContent = moved.map(({ data }) => data.label).join(", ") || String(first.length);
-  on.classList.toggle("any", moved.length > 0);
-  head.title = first.map(({ data }) => data.label).join(", ");
-  head.setAttribute("aria-label", `${group}: ${head.title}${moved.length ? `; on: ${on.textContent}` : ""}`);
 }
 
 function make(tag, name = "") {
@@ -90,17 +55,35 @@ function make(tag, name = "") {
 
 function listen(rail, knob) {
   knob.range.addEventListener("input", () => move(rail, knob, Number(knob.range.value)));
-  knob.range.addEventListener("change", () => flush(rail));
+  knob.range.addEventListener("change", () => {
+    flush(rail);
+    settleSoon(rail);
+  });
   knob.field.addEventListener("change", () => typed(rail, knob));
   knob.reset.addEventListener("click", () => {
     move(rail, knob, knob.data.start);
     flush(rail);
+    settleSoon(rail);
     knob.range.focus();
   });
   knob.about.addEventListener("click", () => {
     knob.help.hidden = !knob.help.hidden;
     knob.about.setAttribute("aria-expanded", String(!knob.help.hidden));
   });
+}
+
+function unfold(rail, open) {
+  rail.fold.ariaExpanded = String(open);
+  rail.root.classList.toggle("open", open);
+}
+
+// The button over the folded knobs says which of them do something.
+function tellFolded(rail) {
+  const folded = [...rail.knobs.values()].filter(({ data, box }) => data.folded && !box.hidden);
+  const changed = folded.filter(({ value, data }) => value !== data.start);
+  const words = changed.map(({ value, data }) => `${data.label} ${shown(value, data.digits)}`).join(", ");
+  rail.fold.hidden = !folded.length;
+  rail.fold.textContent = `More knobs (${folded.length})${words && `: ${words}`}`;
 }
 
 // A number that the knob doesn't take becomes the nearest, and that is said.
@@ -112,6 +95,7 @@ function typed(rail, knob) {
   move(rail, knob, near);
   if (asked !== near) note(knob, taken(asked, near, "knob", asked >= low && asked <= most));
   flush(rail);
+  settleSoon(rail);
   // The press that ended the typing follows at once.
   if (rail.due) report(rail);
 }
@@ -123,10 +107,12 @@ function note(knob, words) {
 }
 
 function move(rail, knob, value) {
+  clearTimeout(rail.settling);
   const same = value === knob.value;
   write(knob, value);
   if (same) return;
   if (rail.parts.has(knob.key)) list(rail);
+  tellFolded(rail);
   knob.note.textContent = "";
   rail.pending[knob.key] = value;
   show(rail);
@@ -162,11 +148,16 @@ function settle(rail, event) {
   }
 }
 
-function report(rail) {
+function settleSoon(rail) {
+  clearTimeout(rail.settling);
+  if (rail.settles) rail.settling = setTimeout(() => report(rail, true), SETTLED_MS);
+}
+
+function report(rail, settled = false) {
   rail.due = false;
   rail.sent = performance.now();
   rail.number += 1;
-  rail.tell("moved", { number: rail.number, values: { ...rail.pending } });
+  rail.tell("moved", { number: rail.number, values: { ...rail.pending }, ...(settled && { settled }) });
 }
 
 // What a knob holds, with at least its digits.
@@ -186,12 +177,13 @@ function write(knob, value) {
   const moved = value !== knob.data.start;
   knob.reset.style.visibility = moved ? "" : "hidden";
   if (knob.option) knob.option.textContent = `${knob.data.label} ${words}`;
-  if (knob.fold) tell(knob.fold);
 }
 
 function update(rail, data) {
   const knob = rail.knobs.get(data.key) || build(rail, data);
   knob.data = data;
+  const place = data.folded ? rail.more : rail.list;
+  if (knob.box.parentElement !== place) place.append(knob.box);
   const { low, high, most, step, label, help, start, digits } = data;
   Object.assign(knob.range, { min: low, max: high, step });
   Object.assign(knob.field, { min: low, max: most, step, title: `${low} to ${most}` });
@@ -208,8 +200,6 @@ function update(rail, data) {
   knob.box.classList.toggle("idle", !data.enabled);
   const typing = knob.field.matches(":focus") && rail.root.getRootNode().activeElement === knob.field;
   if (data.key in rail.pending || (typing && Number(knob.field.value) !== knob.value)) return;
-  // A value that the page brings, from a link or a file, is in view.
-  if (knob.fold && data.value !== knob.value && data.value !== start) open(knob.fold, true);
   // After its bounds, or the range would cut off what it is given.
   write(knob, data.value);
 }
@@ -234,26 +224,14 @@ function keep(rail, knobs) {
 function list(rail) {
   for (const knob of rail.knobs.values()) knob.box.hidden = !isOn(rail, knob);
   const keys = [...rail.knobs.keys()].filter((key) => !rail.knobs.get(key).box.hidden);
-  const groups = new Map();
-  const options = [];
-  for (const key of keys) {
+  rail.pick.replaceChildren(...keys.map((key) => {
     const knob = rail.knobs.get(key);
     const option = make("option");
     option.value = key;
     option.textContent = `${knob.data.label} ${shown(knob.value, knob.data.digits)}`;
     knob.option = option;
-    const { group } = knob.data;
-    if (!group) {
-      options.push(option);
-      continue;
-    }
-    if (!groups.has(group)) {
-      groups.set(group, make("optgroup"));
-      groups.get(group).label = group;
-    }
-    groups.get(group).append(option);
-  }
-  rail.pick.replaceChildren(...options, ...groups.values());
+    return option;
+  }));
   const first = keys.find((key) => rail.knobs.get(key).data.enabled) || keys[0];
   bring(rail, keys.includes(rail.shown) ? rail.shown : first);
 }
@@ -271,6 +249,7 @@ export default function ({ data, parentElement, setStateValue }) {
   if (data.drawn < rail.drawn) return;
   rail.drawn = data.drawn;
   rail.tell = setStateValue;
+  rail.settles = data.settles;
   if (data.seen >= rail.number) {
     rail.number = data.seen;
     if (!rail.timer && !rail.due) rail.pending = {};
@@ -279,4 +258,5 @@ export default function ({ data, parentElement, setStateValue }) {
   data.knobs.forEach((knob) => update(rail, knob));
   keep(rail, data.knobs);
   list(rail);
+  tellFolded(rail);
 }

@@ -7,7 +7,7 @@ server sets can't be undone by a value from before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,11 @@ _HTML = """
 <div class="rail" role="group" aria-label="Knobs">
   <select aria-label="Which knob is in view"></select>
   <div class="knobs"></div>
+  <div class="folded">
+    <button type="button" class="fold" aria-expanded="false" aria-controls="more-knobs" hidden
+    ></button>
+    <div class="knobs" id="more-knobs"></div>
+  </div>
 </div>
 """
 
@@ -39,13 +44,18 @@ def draw(
     key: str,
     knobs: Iterable[tuple[Knob, bool]],
     *,
+    folded: Collection[str] = (),
     then: Callable[[], None] | None = None,
+    settled: Callable[[], None] | None = None,
 ) -> None:
     """Draw knobs, one below the other; where there is little room, one of them at a time.
 
     Args:
         knobs: each with whether a run uses it.
+        folded: keys of knobs below the others, under a button that shows them.
         then: ends the callback of a change; nothing by default, which draws the whole page anew.
+        settled: ends the callback in its place once a slider was released or a number typed, and
+            nothing has moved for a moment.
     """
     _take()
     drawn, key = {platform.key(row[0].key): row for row in knobs}, platform.key(key)
@@ -56,16 +66,18 @@ def draw(
         key=key,
         data={
             "knobs": [
-                _described(name, knob, enabled=enabled) for name, (knob, enabled) in drawn.items()
+                _described(name, knob, enabled=enabled, folded=knob.key in folded)
+                for name, (knob, enabled) in drawn.items()
             ],
             "seen": _seen().get(key, 0),
             "drawn": drawn_at(),
+            "settles": settled is not None,
         },
-        on_moved_change=partial(_moved, then),
+        on_moved_change=partial(_moved, key, then, settled),
     )
 
 
-def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
+def _described(name: str, knob: Knob, *, enabled: bool, folded: bool) -> dict[str, Any]:
     return {
         "key": name,
         "label": knob.label,
@@ -78,8 +90,8 @@ def _described(name: str, knob: Knob, *, enabled: bool) -> dict[str, Any]:
         "start": knob.default,
         "value": held(knob),
         "enabled": enabled,
+        "folded": folded,
         "partOf": knob.part_of and platform.key(knob.part_of),
-        "group": knob.group,
     }
 
 
@@ -107,10 +119,13 @@ def known() -> set[str]:
     return set().union(*_knobs_of().values())
 
 
-def _moved(then: Callable[[], None] | None) -> None:
+def _moved(key: str, then: Callable[[], None] | None, settled: Callable[[], None] | None) -> None:
     _take()
-    if then is not None:
-        then()
+    report = (st.session_state.get(key) or {}).get("moved")
+    is_settled = isinstance(report, Mapping) and report.get("settled") is True
+    end = settled if is_settled and settled is not None else then
+    if end is not None:
+        end()
 
 
 def _take() -> None:

@@ -1,0 +1,63 @@
+"""Settings of masked diffusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from core.decoding.autoregressive.config import Greedy, Sampling, as_single_tokens
+from core.decoding.config import MAX_CANDIDATES, SEED, MethodConfig, setting
+from core.decoding.validation import Interval
+
+FillOrder: TypeAlias = Literal["confidence", "margin", "entropy", "random", "left_to_right"]
+CanvasKind: TypeAlias = Literal["whole", "grows"]
+
+MAX_BLOCK = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diffusion(MethodConfig):
+    """Masked diffusion: a canvas of [MASK] tokens is filled in an order of its own (LLaDA, Nie et
+    al. 2025).
+
+    A step runs the whole canvas, proposes a token for every masked position of the block and keeps
+    those that the order puts first; the others stay masked. No key-value cache is used: with
+    attention in both directions it would be an approximation. Temperature 0 in `shaping` proposes
+    the most probable tokens.
+
+    Args:
+        order: `confidence` fills the positions with the highest probability of the proposed token
+            (LLaDA's low-confidence remasking); `margin` those with the largest gap between the two
+            most probable tokens (Kim et al. 2025); `entropy` the positions of lowest entropy, as
+            many as the entropy bound allows (Ben-Hamu et al. 2025); `random` a random order, as in
+            training; `left_to_right` the order of the text. All read the model's unshaped
+            distribution.
+        block_length: number of positions in a block; blocks are filled from left to right
+            (semi-autoregressive).
+        tokens_per_step: number of positions that a step fills; the order `entropy` ignores it.
+        entropy_bound: largest sum of the entropies of a step's positions, without the highest of
+            them, nats; of the order `entropy`.
+        canvas: `whole` has a mask for every new token from the start; `grows` ends with the block
+            that is being filled.
+        seed: seed of draws and of the random order.
+    """
+
+    method: ClassVar[str] = "diffusion"
+    words: ClassVar[str] = "masked diffusion"
+
+    top_candidates: int = setting(20, within=Interval(2, MAX_CANDIDATES))
+    order: FillOrder = setting("confidence", "which masked positions are filled first")
+    block_length: int = setting(
+        8, "positions of a block; blocks are filled from left to right", Interval(1, MAX_BLOCK)
+    )
+    tokens_per_step: int = setting(1, "positions that a step fills", Interval(1, MAX_BLOCK))
+    entropy_bound: float = setting(
+        0.1, "of the order entropy: bound on what a step's tokens may share, nats", Interval(0, 100)
+    )
+    canvas: CanvasKind = setting("whole", "all masks from the start, or block by block")
+    seed: int = setting(0, within=SEED)
+
+    @property
+    def chooser(self) -> Greedy | Sampling:
+        """Settings that choose the token of a position, given its logits."""
+        return as_single_tokens(self, self.shaping.temperature > 0)

@@ -1,0 +1,112 @@
+"""Record of masked diffusion: the masked positions of every step, and those that it filled.
+
+Positions count the new tokens from 0; the prompt stands before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, NamedTuple
+
+from core.decoding.config import MAX_NEW_TOKENS, Ended
+from core.decoding.diffusion.config import MAX_BLOCK
+from core.decoding.record.bounds import (
+    Bounds,
+    ByColumn,
+    FiniteNumber,
+    Index,
+    Nats,
+    Prob,
+    Seconds,
+    ShortText,
+    TokenId,
+    TokenIds,
+)
+from core.decoding.record.steps import Step, TokenStep
+
+# Most probable tokens that are recorded at every masked position.
+OPEN_CANDIDATES = 5
+
+
+class OpenPosition(NamedTuple):
+    """A masked position of the block, as a step found it.
+
+    Args:
+        token_id: the token that was proposed for it.
+        prob: the model's unshaped probability of that token.
+        entropy: entropy of the unshaped distribution, nats.
+        score: its place in the order: the highest scores are filled first.
+        filled: whether the step kept the token; otherwise the position stays masked.
+    """
+
+    position: Index
+    token_id: TokenId
+    text: ShortText
+    prob: Prob
+    entropy: Nats
+    score: FiniteNumber
+    filled: bool
+
+
+class OpenCandidate(NamedTuple):
+    """One of the most probable tokens at a masked position, by its unshaped probability."""
+
+    position: Index
+    token_id: TokenId
+    text: ShortText
+    prob: Prob
+
+
+class CanvasSeconds(NamedTuple):
+    """Seconds of a step's parts: the forward, and shaping, draws and order of all positions."""
+
+    forward: Seconds
+    choose: Seconds
+
+    @property
+    def total(self) -> float:
+        return self.forward + self.choose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CanvasStep(Step):
+    """One forward over the canvas, and the positions that it fills.
+
+    Args:
+        index: 0 for the first step.
+        limit: number of positions for new tokens in this run.
+        open: the masked positions of the block in the order of the text.
+        candidates: their most probable tokens, by position and rank.
+        filled: the filled positions in the order of their scores, each recorded as a step of
+            sampling; `index` is its position, and `text` is empty, as the text before it may have
+            holes.
+        emitted: tokens that the text gained: those without a hole before them, in order.
+        texts: text that each of them added to the running text.
+        finish_reason: set on the last step of a run that ended by itself.
+    """
+
+    kind: ClassVar[str] = "canvas"
+
+    index: Index
+    limit: Annotated[int, Bounds(ge=1, le=MAX_NEW_TOKENS)]
+    open: Annotated[
+        tuple[OpenPosition, ...], ByColumn(), Bounds(min_length=1, max_length=MAX_BLOCK)
+    ]
+    candidates: Annotated[
+        tuple[OpenCandidate, ...], ByColumn(), Bounds(max_length=OPEN_CANDIDATES * MAX_BLOCK)
+    ]
+    filled: Annotated[tuple[TokenStep, ...], Bounds(min_length=1, max_length=MAX_BLOCK)]
+    emitted: TokenIds
+    texts: Annotated[tuple[ShortText, ...], Bounds(max_length=MAX_NEW_TOKENS)]
+    seconds: CanvasSeconds
+    finish_reason: Ended | None = None
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """Tokens that the text gained."""
+        return self.emitted
+
+    @property
+    def text(self) -> str:
+        """Text that the step added to the running text."""
+        return "".join(self.texts)

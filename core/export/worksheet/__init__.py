@@ -1,0 +1,1 @@
+"""A lesson as a worksheet to print."""

@@ -1,0 +1,84 @@
+"""Texts of several methods from one prompt, merged into one tree."""
+
+from __future__ import annotations
+
+from core.decoding.counting import nth
+from core.decoding.many.methods import tokens_of
+from core.decoding.many.types import ManyRuns
+from core.figures.base.figure import TableRows, figure, table
+from core.figures.base.labels import percent, table_text, visible_token
+from core.figures.base.measure import text_width
+from core.figures.base.paper import WIDE, Paper
+from core.figures.base.sheet import Sheet
+from core.figures.base.theme import LIGHT, Theme
+from core.figures.home.words import methods_caption, methods_verdict, run_name
+from core.figures.lanes.lane_tree import lane_tree
+from core.figures.lanes.token_tree import Lane, TreeCell, lay_out_tree
+
+_NAME_SIZE = 11
+# Narrower figures have short names, px.
+_NARROW = 600
+
+
+@table("run step token_id token raw_prob")
+def methods_tree_data(many: ManyRuns) -> TableRows:
+    """Every token of every run with the model's own probability."""
+    for trace in many.traces:
+        for at, token in enumerate(tokens_of(trace)):
+            yield run_name(trace), nth(at), token.token_id, table_text(token.text), token.raw_prob
+
+
+@figure(
+    "What each decoder writes",
+    methods_caption,
+    methods_tree_data,
+    alt=lambda many: (
+        f"Tree of the texts of {many.count} runs of one prompt. {methods_verdict(many)}",
+        "; ".join(f"{run_name(trace)}: {visible_token(trace.text, 60)}" for trace in many.traces)
+        + ".",
+    ),
+    key=lambda theme, many: [[(theme.accent, "fork", "<b>▎</b>")]] * (len(many.texts) > 1),
+)
+def methods_tree(
+    many: ManyRuns, *, selected: int | None = None, theme: Theme = LIGHT, paper: Paper = WIDE
+) -> Sheet | str:
+    """Steps across, a lane for each run; colour for the model's own probability.
+
+    Args:
+        selected: place of the run whose name stands out.
+
+    A click on a cell hands over `customdata = [place of a run]`.
+    """
+    forks = [(fork.at, frozenset(fork.runs)) for fork in many.forks]
+    lanes = [
+        Lane(
+            run_name(trace, short=paper.width < _NARROW),
+            tokens_of(trace),
+            {at for at, runs in forks if place in runs},
+            place == selected and paper.selection,
+            place,
+        )
+        for place, trace in enumerate(many.traces)
+    ]
+    layout = lay_out_tree(lanes, forks=True)
+    if not layout.cells:
+        return "No run has a token."
+    names = max(text_width(lane.name, _NAME_SIZE, "sans bold") for lane in lanes)
+
+    def share(cell: TreeCell) -> tuple[str, str]:
+        if cell.depth not in layout.lanes[cell.lane].framed:
+            return "", ""
+        prob = percent(cell.tokens[0].raw_prob)
+        return prob, f"{prob} for {visible_token(cell.tokens[0].text, 24)} after the fork"
+
+    return lane_tree(
+        layout,
+        theme,
+        paper,
+        subtitle="A row for each decoder. Rows share a box as long as their texts agree. The "
+        "number at a fork is the model's own probability of the token.",
+        frame=("fork", theme.accent),
+        edged=True,
+        left=round(names) + 18,
+        share=share,
+    )

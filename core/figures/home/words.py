@@ -1,0 +1,114 @@
+"""Runs of one prompt by several methods in words: names, the shared caption, and their costs."""
+
+from __future__ import annotations
+
+from core.decoding.counting import counted
+from core.decoding.many.methods import Cost, cost_of
+from core.decoding.many.types import ManyRuns
+from core.decoding.record.trace import Trace
+from core.figures.base.figure import TableRows, table
+from core.figures.base.labels import config_caption, nats, plain_name, table_text, with_prompt
+from core.figures.base.paper import SCREEN, Paper
+
+_NAMES = {"greedy": "Greedy", "beam": "Beam search", "speculative": "Speculative"}
+# Settings that the caption says once, or that the names say.
+_UNSAID = ("max_new_tokens", "num_return_sequences")
+
+
+def run_name(trace: Trace, *, short: bool = False) -> str:
+    """Return the name of a run: its method, with the seed of a sampled one; plain text.
+
+    Args:
+        short: name a sampled run by its seed alone.
+    """
+    if trace.config.method == "sampling":
+        seed = f"seed {_seed(trace)}"
+        return seed.capitalize() if short else f"Sampling, {seed}"
+    return _NAMES.get(trace.config.method) or plain_name(trace.config.method)
+
+
+def _seed(trace: Trace) -> int:
+    seed: int = getattr(trace.config, "seed", 0)
+    return seed
+
+
+def methods_caption(many: ManyRuns, paper: Paper = SCREEN) -> str:
+    """Return the model and the settings of each method, each once; plain text."""
+    first = many.traces[0]
+    settings = dict.fromkeys(_settings(trace) for trace in many.traces)
+    drawn = [trace for trace in many.traces if trace.config.method == "sampling"]
+    seeds = ", ".join(str(_seed(trace)) for trace in drawn)
+    parts = [
+        plain_name(first.model_id, 80),
+        f"at most {counted(first.config.max_new_tokens, 'token')}",
+        *settings,
+        f"seeds {seeds}" if seeds else "",
+    ]
+    return with_prompt(" · ".join(filter(None, parts)), first.prompt, paper)
+
+
+def _settings(trace: Trace) -> str:
+    unsaid = {*_UNSAID, "seed"}
+    words = config_caption(trace.model_id, trace.config, unsaid, draft_id=trace.draft_id)
+    return words.partition(" · ")[2].replace(" · ", ", ")
+
+
+def forwards_words(cost: Cost) -> str:
+    """Return the forward passes of a run, with their rows and those of a draft model."""
+    words = f"{cost.forwards}"
+    if cost.rows > cost.forwards:
+        words += f" ({cost.rows} rows)"
+    if cost.draft_forwards:
+        words += f" + {cost.draft_forwards} of the draft"
+    return words
+
+
+def methods_verdict(many: ManyRuns) -> str:
+    """Return in up to three sentences how many texts there are, which is the likeliest, and what
+    speculative decoding saved; plain text."""
+    costs = [cost_of(trace) for trace in many.traces]
+    best = max(range(many.count), key=lambda place: costs[place].logprob)
+    words = [
+        f"{counted(many.count, 'run')} of one prompt gave "
+        f"{counted(len(many.texts), 'different text')}.",
+        f"The likeliest is that of {_in_sentence(many.traces[best])} "
+        f"(log-probability {nats(costs[best].logprob, 1)}).",
+    ]
+    runs = {trace.config.method: at for at, trace in enumerate(many.traces)}
+    greedy, drafted = runs.get("greedy"), runs.get("speculative")
+    if (
+        greedy is not None
+        and drafted is not None
+        and many.text_of(greedy) == many.text_of(drafted)
+        and costs[drafted].forwards < costs[greedy].forwards
+    ):
+        words.append(
+            "Speculative decoding wrote the text of greedy decoding with "
+            f"{costs[drafted].forwards} forward passes of the model in place of "
+            f"{costs[greedy].forwards}."
+        )
+    return " ".join(words)
+
+
+def _in_sentence(trace: Trace) -> str:
+    if trace.config.method == "sampling":
+        return f"sampling with seed {_seed(trace)}"
+    return trace.config.words
+
+
+@table("run text tokens logprob forwards rows draft_forwards seconds generated")
+def methods_data(many: ManyRuns) -> TableRows:
+    """A row for each run: which of the texts it gave, its totals, and the text."""
+    for place, trace in enumerate(many.traces):
+        cost = cost_of(trace)
+        yield (
+            run_name(trace),
+            many.text_of(place) + 1,
+            cost.tokens,
+            cost.logprob,
+            cost.forwards,
+            cost.rows,
+            cost.draft_forwards,
+            cost.seconds,
+            table_text(trace.text),
+        )

@@ -1,0 +1,224 @@
+"""Read a lesson from YAML; the first fault is one sentence with its place.
+
+docs/lessons.md describes the format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from core.decoding.errors import LessonError
+from core.decoding.validation import brief
+from core.lessons.sentences import PLACEHOLDER, fact_of
+from core.lessons.types import (
+    FactValue,
+    GuessChoice,
+    GuessQuestion,
+    Lesson,
+    LessonStep,
+    Target,
+    Wait,
+)
+from core.traces.bounded_file import bytes_of
+from core.traces.bounded_yaml import read_yaml
+
+MAX_BYTES = 100_000
+MAX_STEPS, MAX_CHOICES, MAX_SETTINGS = 40, 6, 40
+MAX_WORDS, MAX_TITLE, MAX_CHOICE, MAX_VALUE = 1_000, 80, 120, 4_000
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}")
+_PATH = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_TARGET = re.compile(r"(>=|<=) *(-?\d{1,9}(?:\.\d{1,9})?)")
+_STEP_FIELDS = ("say", "page", "set", "ask", "do", "point", "wait", "to", "reveal")
+_CHOICE_FIELDS = ("words", "is", "least", "most", "otherwise")
+_WAITS = tuple(filter(None, get_args(Wait)))
+_RELATIONS: dict[str, Literal[">=", "<="]] = {">=": ">=", "<=": "<="}
+
+
+def read_lesson(source: bytes | str | Path, name: str) -> Lesson:
+    """Return the lesson of a YAML file.
+
+    Args:
+        source: the file's bytes, or its path.
+        name: its name in links.
+
+    Raises:
+        LessonError: the first fault; for a YAML fault, with its line.
+    """
+    data = read_yaml(bytes_of(source, MAX_BYTES, "lesson", LessonError), "lesson", LessonError,
+        MAX_VALUE)  # fmt: skip
+    lesson = _Fields(data, "The lesson", ("title", "minutes", "summary", "steps"))
+    steps = lesson.items("steps", MAX_STEPS)
+    read = tuple(_step(_Fields(step, f"Step {n}", _STEP_FIELDS)) for n, step in enumerate(steps, 1))
+    if not read[0].page:
+        raise LessonError("Step 1 needs a page: the lesson begins there.")
+    return Lesson(
+        name,
+        lesson.text("title", MAX_TITLE, needed=True),
+        int(lesson.number("minutes", 1, 600, needed=True) or 0),
+        lesson.text("summary", MAX_WORDS, needed=True),
+        read,
+    )
+
+
+class _Fields:
+    """Named fields of an object of the file, read with bounds.
+
+    Args:
+        place: the object's place in messages, such as "Step 3".
+    """
+
+    def __init__(self, content: Any, place: str, allowed: Sequence[str]) -> None:
+        if not isinstance(content, dict):
+            raise LessonError(f"{place} must be an object with the fields {', '.join(allowed)}.")
+        unknown = next((name for name in content if name not in allowed), None)
+        if unknown is not None:
+            raise LessonError(f"{place} has no field {brief(unknown)}; {', '.join(allowed)}.")
+        self.place, self._content = place, content
+
+    def __contains__(self, name: str) -> bool:
+        return self._content.get(name) is not None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._content.get(name)
+
+    def refuse(self, name: str, rule: str) -> LessonError:
+        """Return the error of a field: the rule and the given value."""
+        given = "nothing" if self[name] is None else brief(self[name])
+        return LessonError(f"{self.place}: {name} must be {rule}, got {given}.")
+
+    def text(self, name: str, longest: int, *, needed: bool = False) -> str:
+        """Return a text in one line; line breaks of the file are spaces."""
+        held = self[name]
+        if held is None and not needed:
+            return ""
+        if not isinstance(held, str) or not held.strip() or len(held) > longest:
+            raise self.refuse(name, f"a text of at most {longest:,} characters")
+        words = " ".join(held.split())
+        if not words.isprintable():
+            raise self.refuse(name, "a text without control characters")
+        return words
+
+    def number(self, name: str, low: float, high: float, *, needed: bool = False) -> float | None:
+        """Return a number of this interval; None where it is left out."""
+        held = self[name]
+        if held is None and not needed:
+            return None
+        if isinstance(held, bool) or not isinstance(held, int | float) or not low <= held <= high:
+            raise self.refuse(name, f"a number from {low:,} to {high:,}")
+        return float(held)
+
+    def items(self, name: str, most: int) -> list[Any]:
+        """Return a list of one to so many items."""
+        held = self[name]
+        if not isinstance(held, list) or not 1 <= len(held) <= most:
+            raise self.refuse(name, f"a list of 1 to {most} items")
+        return held
+
+    def matched(self, name: str, form: re.Pattern[str], words: str) -> str:
+        """Return a text of this form; empty where it is left out."""
+        held = self[name]
+        if held is None:
+            return ""
+        if not isinstance(held, str) or not form.fullmatch(held):
+            raise self.refuse(name, words)
+        return held
+
+
+def _step(step: _Fields) -> LessonStep:
+    wait = step["wait"] or ""
+    if wait and wait not in _WAITS:
+        raise step.refuse("wait", f"one of {', '.join(_WAITS)}")
+    point = step.matched("point", _NAME, "the name of a control")
+    if wait == "move" and not point:
+        raise LessonError(f"{step.place}: wait: move needs point, the control that must move.")
+    if "to" in step and wait != "move":
+        raise LessonError(f"{step.place}: to needs wait: move.")
+    if "set" in step and "page" not in step:
+        raise LessonError(f"{step.place}: set needs page, which begins anew with these controls.")
+    read = LessonStep(
+        say=step.text("say", MAX_WORDS, needed=True),
+        page=step.matched("page", _PATH, "the path of a page, such as decode"),
+        settings=_settings(step),
+        ask=_question(_Fields(step["ask"], f"{step.place}: ask", ("question", "fact", "choices")))
+        if "ask" in step
+        else None,
+        do=step.text("do", MAX_WORDS),
+        point=point,
+        wait=cast(Wait, wait),
+        to=_target(step) if "to" in step else None,
+        reveal=step.text("reveal", MAX_WORDS),
+    )
+    for name in PLACEHOLDER.findall(" ".join(read.texts)):
+        _require_fact(name, step.place)
+    return read
+
+
+def _settings(step: _Fields) -> tuple[tuple[str, str], ...]:
+    held = step["set"]
+    if held is None:
+        return ()
+    if not isinstance(held, dict) or len(held) > MAX_SETTINGS:
+        raise step.refuse("set", f"at most {MAX_SETTINGS} names of controls with their values")
+    for name, value in held.items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise LessonError(f"{step.place}: set has {brief(name)}, which is no control's name.")
+        if not isinstance(value, str | int | float) or len(str(value)) > MAX_VALUE:
+            raise LessonError(
+                f"{step.place}: {name} must be a text, a number, true or false, got {brief(value)}."
+            )
+    return tuple((name, _word(value)) for name, value in held.items())
+
+
+def _word(value: Any) -> str:
+    """A value as the address has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _target(step: _Fields) -> Target:
+    held = step["to"]
+    if not isinstance(held, str | int | float) or len(str(held)) > MAX_VALUE:
+        raise step.refuse("to", "a value, or a bound such as “>= 1.5”")
+    bound = _TARGET.fullmatch(str(held))
+    return Target(_RELATIONS[bound[1]], bound[2]) if bound else Target("is", _word(held))
+
+
+def _question(ask: _Fields) -> GuessQuestion:
+    fact = ask["fact"]
+    _require_fact(fact, ask.place)
+    listed = ask.items("choices", MAX_CHOICES)
+    choices = tuple(
+        _choice(_Fields(choice, f"{ask.place}, choice {n}", _CHOICE_FIELDS))
+        for n, choice in enumerate(listed, 1)
+    )
+    if len(choices) < 2:
+        raise LessonError(f"{ask.place} needs two choices or more.")
+    return GuessQuestion(ask.text("question", MAX_WORDS, needed=True), fact, choices)
+
+
+def _choice(choice: _Fields) -> GuessChoice:
+    otherwise = choice["otherwise"]
+    if otherwise not in (None, True):
+        raise choice.refuse("otherwise", "true")
+    least, most = (choice.number(name, -1e12, 1e12) for name in ("least", "most"))
+    value = choice["is"]
+    ways = (value is not None, least is not None or most is not None, bool(otherwise))
+    if sum(ways) != 1:
+        raise LessonError(
+            f"{choice.place} needs one of is, least with most, or otherwise: when it is right."
+        )
+    if value is not None and (not isinstance(value, str | int | float) or len(str(value)) > 200):
+        raise choice.refuse("is", "a text or a number")
+    fixed: FactValue | None = value if isinstance(value, str) or value is None else float(value)
+    return GuessChoice(
+        choice.text("words", MAX_CHOICE, needed=True), fixed, least, most, bool(otherwise)
+    )
+
+
+def _require_fact(name: Any, place: str) -> None:
+    if not isinstance(name, str) or fact_of(name) is None:
+        raise LessonError(
+            f"{place} names the fact {brief(name)}, which there isn't; docs/lessons.md lists them."
+        )

@@ -1,0 +1,92 @@
+"""Fill a lesson's sentences with the facts of the run on screen, and judge an answer by them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from core.lessons.facts import FACTS, PageFacts
+from core.lessons.types import FactValue, GuessQuestion, LessonStep
+
+# `{text}`: as the page shows it; `{before.text}`: before the learner acted; `{change.text}`: up,
+# down, other or same.
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r"(?:(before|change)\.)?([a-z_]{1,40})")
+_Values: TypeAlias = Mapping[str, FactValue]
+
+
+def fact_of(name: str) -> str | None:
+    """Return the fact that a name stands for, with or without a prefix; None for an unknown one."""
+    match = _NAME.fullmatch(name)
+    return match[2] if match and match[2] in FACTS else None
+
+
+def values(step: LessonStep, shown: PageFacts) -> dict[str, FactValue]:
+    """Return the values of the facts that a step names, as far as the page shows them."""
+    words = (word for _, word in step.settings)
+    names = [name for text in (*step.texts, *words) for name in PLACEHOLDER.findall(text)]
+    found: dict[str, FactValue] = {}
+    for name in filter(None, map(fact_of, [*names, *_asked(step)])):
+        try:
+            found[name] = FACTS[name].find(shown)
+        except (LookupError, ValueError):
+            continue
+    return found
+
+
+def _asked(step: LessonStep) -> tuple[str, ...]:
+    return (step.ask.fact,) if step.ask is not None else ()
+
+
+def is_known(step: LessonStep, now: _Values, before: _Values) -> bool:
+    """Return whether every fact that a step's reveal and question need has a value."""
+    names = (*PLACEHOLDER.findall(step.reveal), *_asked(step))
+    return all(_value(name, now, before) is not None for name in names)
+
+
+def filled(text: str, now: _Values, before: _Values) -> str:
+    """Return a sentence with the facts' words in place of their names."""
+
+    def words(match: re.Match[str]) -> str:
+        value = _value(match[1], now, before)
+        if value is None:
+            return "…"
+        fact = FACTS[str(fact_of(match[1]))]
+        return str(value) if match[1].startswith("change.") else fact.words(value)
+
+    return PLACEHOLDER.sub(words, text)
+
+
+def settings_of(step: LessonStep, carried: _Values) -> dict[str, str]:
+    """Return a step's words for the controls, with the carried facts in place of their names."""
+
+    def held(match: re.Match[str]) -> str:
+        return str(carried.get(match[1], "")) if match[1] in FACTS else match[0]
+
+    return {name: PLACEHOLDER.sub(held, word) for name, word in step.settings}
+
+
+def right_choice(question: GuessQuestion, now: _Values, before: _Values) -> int | None:
+    """Return the index of the choice that the run makes right; None if there is none."""
+    value = _value(question.fact, now, before)
+    return None if value is None else question.right(value)
+
+
+def _value(name: str, now: _Values, before: _Values) -> FactValue | None:
+    prefix, _, fact = name.rpartition(".")
+    if prefix == "before":
+        return before.get(fact)
+    if prefix == "change":
+        return _change(before.get(fact), now.get(fact))
+    return now.get(fact)
+
+
+def _change(old: FactValue | None, new: FactValue | None) -> str | None:
+    if old is None or new is None:
+        return None
+    if old == new:
+        return "same"
+    if isinstance(old, str) or isinstance(new, str):
+        return "other"
+    return "up" if new > old else "down"

@@ -1,0 +1,55 @@
+"""Validation rules for a stored run of masked diffusion: whole steps that fill open positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decoding.diffusion.canvas import canvas_steps
+from core.decoding.diffusion.config import Diffusion
+from core.decoding.diffusion.types import CanvasStep, OpenCandidate
+from core.decoding.record.layout import Rules
+from core.decoding.record.trace import Trace
+
+
+def _listed_once(candidates: Sequence[OpenCandidate]) -> None:
+    if len({(c.position, c.token_id) for c in candidates}) != len(candidates):
+        raise ValueError("a candidate is listed twice at a position")
+
+
+def _fills_open_positions(step: CanvasStep) -> None:
+    places = [opened.position for opened in step.open]
+    if places != sorted(set(places)) or places[-1] >= step.limit:
+        raise ValueError("the open positions are not in the order of the text, or too many")
+    if {c.position for c in step.candidates} != {*places}:
+        raise ValueError("an open position has no candidates, or another one has")
+    filled = [one.index for one in step.filled]
+    if len(set(filled)) != len(filled) or {*filled} != {o.position for o in step.open if o.filled}:
+        raise ValueError("a step fills other positions than it says")
+    if len(step.emitted) != len(step.texts):
+        raise ValueError("a step has not one text for each token that the text gained")
+    for one in step.filled:
+        if one.text or one.finish_reason or one.forced_as or one.phase != "answer" or one.compared:
+            raise ValueError("a filled position has what only a step of one token has")
+
+
+def _one_canvas(trace: Trace) -> None:
+    """Require that the steps fill one canvas, each position once, and make up the tokens."""
+    if not isinstance(trace.config, Diffusion):
+        return
+    steps = canvas_steps(trace)
+    filled = [one.index for step in steps for one in step.filled]
+    if len({step.limit for step in steps}) > 1 or len(set(filled)) != len(filled):
+        raise ValueError("a position is filled twice, or the canvas changes its length")
+    if [step.index for step in steps] != list(range(len(steps))):
+        raise ValueError("the steps are not numbered from 0")
+    if tuple(token for step in steps for token in step.emitted) != trace.token_ids:
+        raise ValueError("the steps' tokens are not the trace's")
+    if {*range(len(trace.token_ids))} - {*filled}:
+        raise ValueError("a token of the text was never filled")
+
+
+STEP_RULES: Rules = {
+    tuple[OpenCandidate, ...]: (_listed_once,),
+    CanvasStep: (_fills_open_positions,),
+}
+TRACE_RULES = (_one_canvas,)

@@ -1,0 +1,1 @@
+"""A class: anonymous pupils' guesses in lessons, counted live on the teacher's page."""

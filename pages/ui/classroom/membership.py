@@ -1,0 +1,124 @@
+"""A pupil's part in a class: joined by a link or a code, said on every page, left by a press."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.ui import platform
+from pages.ui.classroom import keeper
+from pages.ui.classroom.rooms import ENDED, ROOMS, ClassError, written
+from pages.ui.course.state import listeners
+from pages.ui.platform import session
+
+# Name of the code in the address.
+CODE = "class"
+_STATE = "membership"
+
+
+@dataclass(eq=False)
+class Membership:
+    """A session's class.
+
+    Args:
+        code, pupil: the class and the pupil's random id; empty outside of a class.
+        handled: code of the address that was joined, refused or left, which isn't tried again.
+        message: a sentence for the pupil, such as the reason of a refusal.
+    """
+
+    code: str = ""
+    pupil: str = ""
+    handled: str = ""
+    message: str = ""
+
+    @staticmethod
+    def current() -> Membership:
+        """Return this session's."""
+        return platform.keep(_STATE, Membership)
+
+    @property
+    def is_in(self) -> bool:
+        """Return whether the session is in a class that is open."""
+        return bool(self.pupil) and ROOMS.is_in(self.code, self.pupil)
+
+    def join(self, typed: str) -> None:
+        """Join a class in place of the present one; a refusal becomes the message."""
+        code = written(typed)
+        self.handled, self.message = code, ""
+        if code == self.code and self.is_in:
+            return
+        try:
+            pupil = ROOMS.join(code, session.current() or "")
+        except ClassError as error:
+            self.message = str(error)
+            return
+        ROOMS.leave(self.code, self.pupil)
+        self.code, self.pupil = code, pupil
+
+    def resume(self, kept: str) -> None:
+        """Go on as the pupil that this browser was before a reload."""
+        code, _, pupil = kept.partition(" ")
+        if code == self.code and pupil != self.pupil and ROOMS.is_in(code, pupil):
+            ROOMS.leave(code, self.pupil)
+            self.pupil = pupil
+
+    def leave(self) -> None:
+        """Leave the class, with the guesses."""
+        ROOMS.leave(self.code, self.pupil)
+        self.code = self.pupil = self.message = ""
+
+    def answer(self, lesson: str, question: str, choice: int, right: int | None = None) -> None:
+        """Send a guess to the class, if the session is in one.
+
+        Args:
+            right: number of the right answer in this session's run; None before it is known.
+        """
+        if not self.pupil:
+            return
+        self.message = ""
+        try:
+            ROOMS.answer(self.code, self.pupil, lesson, question, choice, right)
+        except ClassError as error:
+            self.message = str(error)
+
+
+def _tell(lesson: str, at: int, choice: int, right: int | None) -> None:
+    """Send a guess that the panel of a lesson has taken."""
+    if _STATE in st.session_state:
+        Membership.current().answer(lesson, str(at), choice, right)
+
+
+listeners.append(_tell)
+
+
+def show() -> None:
+    """Join the class that the address names, and draw the line of the class on every page."""
+    linked = st.query_params.get(CODE, "")
+    if not linked and _STATE not in st.session_state:
+        return
+    own = Membership.current()
+    with platform.critical():
+        if linked and written(linked) not in (own.handled, own.code):
+            own.join(linked)
+        if own.pupil and not own.is_in:
+            own.code = own.pupil = ""
+            own.message = ENDED
+    session.write_address(CODE, own.code or None)
+    if own.pupil:
+        kept = f"{own.code} {own.pupil}"
+        keeper.keep("pupil", kept, own.resume, prefix=f"{own.code} ")
+    if own.pupil or own.message:
+        _line(own)
+
+
+def _line(own: Membership) -> None:
+    with st.container(key="class-line", horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(":material/groups:", width="content")
+        if own.pupil:
+            words = f"You are in class {own.code}. Your guesses are counted without a name."
+            st.text(f"{words} {own.message}".strip(), width="stretch")
+            st.button("Leave", key="leave_class", on_click=own.leave)
+        else:
+            st.text(own.message, width="stretch")
+            st.button("Close", key="close_class", on_click=own.leave)

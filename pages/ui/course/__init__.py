@@ -1,0 +1,1 @@
+"""The course: lessons beside the pages, that ask before they show."""

@@ -1,0 +1,77 @@
+"""The course's own lessons, and the check of a lesson against the pages."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from core.decoding.errors import LessonError
+from core.decoding.validation import brief
+from core.lessons.read import read_lesson
+from core.lessons.types import Lesson, LessonStep
+from pages.ui import registry
+from pages.ui.course.places import control_at, place_of
+from pages.ui.registry import Page
+
+FOLDER = Path(__file__).parents[3] / "assets" / "lessons"
+# Name of a lesson that was opened from a file, which no link can name.
+OWN = "own"
+# The first page under the name that it has elsewhere.
+_FIRST = "decode"
+
+
+@cache
+def own_lessons() -> tuple[Lesson, ...]:
+    """Return the course's lessons in their order: `NN-name.yaml`."""
+    return tuple(
+        read_lesson(path, re.sub(r"^\d+-", "", path.stem)) for path in sorted(FOLDER.glob("*.yaml"))
+    )
+
+
+def lesson_of(name: str) -> Lesson | None:
+    """Return the lesson of the course with this name; None for any other name."""
+    return next((lesson for lesson in own_lessons() if lesson.name == name), None)
+
+
+def page_of(lesson: Lesson, at: int) -> Page:
+    """Return the page on which a step is.
+
+    Raises:
+        LessonError: there is no such page.
+    """
+    begins = lesson.begins(at)
+    path = lesson.steps[begins].page
+    page = registry.page_at(path)
+    if path in (page.path or _FIRST, page.path):
+        return page
+    paths = ", ".join(page.path or _FIRST for page in registry.PAGES)
+    raise LessonError(f"Step {begins + 1}: there is no page {brief(path)}; {paths}.")
+
+
+def checked(lesson: Lesson) -> Lesson:
+    """Return the lesson, all of whose pages and controls there are.
+
+    Raises:
+        LessonError: the first that there isn't, with its step.
+    """
+    for at, step in enumerate(lesson.steps):
+        page = page_of(lesson, at)
+        page.load_controls.find()  # Declares the page's controls.
+        _check(step, page, f"Step {at + 1}")
+    return lesson
+
+
+def _check(step: LessonStep, page: Page, place: str) -> None:
+    for name, _ in step.settings:
+        if control_at(name, page) is None:
+            raise LessonError(f"{place}: the page {page.title} has no control {brief(name)}.")
+    pointed = place_of(step.point, page)
+    if step.point and pointed is None:
+        raise LessonError(f"{place}: there is no control {brief(step.point)} to point at.")
+    if step.wait == "move" and not (pointed and pointed.watches):
+        raise LessonError(f"{place}: {brief(step.point)} is no control that can be moved.")
+    if step.to is not None and pointed is not None:
+        moved = control_at(pointed.watches, page)
+        if moved is not None and moved[1].of_address(step.to.word) is None:
+            raise LessonError(f"{place}: {moved[1].name} can't be {brief(step.to.word)}.")

@@ -1,0 +1,131 @@
+"""The list of lessons with the learner's progress and score, and lessons from files."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.counting import counted, nth
+from core.decoding.errors import DecodingError
+from core.lessons.read import read_lesson
+from core.lessons.types import Lesson
+from pages.ui import platform
+from pages.ui.course import steps
+from pages.ui.course.lessons import OWN, checked, own_lessons
+from pages.ui.course.state import Course, LessonProgress
+from pages.ui.platform.uploaded import content_of
+from pages.ui.run.display import panel
+
+_FILE, _TAKEN = "lesson_file", "lesson_file_taken"
+
+
+def load_controls(_: Any) -> None:
+    """A file of another page sets nothing here."""
+
+
+def draw() -> None:
+    """Draw the way on, the lessons, and the upload of a lesson."""
+    course, lessons = Course.current(), own_lessons()
+    panel.failure(course.failure)
+    _way_on(course, lessons)
+    if course.opened is not None:
+        _row(course, course.opened, "Your file")
+    with st.container(key="lessons"):
+        for at, lesson in enumerate(lessons):
+            _row(course, lesson, f"Lesson {nth(at)}")
+    _own_file()
+
+
+def _way_on(course: Course, lessons: tuple[Lesson, ...]) -> None:
+    """Draw the button that goes on with the course, and the score."""
+    began = [lesson for lesson in lessons if _unfinished(course.progress.get(lesson.name))]
+    rest = [lesson for lesson in lessons if not _is_finished(course.progress.get(lesson.name))]
+    lesson = next(iter([*began, *rest]), lessons[0])
+    words = "Continue" if began or len(rest) < len(lessons) else "Begin the course"
+    with st.container(key="course-way", horizontal=True, vertical_alignment="center", gap="medium"):
+        st.button(
+            f"{words}: {lesson.title}",
+            key="course_go_on",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=partial(_open, lesson),
+        )
+        judged = [a for own in course.progress.values() for a in own.answers.values() if a.judged]
+        if judged:
+            right = sum(answer.right for answer in judged)
+            words = f"Right guesses so far: {right} of {len(judged)}."
+            st.text(f"{words} Only you see this; it stays in this browser.", width="stretch")
+
+
+def _unfinished(own: LessonProgress | None) -> bool:
+    return own is not None and not own.finished and bool(own.at or own.answers)
+
+
+def _is_finished(own: LessonProgress | None) -> bool:
+    return own is not None and own.finished
+
+
+def _row(course: Course, lesson: Lesson, label: str) -> None:
+    own = course.progress.get(lesson.name)
+    with st.container(key=f"lesson-row-{lesson.name}", horizontal=True, gap="medium",
+                      vertical_alignment="center", border=True):  # fmt: skip
+        with st.container(key=f"lesson-words-{lesson.name}", gap=None):
+            st.text(f"{label} · about {counted(lesson.minutes, 'minute')}{_state(lesson, own)}")
+            with st.container(key=f"lesson-title-{lesson.name}"):
+                st.text(lesson.title)
+            st.text(lesson.summary)
+        st.button(
+            _verb(own),
+            key=f"lesson_open_{lesson.name}",
+            on_click=partial(_open, lesson),
+        )
+
+
+def _verb(own: LessonProgress | None) -> str:
+    if _unfinished(own):
+        return "Continue"
+    return "Again" if _is_finished(own) else "Begin"
+
+
+def _state(lesson: Lesson, own: LessonProgress | None) -> str:
+    """Progress and score in a lesson, after its length."""
+    if own is None or not (_unfinished(own) or own.finished):
+        return ""
+    way = "done" if own.finished else f"step {nth(own.at)} of {len(lesson.steps)}"
+    judged = sum(answer.judged for answer in own.answers.values())
+    return f" · {way}" + (f" · {own.score} of {judged} guesses right" if judged else "")
+
+
+def _open(lesson: Lesson) -> None:
+    steps.begin(Course.current(), lesson)
+    st.rerun()
+
+
+def _own_file() -> None:
+    """Draw the upload of a lesson's file."""
+    with st.expander("Open a lesson of your own", icon=":material/folder_open:"):
+        st.markdown(
+            "A lesson is a YAML file with the sentences, the questions and the controls to move; "
+            "docs/lessons.md describes it with an example."
+        )
+        st.file_uploader("Lesson file", type=["yaml", "yml"], key=_FILE, on_change=_opened)
+
+
+@platform.critical()
+def _opened() -> None:
+    upload, course = st.session_state.get(_FILE), Course.current()
+    # While the page changes, Streamlit may report one upload twice.
+    if upload is None or upload.file_id == st.session_state.get(_TAKEN):
+        return
+    st.session_state[_TAKEN] = upload.file_id
+    course.failure = ""
+    try:
+        lesson = checked(read_lesson(content_of(upload), OWN))
+    except DecodingError as error:
+        course.failure = str(error)
+        return
+    course.opened = lesson
+    course.progress.pop(OWN, None)
+    steps.begin(course, lesson)

@@ -1,0 +1,209 @@
+"""The panel of the open lesson beside a page: it says one thing, asks, waits, and reveals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from core.decoding.counting import counted
+from core.decoding.counting import place_of as place_among
+from core.lessons.sentences import filled, right_choice
+from core.lessons.types import FactValue
+from pages.ui import platform, registry
+from pages.ui.course import steps
+from pages.ui.course.lessons import lesson_of, page_of
+from pages.ui.course.places import place_of
+from pages.ui.course.state import Course
+from pages.ui.platform import session
+from pages.ui.registry import Page
+from pages.ui.run.address import LESSON
+from pages.ui.run.files import save
+from pages.ui.widgets.controls import link
+from pages.ui.widgets.render_clock import drawn_at
+from pages.ui.widgets.source import source
+
+# While a step waits, and afterwards, when only its numbers may change.
+_WAITING_SECONDS, _SHOWN_SECONDS = 0.6, 2.0
+_KEY, _MEMORY = "lesson", "lesson-memory"
+_component = st.components.v2.component(
+    "decoding_explorer.lesson",
+    html='<div class="lesson"></div>',
+    css=source("course/panel.css"),
+    js=source("course/point.js", "course/panel.js"),
+)
+_memory = st.components.v2.component(
+    "decoding_explorer.lesson_memory", js=source("course/memory.js")
+)
+
+
+def begin() -> None:
+    """Open the lesson that the address names, once a session, and begin the page of a new step;
+    before anything is drawn."""
+    course = Course.current()
+    if not course.looked:
+        course.looked = True
+        _follow_link(course, st.query_params.get(LESSON))
+    steps.begin_page(course)
+
+
+def _follow_link(course: Course, name: str | None) -> None:
+    lesson = None if name is None else lesson_of(name)
+    if lesson is not None:
+        steps.begin(course, lesson)
+    elif name is not None:
+        link.report(f"There is no lesson {link.quoted(name)}: the page Course lists them all.")
+
+
+def write_address() -> None:
+    """Name the open lesson in the address; a lesson from a file has no link."""
+    lesson = Course.current().lesson
+    session.write_address(LESSON, lesson.name if lesson and lesson_of(lesson.name) else None)
+
+
+def _remember() -> None:
+    """Let the browser keep the progress, and take over what it has kept."""
+    course = Course.current()
+    with st.container(key="lesson-memory-side"):
+        _memory(
+            key=_MEMORY,
+            data={
+                "progress": course.plain(),
+                "read": not course.restored,
+                "open": course.lesson is not None,
+            },
+            on_kept_change=_take,
+        )
+
+
+def _take() -> None:
+    course = Course.current()
+    if course.restored:
+        return
+    untouched = course.lesson is None or course.turn == 1
+    if course.lesson is not None and untouched:
+        course.progress.pop(course.lesson.name)
+    kept = (st.session_state.get(_MEMORY) or {}).get("kept")
+    course.take(kept.get("lessons") if isinstance(kept, Mapping) else None)
+    if course.lesson is not None and untouched:
+        steps.begin(course, course.lesson)
+    st.rerun()
+
+
+def side() -> st.delta_generator.DeltaGenerator:
+    """Return the container of the panel, which stands before the page for the keyboard."""
+    return st.container(key="lesson-side")
+
+
+def draw(page: Page, place: st.delta_generator.DeltaGenerator) -> None:
+    """Draw the panel in its place while a lesson is open."""
+    is_open = Course.current().lesson is not None
+    if is_open or page is registry.COURSE:
+        _remember()
+    if is_open:
+        with place:
+            platform.poll(_draw, _seconds)(page)
+
+
+def _seconds() -> float:
+    course = Course.current()
+    waits = course.lesson is not None and course.at not in course.reached
+    return _WAITING_SECONDS if waits else _SHOWN_SECONDS
+
+
+def _draw(page: Page) -> None:
+    course = Course.current()
+    if course.lesson is None:
+        return
+    here = page_of(course.lesson, course.at)
+    now = steps.look(course) if here is page else {}
+    _component(
+        key=_KEY,
+        data={
+            **_described(course, now),
+            "elsewhere": "" if here is page else here.title,
+            "target": _target(course, here) if here is page else "",
+            "drawn": drawn_at(),
+        },
+        on_pressed_change=_pressed,
+    )
+
+
+def _described(course: Course, now: dict[str, FactValue]) -> dict[str, Any]:
+    """The panel's words; plain text."""
+    lesson, step, given = course.lesson, course.step, course.own.answers.get(course.at)
+    assert lesson is not None
+    then = course.before or now
+    reached, asked = course.at in course.reached, len(list(lesson.questions))
+    right = right_choice(step.ask, now, course.before) if reached and step.ask else None
+    return {
+        "turn": course.turn,
+        "title": lesson.title,
+        "place": place_among("Step", course.at, len(lesson.steps)),
+        "share": (course.at + reached) / len(lesson.steps),
+        "say": filled(step.say, then, then),
+        "question": filled(step.ask.words, then, then) if step.ask else "",
+        "choices": [choice.words for choice in step.ask.choices] if step.ask else [],
+        "chosen": given.choice if given else -1,
+        "right": -1 if right is None else right,
+        "outcome": _outcome(course, right) if reached else "",
+        "do": "" if course.asks or reached else filled(step.do, then, then),
+        "waits": not (course.asks or reached),
+        "runs": step.wait == "run",
+        "reveal": filled(step.reveal, now, course.before) if reached else "",
+        "score": _score(course, asked),
+        "back": course.at > 0,
+        "next": _next_words(course, reached),
+        "asks": course.asks,
+        "skips": not reached,
+    }
+
+
+def _outcome(course: Course, right: int | None) -> str:
+    given = course.own.answers.get(course.at)
+    if course.step.ask is None or given is None:
+        return ""
+    if right is None:
+        return "None of the answers fits what happened."
+    return "Your guess was right." if given.right else "Your guess was not what happened."
+
+
+def _score(course: Course, asked: int) -> str:
+    judged = sum(answer.judged for answer in course.own.answers.values())
+    questions = counted(asked, "question")
+    return f"Right guesses: {course.own.score} of {judged} ({questions} in all)" if judged else ""
+
+
+def _next_words(course: Course, reached: bool) -> str:
+    assert course.lesson is not None
+    last = course.at == len(course.lesson.steps) - 1
+    return ("Finish" if last else "Next") if reached else "Skip"
+
+
+def _target(course: Course, page: Page) -> str:
+    """Key of the highlighted place; empty while a question comes first, and after the wait."""
+    place, step = place_of(course.step.point, page), course.step
+    points = not course.asks and (not step.wait or course.at not in course.reached)
+    return place.key if place is not None and points else ""
+
+
+def _pressed() -> None:
+    pressed = (st.session_state.get(_KEY) or {}).get("pressed")
+    course = Course.current()
+    if not isinstance(pressed, dict) or course.lesson is None:
+        return
+    if pressed.get("turn") != course.turn:
+        return  # A second press of a step that is gone.
+    kind, choice = pressed.get("kind"), pressed.get("choice")
+    if kind == "answer" and isinstance(choice, int):
+        course.answer(choice)
+    elif kind == "next":
+        steps.go_on(course)
+    elif kind == "back":
+        steps.go_back(course)
+    elif kind == "leave":
+        steps.leave(course)
+    elif kind == "return":
+        save.go_to(page_of(course.lesson, course.at).path)
+    st.rerun()

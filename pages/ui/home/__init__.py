@@ -1,0 +1,1 @@
+"""Home: one prompt decoded by every method, and the ways into the app."""

@@ -1,0 +1,40 @@
+"""A fold of controls, whose label names those that are not at their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.ui import platform
+from pages.ui.widgets.controls.control import Control, row_of, value
+from pages.ui.widgets.controls.options import Options
+
+
+def popover(
+    key: str, label: str, keys: Sequence[str], icon: str = "tune"
+) -> st.delta_generator.DeltaGenerator:
+    """Return the popover in which the controls with these keys are drawn."""
+    words = label_of(label, keys)
+    return st.popover(words, icon=f":material/{icon}:", key=platform.key(key))
+
+
+def label_of(label: str, keys: Sequence[str]) -> str:
+    """Return the label of a fold, with the controls that a run uses and that are not at their
+    defaults; a choice with its option."""
+    changed = [
+        f"{row.name} {row.words[held]}"
+        if isinstance(row, Options) and held in row.words
+        else row.name
+        for row in map(row_of, keys)
+        if row.acts(value) and (held := _present(row)) != row.default
+    ]
+    return f"{label}: {', '.join(changed)}" if changed else label
+
+
+def _present(row: Control) -> object:
+    """Return the value of a control, also before it was drawn."""
+    if row.held is not None:
+        return row.held
+    linked = st.query_params.get(row.state_key)
+    return row.default if linked is None else row.of_address(linked)

@@ -1,0 +1,35 @@
+"""Folds of controls: their labels name what is set in them, also before they are drawn."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.conftest import Open
+from tests.ui.knobs import shown_knobs
+
+
+def labels(app: AppTest) -> list[str]:
+    return [block.proto.popover.label for block in app.get("popover")]
+
+
+def test_the_label_names_the_controls_of_the_link_and_no_idle_one(open_app: Open) -> None:
+    for address, label in (
+        ({}, "More settings"),
+        ({"stop": ".", "cache": "false"}, "More settings: Stop strings, KV cache"),
+        ({"draw": "gumbel"}, "More settings: Draw Gumbel"),
+        ({"draw": "gumbel", "method": "greedy"}, "More settings"),
+    ):
+        app = open_app(**address)
+        assert labels(app).count(label) == 1, address
+        app.text_area(key="stop").set_value("x").run()
+        (changed,) = (words for words in labels(app) if words.startswith("More settings"))
+        assert "Stop strings" in changed
+
+
+def test_temperature_and_top_p_are_in_sight_on_decode_and_a_link_sets_a_folded_knob(
+    open_app: Open,
+) -> None:
+    knobs = shown_knobs(open_app(top_k="7"))
+    assert {key for key, knob in knobs.items() if not knob["folded"]} == {"temperature", "top_p"}
+    assert knobs["top_k"]["value"] == 7
+    assert not any(knob["folded"] for knob in shown_knobs(open_app("sampling.py")).values())

@@ -1,0 +1,255 @@
+"""The course in a session: links, progress, score, files of lessons, and what waits for what."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.decoding.errors import LessonError
+from core.lessons.facts import FACTS
+from core.lessons.read import read_lesson
+from core.lessons.types import Lesson
+from pages.ui.course import state, steps
+from pages.ui.course.lessons import OWN, checked, own_lessons
+from pages.ui.course.places import PLACES, place_of
+from pages.ui.course.state import Course, Guess, LessonProgress, read_progress
+from pages.ui.registry import page_at
+from tests.ui.conftest import Open
+from tests.ui.seen import texts
+
+LESSONS = own_lessons()
+NAMES = [lesson.name for lesson in LESSONS]
+HOSTILE = "<img src=x onerror=alert(1)> ![](http://127.0.0.1:9/leak.png) **b**"
+
+
+def course_of(app: AppTest) -> Course:
+    course: Course = app.session_state["course"]
+    return course
+
+
+def panel_of(app: AppTest) -> dict[str, Any]:
+    """The data of the lesson's panel."""
+    drawn = [e for e in app.get("bidi_component") if e.proto.component_name.endswith("r.lesson")]
+    assert len(drawn) == 1
+    data: dict[str, Any] = json.loads(drawn[0].proto.json)
+    return data
+
+
+def open_course(lesson: Lesson) -> Course:
+    course = Course()
+    course.lesson = lesson
+    course.show(0)
+    return course
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=NAMES)
+def test_every_page_control_and_place_of_a_lesson_is_there(lesson: Lesson) -> None:
+    assert checked(lesson) is lesson
+    assert 3 <= lesson.minutes <= 10 and 3 <= len(lesson.steps) <= 14
+    assert list(lesson.questions)
+    for step in lesson.steps:
+        # Words of one breath each, and a number in a reveal comes from a fact.
+        assert len(step.say) < 420
+        assert not step.wait or (step.do and step.point and step.reveal)
+
+
+def test_names_are_unique_and_no_lesson_has_that_of_an_opened_file() -> None:
+    assert len(set(NAMES)) == len(NAMES) and OWN not in NAMES
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ("  - {page: nowhere, say: a}", "Step 1: there is no page 'nowhere'"),
+        ("  - {page: beam, say: a, set: {beamz: 1}}", "Beam search has no control 'beamz'"),
+        ("  - {page: decode, say: a, point: nothing}", "no control 'nothing' to point at"),
+        ("  - {page: decode, say: a, point: run, wait: move}", "'run' is no control that can"),
+        ("  - {page: compare, say: a, set: {prompt: x}}", "Compare has no control 'prompt'"),
+    ],
+)
+def test_a_lesson_is_checked_against_the_pages(steps: str, words: str) -> None:
+    file = f"title: T\nminutes: 5\nsummary: S\nsteps:\n{steps}\n".encode()
+    with pytest.raises(LessonError, match=words):
+        checked(read_lesson(file, OWN))
+
+
+def test_each_side_of_two_runs_has_controls_of_its_own() -> None:
+    compare = page_at("compare")
+    compare.load_controls.find()
+    assert place_of("a_prompt", compare) is not None and place_of("prompt", compare) is None
+    assert place_of("pair_template", compare) is PLACES["pair_template"]
+
+
+def test_a_link_opens_a_lesson_on_its_page_with_its_controls_and_no_run(open_app: Open) -> None:
+    app = open_app(lesson="one-token")
+    data = panel_of(app)
+    assert (data["place"], data["asks"], data["reveal"]) == ("Step 1 of 5", True, "")
+    assert app.number_input(key="tokens").value == 1
+    assert app.session_state["view"].trace is None
+    assert app.query_params["lesson"] == "one-token"
+    # Nothing points at Run before the question is answered.
+    assert data["target"] == ""
+
+
+def test_a_link_to_an_unknown_lesson_says_so_and_opens_none(open_app: Open) -> None:
+    app = open_app(lesson=HOSTILE)
+    assert "There is no lesson" in app.toast[0].value
+    # Streamlit reads a toast as markup: all of its signs are escaped.
+    assert r"\<img" in app.toast[0].value and r"\!\[" in app.toast[0].value
+    assert course_of(app).lesson is None and "lesson" not in app.query_params
+    assert not [e for e in app.get("bidi_component") if e.proto.component_name.endswith("r.lesson")]
+
+
+def test_an_old_link_to_an_evaluation_opens_it_and_no_lesson(open_app: Open) -> None:
+    app = open_app("evaluate_ways.py", lesson="beam")
+    assert app.session_state["evaluation"] == "beam"
+    assert course_of(app).lesson is None and not app.toast
+
+
+def test_the_first_answer_counts_and_is_told_to_those_who_listen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[tuple[str, int, int, int | None]] = []
+    monkeypatch.setattr(state, "listeners", [lambda *answer: told.append(answer)])
+    course = open_course(LESSONS[0])
+    course.answer(99)
+    assert course.asks and told == []
+    course.answer(1)
+    course.answer(0)
+    assert told == [("one-token", 0, 1, None)] and course.own.answers == {0: Guess(1)}
+    course.judge(1)
+    course.judge(0)
+    assert course.own.answers[0] == Guess(1, right=True, judged=True) and course.own.score == 1
+    assert told[1:] == [("one-token", 0, 1, 1)]
+
+
+def test_a_wrong_answer_and_one_that_nothing_fits_score_nothing() -> None:
+    course = open_course(LESSONS[0])
+    course.answer(1)
+    course.judge(0)
+    assert course.own.score == 0 and course.own.answers[0].judged
+    course = open_course(LESSONS[0])
+    course.answer(1)
+    course.judge(None)
+    assert course.own.score == 0
+
+
+def test_progress_goes_to_the_browser_and_comes_back() -> None:
+    course = open_course(LESSONS[0])
+    course.answer(0)
+    course.judge(0)
+    course.own.carried = {"text": "a", "tokens": 3}
+    course.show(2)
+    kept = json.loads(json.dumps(course.plain()))
+    again = Course()
+    again.take(kept)
+    assert again.restored and again.progress == course.progress
+    # What this session has done already counts for more.
+    other = Course(progress={NAMES[0]: LessonProgress(4)})
+    other.take(kept)
+    assert other.progress[NAMES[0]].at == 4
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        None, 3, [], "x", {"one-token": 1}, {"nowhere": {"at": 1}},
+        {"one-token": {"at": 99, "answers": {"0": [7, True, True], "1": [0, True, True]}}},
+        {"one-token": {"at": "1", "answers": [1], "finished": 1, "carried": {"x": 1}}},
+        {"one-token": {"answers": {"0": "abc"}, "carried": {"text": "x" * 9999, "die": 1e999}}},
+    ],
+)  # fmt: skip
+def test_what_a_browser_hands_over_is_checked(kept: Any) -> None:
+    for own in read_progress(kept).values():
+        assert own == LessonProgress()
+
+
+def test_a_lesson_goes_on_where_its_page_began_and_a_finished_one_begins_anew() -> None:
+    course = Course(progress={NAMES[0]: LessonProgress(3, {0: Guess(0, right=True, judged=True)})})
+    steps.begin(course, LESSONS[0])
+    assert course.at == 2 and course.own.score == 1
+    course.progress[NAMES[0]] = LessonProgress(4, {0: Guess(0)}, finished=True)
+    steps.begin(course, LESSONS[0])
+    assert course.at == 0 and course.own == LessonProgress(finished=True)
+
+
+def test_back_never_shows_a_step_whose_page_is_gone() -> None:
+    course = Course()
+    steps.begin(course, LESSONS[0])
+    steps.enter(course, 2)
+    course.show(3)
+    steps.go_back(course)
+    assert (course.at, course.begins_page) == (2, True)
+    course.begins_page = False
+    steps.go_back(course)
+    assert (course.at, course.begins_page) == (0, True)
+    steps.leave(course)
+    assert course.lesson is None
+
+
+def test_the_list_shows_each_lesson_with_its_way_and_score(open_app: Open) -> None:
+    app = open_app("course.py")
+    shown = texts(app)
+    assert all(lesson.title in shown and lesson.summary in shown for lesson in LESSONS)
+    assert app.button(key="course_go_on").label == f"Begin the course: {LESSONS[0].title}"
+    course_of(app).progress[NAMES[0]] = LessonProgress(1, {0: Guess(0, right=True, judged=True)})
+    app.run()
+    assert "step 2 of 5 · 1 of 1 guesses right" in texts(app)
+    assert app.button(key="course_go_on").label.startswith("Continue: ")
+    app.button(key=f"lesson_open_{NAMES[0]}").click().run()
+    assert panel_of(app)["place"] == "Step 1 of 5"
+
+
+def test_a_file_of_a_stranger_is_text_alone(open_app: Open) -> None:
+    file = json.dumps(
+        {
+            "title": HOSTILE,
+            "minutes": 5,
+            "summary": HOSTILE,
+            "steps": [
+                {
+                    "page": "decode",
+                    "say": HOSTILE,
+                    "ask": {
+                        "question": HOSTILE,
+                        "fact": "tokens",
+                        "choices": [{"words": HOSTILE, "is": 1}, {"words": "b", "least": 2}],
+                    },
+                }
+            ],
+        }
+    )
+    app = open_app("course.py")
+    app.file_uploader(key="lesson_file").set_value(("own.yaml", file.encode(), "text/yaml")).run()
+    assert not app.exception
+    assert panel_of(app)["say"] == HOSTILE
+    # A lesson from a file has no link.
+    assert "lesson" not in app.query_params
+    app.switch_page("course.py").run()
+    drawn = [*app.title, *app.header, *app.subheader, *app.markdown, *app.caption]
+    assert not [element.value for element in drawn if "onerror" in element.value]
+    assert not [button.label for button in app.button if "onerror" in button.label]
+
+
+def test_a_broken_file_is_one_sentence_on_the_page(open_app: Open) -> None:
+    app = open_app("course.py")
+    app.file_uploader(key="lesson_file").set_value(("own.yaml", b"title: [", "text/yaml")).run()
+    assert "Line 1 of the lesson is not YAML" in texts(app)
+    assert course_of(app).lesson is None
+
+
+def test_the_documentation_has_a_lesson_and_lists_all_facts_and_places() -> None:
+    written = (Path(__file__).parents[3] / "docs/lessons.md").read_text(encoding="utf-8")
+    example = written.split("```yaml\n")[1].split("```")[0]
+    assert len(checked(read_lesson(example.encode(), OWN)).steps) == 2
+    facts, places = (
+        dict(re.findall(r"(?m)^\| `(\w+)` \| (.*) \|$", part))
+        for part in written.partition("## Facts")[2].split("## Places")
+    )
+    assert facts == {name: fact.meaning for name, fact in FACTS.items()}
+    assert places == {name: place.meaning for name, place in PLACES.items()}

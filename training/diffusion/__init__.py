@@ -1,0 +1,1 @@
+"""The masked diffusion model: its rows, loss, training and measurements."""
