@@ -115,6 +115,7 @@ def make_lab(trace: Trace) -> LabExample:
         DecodingError: the run is no sampling, or its model can't be loaded.
     """
     from core.decoding.lab.continuations import continue_in_batch, rows_of
+    from core.decoding.lab.cuts import all_cuts
     from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
     from core.decoding.lab.step import lab_step, read_step_logits
@@ -134,6 +135,7 @@ def make_lab(trace: Trace) -> LabExample:
         index=index,
         step=step,
         flips=all_boundaries(step_logits, config, order, index, ranges_in_view(config.shaping)),
+        cuts=all_cuts(step_logits, config, step),
         rolls=roll(step_logits, config, order, index, ROLLS),
         sweep=sweep(step_logits, config, order, index, TEMPERATURES),
         continuations=Continuations(

@@ -6,6 +6,7 @@ from functools import cache
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import DrawMethod
+from core.decoding.lab.cuts import all_cuts
 from core.decoding.lab.decision_boundaries import all_boundaries
 from core.decoding.lab.series import roll, sweep
 from core.decoding.lab.step import StepLogits, lab_step
@@ -62,6 +63,7 @@ def make_lab(
         index=2,
         step=step,
         flips=all_boundaries(scene, config, order, 2, ranges_in_view(config.shaping)),
+        cuts=all_cuts(scene, config, step),
         rolls=roll(scene, config, order, 2, 300),
         sweep=sweep(scene, config, order, 2, (0.0, 0.5, 0.8, 1.0, 2.0)),
         continuations=make_rows(hostile=hostile, name=name),

@@ -142,11 +142,18 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
         lab.flipped = old.step.chosen.text
 
 
-def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int) -> Any:
-    """Compute the decision boundaries, the next 1,000 throws, or the temperature sweep."""
+def _work_out(
+    name: str, job: Job, ready: Any, settings: LabSettings, throw: int, shown: LabStep
+) -> Any:
+    """Compute one of `MEASURED`: all cuts, the decision boundaries, the next 1,000 throws, or the
+    temperature sweep.
+    """
+    from core.decoding.lab.cuts import all_cuts
     from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
 
+    if name == "cuts":
+        return job.compute("Measuring", all_cuts, ready, settings.config, shown)
     step = (ready, settings.config, settings.order)
     if name == "flips":
         ranges = ranges_in_view(settings.config.shaping)
@@ -177,7 +184,7 @@ class Measured(NamedTuple):
 
 
 def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Measured:
-    """Return a measurement of the step: `flips`, `rolls` (`Rolls`) or `sweep` (`Sweep`).
+    """Return a measurement of the step by its name in `MEASURED`.
 
     It is the example's or a worker thread's; until that one is ready, the last one.
     """
@@ -190,7 +197,7 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: Lab
     if ready is not None:
         key, throw = key_of(ref, settings), throw_of(ref, settings)
         cached, fresh = lab.later(
-            name, key, lambda job: (step, _work_out(name, job, ready, settings, throw))
+            name, key, lambda job: (step, _work_out(name, job, ready, settings, throw, step))
         )
         if cached is not None:
             return Measured(cached[0], cached[1], fresh)

@@ -455,7 +455,7 @@ def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeyp
 
 def test_the_web_page_of_a_step_holds_every_figure_and_no_markup_of_a_stranger() -> None:
     page = lab_share.web_page(make_lab(hostile=True, name=HOSTILE[0])).decode()
-    assert page.count("<figure") == 7
+    assert page.count("<figure") == 8
     body = page[page.index("<body") : page.index("<figure")]
     assert [text for text in HOSTILE if "<" in text and text in body] == []
 
