@@ -32,7 +32,8 @@ def dynatemp_high(
     # Rounding may give a little more than the maximum.
     share = (entropy / most).clamp(0.0, 1.0)
     by = (low + (high - low) * share**exponent).clamp(min=MIN_TEMPERATURE)
-    return logits / by.where(most > 0, 1.0)
+    tempered: Tensor = logits / by.where(most > 0, 1.0)
+    return tempered
 
 
 def smoothing_factor(logits: Tensor, value: tuple[float, float], _: StepContext = ALONE) -> Tensor:
