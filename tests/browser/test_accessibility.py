@@ -109,3 +109,23 @@ def test_nothing_moves_for_those_who_asked_for_less_motion(page: Page, server: s
     # Those that follow a scroll bar move with the reader alone.
     moving = "one => one.timeline === document.timeline"
     assert page.evaluate(f"() => document.getAnimations().filter({moving}).length") == 0
+
+
+def test_keys_of_one_character_can_be_switched_off(page: Page, server: str) -> None:
+    decode = DecodePage(page, server).open()
+    stand_still(page)
+    page.locator("body").press("?")
+    words = page.get_by_role("dialog", name="Words")
+    words.get_by_role("checkbox", name="The keys ? and U act anywhere").uncheck()
+    page.keyboard.press("Escape")
+    expect(words).to_be_hidden()
+    step = decode.step_number()
+    page.locator("body").press("?")
+    page.locator("body").press("u")
+    page.locator("body").press("ArrowRight")
+    decode.expect_step(step + 1)
+    expect(words).to_be_hidden()
+    page.reload()
+    stand_still(page)
+    page.locator("body").press("?")
+    expect(words).to_be_hidden()

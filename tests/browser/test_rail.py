@@ -158,3 +158,17 @@ def test_a_folded_knob_is_a_press_away_and_the_fold_names_it_once_it_is_moved(al
     bound.press("ArrowRight")
     expect(alone.get_by_role("button", name="Share 0.25, Bound 0.05")).to_be_visible()
     assert told(alone, 1)[-1]["values"] == {"bound": 0.05}
+
+
+def test_a_number_is_settled_once_when_nothing_moves_any_more(alone: Page) -> None:
+    knob = {"help": "Help.", "enabled": True, "low": 0, "high": 9, "most": 9, "digits": 0}
+    knob |= {"key": "budget", "label": "Budget", "step": 1, "start": 0, "value": 0, "folded": False}
+    data = {"knobs": [knob], "seen": 0, "drawn": 1, "settles": True}
+    alone.evaluate(f"show({json.dumps(data)}); null")
+    slider = alone.get_by_role("slider", name="Budget")
+    for _ in range(3):
+        slider.press("ArrowRight")
+    alone.wait_for_function("told.some((message) => message.settled)")
+    settled = [message for message in told(alone, 2) if message.get("settled")]
+    assert [message["values"] for message in settled] == [{"budget": 3}]
+    assert told(alone, 2)[-1]["settled"]

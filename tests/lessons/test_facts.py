@@ -15,7 +15,8 @@ from core.decoding.record.trace import Trace
 from core.decoding.shaping.config import Shaping
 from core.decoding.speculative.config import Speculative
 from core.evaluation.example import load_example
-from core.lessons.facts import FACTS, PageFacts, chance, percent
+from core.lessons.facts import FACTS, chance, percent
+from core.lessons.finding import PageFacts
 from core.lessons.sentences import filled, is_known, right_choice, values
 from core.lessons.types import FactValue, GuessChoice, GuessQuestion, LessonStep, Target
 from core.models.scripted import ScriptedModel

@@ -137,7 +137,7 @@ RUN_CONTROLS = RunControls(_SEARCH, config, control_values, request, acting=RANK
 def size() -> None:
     """Draw the controls of beam width, length and end, and the less common settings."""
     draw("beams", "beam_tokens", "beam_stop")
-    with fold.popover("more-settings", "More settings", _FOLDED):
+    with fold.popover("More settings", _FOLDED):
         draw(*_FOLDED)
 
 
@@ -157,7 +157,7 @@ def ranking(then: Callable[[], None]) -> None:
 def tree_view() -> None:
     """Draw the controls of what the tree shows."""
     draw("pruned", "guesses")
-    with fold.popover("tree-view", "View", _TREE_VIEW, icon="filter_alt"):
+    with fold.popover("View", _TREE_VIEW, icon="filter_alt"):
         draw(*_TREE_VIEW)
 
 

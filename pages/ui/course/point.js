@@ -25,12 +25,19 @@ function inClosedSidebar(element) {
   return element.closest("[data-testid=stSidebar]") && document.querySelector("[data-testid=stExpandSidebarButton]");
 }
 
+// A fold of controls is named by their keys, with hyphens between.
+function foldOf(key) {
+  const folds = [...document.querySelectorAll("[class*=st-key-fold-]")];
+  const names = ({ classList }) => [...classList].filter((name) => name.startsWith("st-key-fold-"));
+  return folds.find((fold) => names(fold).some((name) => name.slice("st-key-fold-".length).split("-").includes(key)));
+}
+
 // What hides the place is opened: a fold, the sidebar, the choice of one knob, a fold of knobs, or
 // the page's further settings.
 function open(point) {
   const place = find(point.key);
   if (!place) {
-    if (point.tried++ === 4) document.querySelector(".st-key-method-row [data-testid=stPopoverButton]")?.click();
+    if (point.tried++ === 4) foldOf(point.key)?.querySelector("[data-testid=stPopoverButton]")?.click();
     return;
   }
   for (let fold = place.closest("details:not([open])"); fold; fold = fold.parentElement?.closest("details:not([open])"))
@@ -42,7 +49,7 @@ function open(point) {
   if (pick && isShown(pick) && pick.value !== name) {
     pick.value = name;
     pick.dispatchEvent(new Event("change"));
-  } else root.querySelector("button[aria-expanded=false][aria-controls]")?.click();
+  } else root.querySelector(".fold:not([aria-expanded=true])")?.click();
 }
 
 function outline(point) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.lessons.facts import PageFacts
+from core.lessons.finding import PageFacts
 from core.lessons.sentences import is_known, right_choice, settings_of, values
 from core.lessons.types import FactValue, Lesson, LessonStep
 from pages.ui import platform

@@ -129,7 +129,7 @@ def method() -> None:
     draw("tokens", *STRATEGIES[value("method")].beside)
     offered = (strategy for strategy in STRATEGIES.values() if strategy.offered())
     keys = (*(key for strategy in offered for key in strategy.more), "stop", *lines.KEYS, "cache")
-    with fold.popover("more-settings", "More settings", keys):
+    with fold.popover("More settings", keys):
         draw(*keys)
 
 

@@ -115,7 +115,7 @@ def note_move() -> None:
 
 def ways() -> None:
     """Draw the fold of the library whose order is followed, and of how a token is drawn."""
-    with fold.popover("order-and-dice", "Order and dice", ("order", "dice")):
+    with fold.popover("Order and dice", ("order", "dice")):
         draw("order", on_change=note_move)
         draw("dice", on_change=redraw)
 

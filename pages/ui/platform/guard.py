@@ -34,6 +34,8 @@ from pages.ui.platform.uninterrupted import critical
 
 P = ParamSpec("P")
 UNEXPECTED = "Something went wrong in the app. The details are in the log of the server."
+# Key of the session's state: the page that code has turned to, until the browser shows it.
+TURNING = "turning"
 # Keys of the session's state: a callback's error, the traceback logged last, the shown page.
 _FAILED, _LOGGED, _SHOWN = "callback_failed", "failure_logged", "page_shown"
 _words: Callable[[DecodingError], str] = str
@@ -139,6 +141,12 @@ class _Navigation(NamedTuple):
     exclusive: frozenset[str] = frozenset()
     shared: frozenset[str] = frozenset()
 
+    def is_back(self, request: ClientState, shown: str) -> bool:
+        """Return whether a request for another page than `shown` comes from a browser that no
+        longer has the widgets of its request before."""
+        sent = {widget.id for widget in request.widget_states.widgets}
+        return request.page_script_hash != shown and not self.sent <= sent
+
     def after(self, request: ClientState, shown: str) -> _Navigation | None:
         """Return the state after another request; None if that request must be dropped.
 
@@ -173,7 +181,11 @@ def guard_pages() -> None:
     def request_rerun(self: AppSession, client_state: ClientState | None) -> None:
         sent = client_state
         if sent and sent.page_script_hash and _SHOWN in self.session_state:
-            state = getattr(self, "_way", _Navigation()).after(sent, self.session_state[_SHOWN])
+            way, shown = getattr(self, "_way", _Navigation()), self.session_state[_SHOWN]
+            # Back from the page that code has turned to; a late request has all earlier widgets.
+            if TURNING in self.session_state and way.is_back(sent, shown):
+                del self.session_state[TURNING]
+            state = way.after(sent, shown)
             # Streamlit would log each request of a removed fragment, a line per tick of a timer.
             if state is None or (sent.fragment_id and not self.has_fragment(sent.fragment_id)):
                 return

@@ -231,5 +231,5 @@ def _take_level(then: Callable[[], None]) -> None:
 def more() -> None:
     """Draw the less common settings."""
     keys = ("problem_seed", "whole", "answer_tokens", "ignore_end", "wait", "use_tool")
-    with fold.popover("more-settings", "More settings", keys):
+    with fold.popover("More settings", keys):
         draw(*keys)

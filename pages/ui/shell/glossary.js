@@ -32,8 +32,26 @@ function build(terms) {
     class: "de-words", type: "button", popovertarget: "de-glossary", title: "What the words mean. Key: ?",
     "aria-keyshortcuts": "?", "aria-haspopup": "dialog",
   });
+  chooseKeys(sheet);
   sheet.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.focus());
   point(sheet, entries);
+}
+
+// Keys of one character can be switched off (WCAG 2.1.4): who speaks to the computer types by accident.
+const KEYS_OFF = "de-single-keys-off";
+function chooseKeys(sheet) {
+  const root = document.documentElement;
+  const label = add(sheet, "label", "", { class: "keys" });
+  const box = add(label, "input", "", { type: "checkbox" });
+  label.append("The keys ? and U act anywhere on a page.");
+  box.checked = !localStorage.getItem(KEYS_OFF);
+  const obey = () => root.toggleAttribute("data-single-keys-off", !box.checked);
+  box.addEventListener("change", () => {
+    if (box.checked) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
+    obey();
+  });
+  obey();
 }
 
 function openAt(sheet, entry) {
@@ -116,6 +134,7 @@ function point(sheet, entries) {
       close();
       return;
     }
+    if (document.documentElement.hasAttribute("data-single-keys-off")) return;
     if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.composedPath()[0].closest?.(TYPING)) return;
     event.preventDefault();

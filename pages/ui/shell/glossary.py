@@ -74,6 +74,8 @@ TERMS = {
     "token is decided at the layer from which on it stays the likeliest.",
     "attention": "The weights with which a token reads each token up to itself; they add up to 1.",
     "chat template": "The marks around the messages of a chat, with which the model was trained.",
+    "beam search": "The method that extends several texts at once and keeps the likeliest ones at "
+    "every step.",
     "beam, hypothesis": "The beam is the set of texts that a search extends at each step; each of "
     "its texts is a hypothesis.",
     "length penalty": "The exponent of the length by which a path's summed ln p is divided: above "

@@ -191,7 +191,7 @@ def _why_lookup() -> None:
 def pair() -> None:
     """Draw the controls of the draft, the number of tokens, and the less common settings."""
     draw("draft", "draft_length", "spec_tokens")
-    with fold.popover("more-settings", "More settings", _FOLDED):
+    with fold.popover("More settings", _FOLDED):
         _more()
 
 

@@ -21,7 +21,8 @@ class LessonPanel:
         self.panel = page.locator(".lesson")
 
     def open(self, lesson: Lesson) -> Self:
-        self.page.goto(f"{self.server}/?lesson={lesson.name}")
+        # The page of its first step: another one would be drawn before it.
+        self.page.goto(f"{self.server}/{lesson.steps[0].page}?lesson={lesson.name}")
         expect(self.panel.locator(".title")).to_have_text(lesson.title)
         return self
 

@@ -75,3 +75,13 @@ def test_whole_numbers_stay_whole(state: dict[str, Any]) -> None:
     assert rail.held(WIDTH) == 12 and isinstance(rail.held(WIDTH), int)
     report(state, 1, width=7.0)
     assert isinstance(rail.held(WIDTH), int)
+
+
+def test_a_settled_number_ends_with_a_callback_of_its_own(state: dict[str, Any]) -> None:
+    ended: list[str] = []
+    for number, more, last in ((1, {}, "moves"), (2, {"settled": True}, "settled")):
+        state["rail"] = {"moved": {"number": number, "values": {"heat": 1.0}, **more}}
+        rail._moved("rail", lambda: ended.append("moves"), lambda: ended.append("settled"))
+        assert ended[-1] == last
+    rail._moved("rail", lambda: ended.append("moves"), None)
+    assert ended == ["moves", "settled", "moves"] and rail.held(HEAT) == 1.0

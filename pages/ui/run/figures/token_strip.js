@@ -46,6 +46,7 @@ function onKey(strip, event) {
   const target = event.composedPath()[0];
   const inside = strip.root.contains(target);
   if (!inside && (!strip.keys || target.closest?.(`${TYPING}, .strip`))) return;
+  if (!inside && event.key.length === 1 && document.documentElement.hasAttribute("data-single-keys-off")) return;
   // An arrow may be for what has the focus, inside a component of its own; the letter is not.
   const foreign = !inside && target !== document.body && target.getRootNode() !== document;
   if (foreign && KEYS[event.key] !== "uncertain") return;

@@ -19,7 +19,7 @@ from core.export.subject import Subject
 from core.figures.base.labels import settings_caption
 from core.figures.base.theme import LIGHT, Theme
 from pages.ui import platform, registry
-from pages.ui.platform import session
+from pages.ui.platform import guard, session
 from pages.ui.platform.uploaded import content_of
 from pages.ui.registry import Page
 from pages.ui.run import address
@@ -236,7 +236,7 @@ def go_to(path: str) -> None:
     """Make the next run switch to the page at this path, without its stored address."""
     address.forget(path)
     turning = _Turning(registry.page_at(path), monotonic() + TURN_SECONDS)
-    st.session_state["turning"] = turning
+    st.session_state[guard.TURNING] = turning
 
 
 @dataclass(frozen=True)
@@ -253,12 +253,12 @@ def turn_to_file(here: str) -> None:
     Requests that the browser sent before it knew of the switch would lead back; they are
     ignored. They are recognised by the address, which isn't the new page's yet.
     """
-    turning: _Turning | None = st.session_state.get("turning")
+    turning: _Turning | None = st.session_state.get(guard.TURNING)
     if turning is None:
         return
     shown = _path_in_browser()
     if (here if shown is None else shown) == turning.page.path or monotonic() > turning.until:
-        del st.session_state["turning"]
+        del st.session_state[guard.TURNING]
     elif turning.page.path != here:
         # Without `query_params` it would refuse to change an address that controls are bound to.
         st.switch_page(turning.page.script, query_params={})

@@ -12,11 +12,12 @@ from pages.ui.widgets.controls.options import Options
 
 
 def popover(
-    key: str, label: str, keys: Sequence[str], icon: str = "tune"
+    label: str, keys: Sequence[str], icon: str = "tune"
 ) -> st.delta_generator.DeltaGenerator:
-    """Return the popover in which the controls with these keys are drawn."""
-    words = label_of(label, keys)
-    return st.popover(words, icon=f":material/{icon}:", key=platform.key(key))
+    """Return the popover in which the controls with these keys are drawn; a lesson finds it by
+    them."""
+    words, key = label_of(label, keys), platform.key(f"fold-{'-'.join(keys)}")
+    return st.popover(words, icon=f":material/{icon}:", key=key)
 
 
 def label_of(label: str, keys: Sequence[str]) -> str:
