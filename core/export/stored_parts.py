@@ -28,6 +28,7 @@ def lab_parts(example: LabExample) -> list[Part]:
     step, at = example.step, f"step-{nth(example.index)}"
     measured: dict[str, tuple[Figure[...], object, str]] = {
         "boundaries": (figures.lab_decision_boundaries, example.flips, _WAIT),
+        "cuts": (figures.lab_cuts, example.cuts, f"open All cuts and {_WAIT}"),
         "rolls": (figures.lab_rolls, example.rolls, f"open 1,000 rolls and {_WAIT}"),
         "temperatures": (figures.lab_sweep, example.sweep, f"open Temperature and {_WAIT}"),
         "small-multiples": (

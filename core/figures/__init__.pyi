@@ -71,6 +71,8 @@ from .inside.lens import lens_heatmap_data as lens_heatmap_data
 from .inside.modules import module_times as module_times
 from .inside.modules import module_times_data as module_times_data
 from .inside.words import step_caption as step_caption
+from .lab.cuts import lab_cuts as lab_cuts
+from .lab.cuts import lab_cuts_data as lab_cuts_data
 from .lab.decision_boundaries import lab_decision_boundaries as lab_decision_boundaries
 from .lab.decision_boundaries import lab_decision_boundaries_data as lab_decision_boundaries_data
 from .lab.decision_boundaries import nearest_boundaries as nearest_boundaries

@@ -20,7 +20,7 @@ from core.decoding.record.layout import Codec, Codecs, RecordLayout
 from core.decoding.record.trace import Trace
 from core.decoding.serial import CODECS as TRACE_CODECS
 from core.decoding.serial import KINDS, require_header
-from core.decoding.shaping.config import KNOB_RANGES
+from core.decoding.shaping.config import ranges_in_view
 from core.decoding.shaping.orders import ORDERS, TRANSFORMERS, Order
 
 # Limit on rerolls: every earlier draw must be repeated.
@@ -115,6 +115,7 @@ def make_lab(trace: Trace) -> LabExample:
         DecodingError: the run is no sampling, or its model can't be loaded.
     """
     from core.decoding.lab.continuations import continue_in_batch, rows_of
+    from core.decoding.lab.cuts import all_cuts
     from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
     from core.decoding.lab.step import lab_step, read_step_logits
@@ -133,7 +134,8 @@ def make_lab(trace: Trace) -> LabExample:
     return LabExample(
         index=index,
         step=step,
-        flips=all_boundaries(step_logits, config, order, index, KNOB_RANGES),
+        flips=all_boundaries(step_logits, config, order, index, ranges_in_view(config.shaping)),
+        cuts=all_cuts(step_logits, config, step),
         rolls=roll(step_logits, config, order, index, ROLLS),
         sweep=sweep(step_logits, config, order, index, TEMPERATURES),
         continuations=Continuations(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import Any
 
+from core.decoding.shaping.config import SAMPLERS
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -178,8 +180,8 @@ PAGES = (
     Page(
         "sampling",
         "Sampling lab",
-        "Sampling lab holds one step and its random number still, while twelve samplers act on "
-        "its logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
+        f"Sampling lab holds one step and its random number still, while {len(SAMPLERS)} samplers "
+        "act on its logits in the order of transformers, vLLM, mlx-lm or llama.cpp.",
         "sampling.py",
         shows=("lab",),
         view=Named("lab.state:Lab.current"),

@@ -152,6 +152,7 @@ def _of_lab(name: str, lab: LabExample) -> Iterator[Entry]:
     yield f"{name}lab_stages", "lab_stages", step, {}
     yield f"{name}lab_draw", "lab_draw", step, {}
     yield f"{name}boundaries", "lab_decision_boundaries", (*step, lab.flips), {}
+    yield f"{name}lab_cuts", "lab_cuts", (*step, lab.cuts), {}
     yield f"{name}lab_rolls", "lab_rolls", (*step, lab.rolls), {}
     yield f"{name}lab_sweep", "lab_sweep", (*step, lab.sweep), {}
     yield f"{name}lab_temperatures", "lab_temperatures", (*step, lab.sweep), {}

@@ -6,11 +6,12 @@ from functools import cache
 
 from core.decoding.autoregressive.config import Sampling
 from core.decoding.config import DrawMethod
+from core.decoding.lab.cuts import all_cuts
 from core.decoding.lab.decision_boundaries import all_boundaries
 from core.decoding.lab.series import roll, sweep
 from core.decoding.lab.step import StepLogits, lab_step
 from core.decoding.lab.types import Continuation, Continuations, LabExample, RowToken
-from core.decoding.shaping.config import KNOB_RANGES, Shaping
+from core.decoding.shaping.config import Shaping, ranges_in_view
 from core.decoding.shaping.orders import TRANSFORMERS, Order
 from tests.decoding.lab.scenes import random_scene
 from tests.figures.traces import HOSTILE, token_text
@@ -61,7 +62,8 @@ def make_lab(
     return LabExample(
         index=2,
         step=step,
-        flips=all_boundaries(scene, config, order, 2, KNOB_RANGES),
+        flips=all_boundaries(scene, config, order, 2, ranges_in_view(config.shaping)),
+        cuts=all_cuts(scene, config, step),
         rolls=roll(scene, config, order, 2, 300),
         sweep=sweep(scene, config, order, 2, (0.0, 0.5, 0.8, 1.0, 2.0)),
         continuations=make_rows(hostile=hostile, name=name),

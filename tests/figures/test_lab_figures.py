@@ -22,6 +22,8 @@ from core.decoding.lab.types import (
 from core.decoding.shaping.config import Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, VLLM
 from core.figures import (
+    lab_cuts,
+    lab_cuts_data,
     lab_decision_boundaries,
     lab_decision_boundaries_data,
     lab_draw,
@@ -40,6 +42,7 @@ from core.figures import (
     rows_data,
 )
 from core.figures.base.paper import Paper
+from core.figures.base.theme import LIGHT
 from core.figures.decode.stage_bars import shown_stages
 from core.figures.lab.stages import shown_rows
 from core.figures.lab.words import number, number_within
@@ -292,3 +295,18 @@ def test_the_panel_of_the_knob_s_temperature_is_framed(lab: LabExample) -> None:
         return len(shapes_named(lab_temperatures(step, lab.sweep), "now"))
 
     assert framed(lab.sweep.temperatures[-1]) == 1 and framed(0.123) == 0
+
+
+def test_all_cuts_fill_what_a_filter_keeps_and_leave_hollow_what_it_removes() -> None:
+    lab = make_lab()
+    figure = lab_cuts(lab.step, lab.cuts)
+    assert len(figure.data) == len(lab.cuts) + 1
+    for cut in lab.cuts:
+        bar = trace_named(figure, cut.name)
+        assert sum(bar["x"]) == pytest.approx(1, abs=1e-6)
+        hollow = [color == LIGHT.paper for color in bar["marker"]["color"]]
+        assert hollow[:-2] == [not kept for kept in cut.keeps]
+        filled = sum(x for x, is_hollow in zip(bar["x"], hollow, strict=True) if not is_hollow)
+        assert filled == pytest.approx(cut.mass, abs=1e-5)
+    rows = list(lab_cuts_data(lab.step, lab.cuts).to_dict("records"))
+    assert len(rows) == len(lab.cuts) * len(lab.step.step.candidates)

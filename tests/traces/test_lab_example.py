@@ -11,7 +11,7 @@ import pytest
 
 from core import Greedy, Sampling, Shaping, Trace, collect, load_model
 from core.decoding.errors import DecodingError, TraceError
-from core.decoding.shaping.config import KNOB_RANGES
+from core.decoding.shaping.config import ranges_in_view
 from core.decoding.shaping.orders import TRANSFORMERS
 from core.traces.lab import (
     ROLLS,
@@ -36,7 +36,9 @@ def test_the_example_holds_every_figure_of_the_decode_example_s_telling_step() -
     )
     assert example.step.step.token_id == run.token_ids[example.index]
     assert example.step.order == TRANSFORMERS and example.step.throw == example.index
-    assert [knob.name for knob in example.flips] == list(KNOB_RANGES)
+    assert [knob.name for knob in example.flips] == list(
+        ranges_in_view(example.step.config.shaping)
+    )
     assert all(knob.pieces[knob.here or 0].token_id == example.step.step.token_id
                for knob in example.flips if knob.here is not None)  # fmt: skip
     assert example.rolls.total == ROLLS and example.sweep.temperatures == TEMPERATURES

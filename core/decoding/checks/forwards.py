@@ -14,7 +14,7 @@ from core.decoding.loop.run import read_again
 from core.decoding.protocol import LanguageModel
 from core.decoding.record.steps import Candidate, PromptPosition
 from core.decoding.record.trace import Check, Trace
-from core.decoding.shaping.config import PENALTIES, SETTINGS, Shaping
+from core.decoding.shaping.config import RESCALING, SETTINGS, Shaping, parts_of
 
 # Tolerance of two forwards of different shape, in machine epsilons for each unit of logit. Measured
 # differences are up to 1e-5 of the largest logit in float32 and 0.05 in bfloat16.
@@ -37,10 +37,11 @@ def logit_tolerance(trace: Trace, model: LanguageModel, largest_logit: float) ->
 
 
 def stretched(tolerance: float, shaping: Shaping) -> float:
-    """Return the tolerance of a logit after penalties and temperature, in nats."""
-    for name in shaping.active((*PENALTIES, "temperature")):
-        if (name, shaping.temperature) != ("temperature", 0):
-            tolerance *= SETTINGS[name].stretch(getattr(shaping, name))
+    """Return the tolerance of a logit after penalties and temperatures, in nats."""
+    for name in shaping.active(RESCALING):
+        for number in (name, *parts_of(name)):
+            if (number, shaping.temperature) != ("temperature", 0):
+                tolerance *= SETTINGS[number].stretch(getattr(shaping, number))
     return tolerance
 
 

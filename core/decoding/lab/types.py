@@ -16,6 +16,7 @@ from core.decoding.record.bounds import (
     MAX_COUNT,
     Bounds,
     Index,
+    LeftOut,
     LongText,
     Nats,
     Prob,
@@ -71,7 +72,7 @@ class LabStep(ShortRepr):
     throw: Index
     raw_pick: Candidate
     crossing: Crossing | None = None
-    skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=20)] = ()
+    skipped: Annotated[tuple[ShortText, ...], Bounds(max_length=50)] = ()
 
     @property
     def step(self) -> TokenStep:
@@ -136,6 +137,26 @@ class KnobBoundaries(ShortRepr):
         """The next interval at higher values."""
         at = self.here
         return None if at is None or at + 1 == len(self.pieces) else self.pieces[at + 1]
+
+
+class Cut(NamedTuple):
+    """Effect of one filter alone on the step's unshaped distribution.
+
+    Args:
+        name: field of `Shaping`.
+        value: the filter's value, of XTC the threshold; the usual one if it is off.
+        on: the filter is switched on.
+        kept: number of tokens that it keeps.
+        mass: their probability.
+        keeps: for each of the step's candidates, whether it is kept.
+    """
+
+    name: _Name
+    value: KnobValue
+    on: bool
+    kept: Rank
+    mass: Prob
+    keeps: Annotated[tuple[bool, ...], Bounds(max_length=MAX_CANDIDATES + 1)]
 
 
 class RollBin(NamedTuple):
@@ -265,7 +286,7 @@ class LabExample(ShortRepr):
 
     Args:
         index: index of the step in its run.
-        flips, rolls, sweep, continuations: empty or None if not computed.
+        flips, cuts, rolls, sweep, continuations: empty or None if not computed.
     """
 
     schema: ClassVar[str] = "decoding-explorer/lab"
@@ -274,6 +295,7 @@ class LabExample(ShortRepr):
     index: Index
     step: LabStep
     flips: Annotated[tuple[KnobBoundaries, ...], Bounds(max_length=50)] = ()
+    cuts: Annotated[tuple[Cut, ...], Bounds(max_length=50), LeftOut(lambda lab: not lab.cuts)] = ()
     rolls: Rolls | None = None
     sweep: Sweep | None = None
     continuations: Continuations | None = None

@@ -1,4 +1,4 @@
-"""Penalties, bans, temperature and filters: pure functions on logits.
+"""Filters: pure functions on logits.
 
 Formulas and ties follow transformers 5.23 (`generation/logits_process.py`, `min_tokens_to_keep` as
 there), unless a function names another source. Each function takes logits `[..., vocab]`, the
@@ -9,13 +9,13 @@ tokens. A function has its setting's name.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from core.decoding.shaping.long_rows import cut_below, highest, ranked
+from core.decoding.shaping.penalties import remove_tokens
+from core.decoding.shaping.stage import ALONE as _ALONE
 from core.decoding.shaping.stage import StepContext
 
 # From this length on, finding a threshold is faster than masking the sorted tokens.
@@ -23,74 +23,31 @@ _THRESHOLD_FROM = 2048
 # Longer rows are cut by their highest logits only, if these certainly suffice.
 _PARTIAL_SORT_FROM = 4096
 _FEW_FIRST = 256
+# Number of tokens that transformers' top-H looks at.
+_TOP_H_FIRST = 100
+# Added to the range of the logits by min-k's authors, and llama.cpp's bound of a flat tail.
+_MIN_K_EPSILON, _FLAT = 1e-8, 1e-6
 _PARTIAL_SIZES = (_FEW_FIRST, 4096)
 # Bound on the difference of float32 sums of a row in any two orders of addition.
 _SUM_ERROR = 1e-5
-_ALONE = StepContext()
 
 
-def logit_bias(logits: Tensor, biases: Sequence[tuple[int, float]], _: StepContext) -> Tensor:
-    """Add numbers to single tokens' logits (as OpenAI; transformers' `sequence_bias` with single
-    tokens).
+def top_h(logits: Tensor, share: float, _: StepContext = _ALONE) -> Tensor:
+    """Keep the most probable tokens up to a share of the entropy (Potraghloo et al. 2025), of the
+    100 highest logits.
+
+    Those beyond the 100 are removed and have no part in the entropy, as in transformers'
+    `TopHLogitsWarper`, which always keeps one token, not `min_tokens_to_keep`.
     """
-    added = [pair for pair in biases if pair[0] < logits.shape[-1]]
-    places = torch.tensor([token for token, _ in added], dtype=torch.long)
-    values = torch.tensor([bias for _, bias in added], dtype=logits.dtype)
-    return logits.index_add(-1, places, values)
-
-
-def repetition_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
-    """Divide positive logits of seen tokens by the penalty, and multiply negative ones (CTRL,
-    Keskar et al. 2019).
-
-    A token counts once, in the prompt or the generated text.
-    """
-    size = logits.shape[-1]
-    seen = torch.tensor([token for token in {*context.ids} if token < size], dtype=torch.long)
-    scores = logits[seen]
-    return logits.scatter(-1, seen, torch.where(scores < 0, scores * penalty, scores / penalty))
-
-
-def frequency_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
-    """Subtract the penalty times a token's number of occurrences in the generated text (OpenAI's
-    API; vLLM's `apply_penalties`).
-    """
-    counts = _generated(context, logits.shape[-1])
-    return logit_bias(logits, [(token, -penalty * n) for token, n in counts.items()], context)
-
-
-def presence_penalty(logits: Tensor, penalty: float, context: StepContext) -> Tensor:
-    """Subtract the penalty from tokens that are in the generated text (OpenAI's API; vLLM's
-    `apply_penalties`).
-    """
-    counts = _generated(context, logits.shape[-1])
-    return logit_bias(logits, [(token, -penalty) for token in counts], context)
-
-
-def _generated(context: StepContext, size: int) -> Counter[int]:
-    """Return the tokens of the generated text, and how often each occurs in it."""
-    return Counter(token for token in context.ids[context.prompt_length :] if token < size)
-
-
-def no_repeat_ngram_size(logits: Tensor, size: int, context: StepContext) -> Tensor:
-    """Remove every token that would complete an n-gram of the earlier text."""
-    ids = list(context.ids)
-    prefix = ids[len(ids) - size + 1 :] if size > 1 else []
-    starts = range(len(ids) - size + 1)
-    banned = {ids[at + size - 1] for at in starts if ids[at : at + size - 1] == prefix}
-    return remove_tokens(logits, [token for token in banned if token < logits.shape[-1]])
-
-
-def remove_tokens(logits: Tensor, token_ids: Sequence[int]) -> Tensor:
-    """Remove the given tokens."""
-    if not token_ids:
-        return logits
-    return logits.index_fill(-1, torch.tensor(token_ids), -math.inf)
-
-
-def temperature(logits: Tensor, value: float, _: StepContext = _ALONE) -> Tensor:
-    """Divide by the temperature, above 0."""
-    return logits / value
+    top, places = torch.topk(logits, min(_TOP_H_FIRST, logits.shape[-1]))
+    log_probs = top - torch.logsumexp(top, dim=-1, keepdim=True)
+    probs = torch.softmax(log_probs, dim=-1)
+    lowest = torch.finfo(log_probs.dtype).min
+    entropy = -(log_probs.clamp(min=lowest) * probs).sum(dim=-1, keepdim=True)
+    keep = torch.cumsum(-probs * torch.log(probs), dim=-1) <= entropy * share
+    keep[..., 0] = True
+    nothing = torch.full_like(logits, -math.inf)
+    return nothing.scatter_(-1, places, top.masked_fill(~keep, -math.inf))
 
 
 def top_n_sigma(logits: Tensor, n: float, context: StepContext = _ALONE) -> Tensor:
@@ -106,6 +63,33 @@ def top_n_sigma(logits: Tensor, n: float, context: StepContext = _ALONE) -> Tens
     sigma = (squares.sum(dim=-1, keepdim=True) / count).sqrt()
     floor = logits.amax(dim=-1, keepdim=True) - n * sigma
     return _remove_below(logits, logits, floor, context.min_tokens_to_keep)
+
+
+def min_k(logits: Tensor, tau: float, context: StepContext = _ALONE) -> Tensor:
+    """Cut the sorted logits at the largest relative decay (l_i - l_{i+1}) / (i * range), and keep
+    tau / range tokens at least (Ding et al. 2026, Algorithm 1).
+
+    The first of equal decays counts; tokens tied with the last that is kept survive. A row of equal
+    logits keeps all.
+    """
+    ordered = _descending(logits)
+    size = ordered.shape[-1]
+    lowest = ordered.masked_fill(ordered == -math.inf, math.inf).amin(dim=-1, keepdim=True)
+    scale = ordered[..., :1] - lowest + _MIN_K_EPSILON
+    alive = ordered[..., 1:] > -math.inf
+    ranks = torch.arange(1, size, dtype=ordered.dtype)
+    decays = ((ordered[..., :-1] - ordered[..., 1:]) / (ranks * scale)).where(alive, -1.0)
+    cliff = decays.argmax(dim=-1, keepdim=True) + 1 if size > 1 else torch.ones_like(scale).long()
+    least = (tau / scale).clamp(max=size).long().clamp(min=context.min_tokens_to_keep)
+    count = torch.maximum(cliff, least).clamp(max=size)
+    return logits.masked_fill(logits < ordered.gather(-1, count - 1), -math.inf)
+
+
+def _descending(logits: Tensor) -> Tensor:
+    """Return `[..., vocab]` logits by falling value."""
+    ordered = (-logits).contiguous()
+    ordered.numpy().sort()  # numpy's sort is vectorised; torch's takes ten times as long.
+    return -ordered
 
 
 def top_k(logits: Tensor, k: int, context: StepContext = _ALONE) -> Tensor:
@@ -211,6 +195,58 @@ def eta_cutoff(logits: Tensor, epsilon: float, context: StepContext = _ALONE) ->
     entropy = torch.special.entr(probs).sum(dim=-1, keepdim=True)
     floor = torch.tensor(epsilon)
     floor = torch.min(floor, floor.sqrt() * torch.exp(-entropy))
+    return _remove_below(logits, probs, floor, context.min_tokens_to_keep)
+
+
+def tail_free(logits: Tensor, z: float, context: StepContext = _ALONE) -> Tensor:
+    """Cut the tokens, by falling probability, where the summed absolute second derivative of the
+    probabilities passes a share of its total (Phoenix and Egan 2019).
+
+    As in llama.cpp's `llama_sample_tail_free_impl`, which llama.cpp removed: the first token always
+    stays, and two tokens or fewer are left alone. Of tied tokens those with the lowest ids stay.
+    """
+    size = logits.shape[-1]
+    if size <= 2:
+        return logits
+    ordered = _descending(logits)
+    inner = ordered[..., 2:] > -math.inf
+    curvature = torch.softmax(ordered.double(), dim=-1).diff(dim=-1).diff(dim=-1).abs_()
+    curvature = curvature.where(inner, 0.0)
+    total = curvature.sum(dim=-1, keepdim=True)
+    flat = inner / inner.sum(dim=-1, keepdim=True).clamp(min=1)
+    passed = torch.where(total > _FLAT, curvature / total, flat).cumsum(dim=-1) > z
+    passed &= inner
+    passed[..., : context.min_tokens_to_keep] = False
+    # The number of tokens before the first place at which it passes.
+    count = passed.int().argmax(dim=-1, keepdim=True)
+    count = torch.where(passed.any(dim=-1, keepdim=True), count, size)
+    last = ordered.gather(-1, count - 1)
+    above, tied = logits > last, logits == last
+    spare = count - above.sum(dim=-1, keepdim=True)
+    return logits.masked_fill(~(above | (tied & (tied.cumsum(dim=-1) <= spare))), -math.inf)
+
+
+def top_a(logits: Tensor, share: float, context: StepContext = _ALONE) -> Tensor:
+    """Remove tokens below `share` times the squared highest probability (KoboldAI;
+    text-generation-webui's `TopALogitsWarper`).
+    """
+    probs = torch.softmax(logits, dim=-1)
+    highest_prob = probs.amax(dim=-1, keepdim=True)
+    floor = highest_prob * highest_prob * share
+    return _remove_below(logits, probs, floor, context.min_tokens_to_keep)
+
+
+def p_less(logits: Tensor, order: int, context: StepContext = _ALONE) -> Tensor:
+    """Remove tokens below exp(-H), with the Rényi entropy H of an order (Tan et al. 2025).
+
+    Order 2 is the paper's p-less: the sum of the squared probabilities. Order 1 is Shannon's
+    entropy.
+    """
+    probs = torch.softmax(logits, dim=-1)
+    if order == 1:
+        floor = torch.exp(-torch.special.entr(probs).sum(dim=-1, keepdim=True))
+    else:
+        floor = (probs**order).sum(dim=-1, keepdim=True) ** (1 / (order - 1))
     return _remove_below(logits, probs, floor, context.min_tokens_to_keep)
 
 

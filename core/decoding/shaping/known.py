@@ -89,7 +89,7 @@ def shape_known(row: Tensor, processors: Sequence[Processor]) -> list[Distributi
         return [*stages[:-1], replace(last, exact=least == stages[0].tail)]
     for warper in warpers:
         if SETTINGS[warper.name].reads_each:
-            refuse(f"the cut of {_names([warper])} depends on each", switch_off=[warper])
+            refuse(f"the effect of {_names([warper])} depends on each", switch_off=[warper])
     masses = sorted({least, stages[0].tail}, reverse=True)
     rows = [r for mass in masses for r in _completed(last.logits, unnamed, mass, ceiling)]
     runs = [shape(raw_distribution(completed), warpers) for completed in rows]

@@ -20,12 +20,14 @@ class Order:
         label: label on the page.
         source: file, and function or field, from which the order was taken.
         note: another difference of the library, in one sentence.
+        otherwise: how the library takes a sampler that it lacks.
     """
 
     key: str
     label: str
     source: str
     note: str
+    otherwise: str
 
     @property
     def processors(self) -> tuple[str, ...]:
@@ -40,16 +42,25 @@ class Order:
         """
         return (SETTINGS[name].part_of or name) not in self.processors
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Settings that the library itself has, in its order."""
+        if self.key != "transformers":
+            return self.processors
+        return tuple(name for name in self.processors if SETTINGS[name].generate)
+
 
 # Settings with a function here and no processor in transformers.
-_ADDED = " and ".join(spec.label for spec in ACTING.values() if spec.generate is None)
+*_ADDED, _LAST_ADDED = (spec.label for spec in ACTING.values() if spec.generate is None)
 TRANSFORMERS = Order(
     key="transformers",
     label="transformers",
     source="huggingface/transformers 5.23, src/transformers/generation/utils.py, "
     "GenerationMixin._get_logits_processor",
     note="Temperature comes first, so every filter sees the tempered distribution. "
-    f"{_ADDED} act as in a run of this app; transformers has none of them.",
+    f"{', '.join(_ADDED)} and {_LAST_ADDED} act as in a run of this app; "
+    "transformers has none of them.",
+    otherwise="a class in `logits_processor` of `generate`",
 )
 VLLM = Order(
     key="vllm",
@@ -57,6 +68,7 @@ VLLM = Order(
     source="vllm-project/vllm, vllm/v1/sample/sampler.py, Sampler.sample "
     "(steps 6 and 7 of the class's docstring)",
     note="Min-p is a logits processor that runs before top-k and top-p.",
+    otherwise="a logits processor of one's own, `--logits-processors`",
 )
 MLX_LM = Order(
     key="mlx-lm",
@@ -65,13 +77,15 @@ MLX_LM = Order(
     "penalties: mlx_lm/generate.py, generate_step",
     note="Temperature comes last: it tempers what the filters left. Top-p 0 is off there, here it "
     "leaves one token. The penalty there looks back 20 tokens only, here at the whole text.",
+    otherwise="a function in `logits_processors` of `generate_step`",
 )
 LLAMA_CPP = Order(
     key="llama.cpp",
     label="llama.cpp",
     source="ggml-org/llama.cpp, common/common.h, common_params_sampling::samplers (the default)",
-    note="Temperature comes last: it tempers what the filters left. "
-    "The penalty there looks back 64 tokens only, here at the whole text.",
+    note="Temperature comes last: it tempers what the filters left; a dynamic temperature there "
+    "takes its place. The penalty there looks back 64 tokens only, here at the whole text.",
+    otherwise="a sampler in C, `llama_sampler_init`",
 )
 
 ORDERS = {order.key: order for order in (TRANSFORMERS, VLLM, MLX_LM, LLAMA_CPP)}

@@ -68,7 +68,12 @@ class SettingSpec:
             length.
         reads_each: whether its threshold depends on the unlikely tokens individually, not only on
             their number, mass and entropy.
+        source: paper or author, and the code whose formula and rule for ties are taken.
+        usual: of a filter, the value at which the figure of all cuts shows it while it is off.
+        absent: why libraries lack it, in one sentence; empty if every library has it.
         slider: range of its knob; None without a knob.
+        group: its group among the knobs that a rail folds; empty for a knob in view. A further
+            number's knob is folded with its setting's.
         stretch: factor by which it may enlarge the error of a logit.
         acts_from: number of earlier tokens from which on it acts.
         part_of: the setting that switches it on, if it is a further number of that setting, whose
@@ -96,7 +101,11 @@ class SettingSpec:
     key: str = ""
     sorts: bool = False
     reads_each: bool = False
+    source: str = ""
+    absent: str = ""
+    usual: Any = None
     slider: SliderRange | None = None
+    group: str = ""
     stretch: Callable[[Any], float] = lambda _: 1.0
     acts_from: Callable[[Any], int] = lambda _: 0
     part_of: str = ""

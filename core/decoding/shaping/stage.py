@@ -1,7 +1,7 @@
 """Stages of the shaping: functions of logits, which may read their step or keep a state.
 
-A setting's function has the setting's name in `filters`: `act(logits, value, context)`. A stage
-with a state for a run is a class there that follows `BoundStage` and is created with the value.
+A setting's function has the setting's name: `act(logits, value, context)`. A stage with a state for
+a run is a class with that name, which follows `BoundStage` and is created with the value.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class StepContext(NamedTuple):
     min_tokens_to_keep: int = 1
 
 
+# Context of a function that is called by itself.
+ALONE = StepContext()
 # Arguments: logits `[..., vocab]`, of several steps if the setting doesn't read the step; the value
 StageFunction: TypeAlias = Callable[[Tensor, Any, StepContext], Tensor]
 

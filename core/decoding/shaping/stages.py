@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from core.decoding.errors import DecodingError
-from core.decoding.shaping import filters
+from core.decoding.shaping import filters, penalties, temperatures
 from core.decoding.shaping.config import (
     ACTING,
     BANS,
@@ -31,7 +31,11 @@ class Processor(NamedTuple):
 
 
 # The functions have their settings' names.
-ACTS: dict[str, StageFunction] = {name: getattr(filters, name) for name in ACTING}
+FUNCTIONS = (penalties, temperatures, filters)
+ACTS: dict[str, StageFunction] = {
+    name: next(getattr(module, name) for module in FUNCTIONS if hasattr(module, name))
+    for name in ACTING
+}
 
 # Stages that read the step's context, and so take one row at a time.
 READS_STEP = {

@@ -16,11 +16,13 @@ _STEPS = (
     ("core/decoding/loop/record_run.py", "_timed"),
     ("core/decoding/decode.py", "_timed"),
 )
+# Modules with the functions of stages.
+_FUNCTIONS = ("filters", "penalties", "temperatures")
 # Files and folders of each act; the first match counts.
 _ACTS: tuple[tuple[str, Act], ...] = (
     ("core/decoding/shaping/draws.py", "draw"),
     ("core/decoding/shaping/stages.py", "shaping"),
-    ("core/decoding/shaping/filters.py", "shaping"),
+    *((f"core/decoding/shaping/{name}.py", "shaping") for name in _FUNCTIONS),
     ("core/decoding/loop/recording.py", "record"),
     ("core/decoding/loop/text.py", "text"),
     ("core/decoding/loop/ending.py", "text"),  # Used in older recordings.

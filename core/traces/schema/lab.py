@@ -67,6 +67,9 @@ def _has_its_place(example: LabExample) -> None:
         raise ValueError("the step lies further on than there are tokens before it")
     if not 0 <= example.step.throw - example.index <= MAX_ROLL:
         raise ValueError(f"the throw is not among the {MAX_ROLL} that follow the step's own")
+    for cut in example.cuts:
+        if cut.name not in KNOB_RANGES or len(cut.keeps) != len(example.step.step.candidates):
+            raise ValueError("a cut is of no knob, or has not one mark for each candidate")
     if len({flip.name for flip in example.flips}) != len(example.flips):
         raise ValueError("a knob is listed twice")
 

@@ -13,7 +13,7 @@ from core.figures.base.theme import LIGHT, Theme
 from core.traces.lab import lab_bytes
 from pages.ui.lab import tabs, work
 from pages.ui.lab.controls import LabSettings
-from pages.ui.lab.state import Lab, StepRef, load_example
+from pages.ui.lab.state import MEASURED, Lab, StepRef, load_example
 from pages.ui.run.files import save
 from pages.ui.run.files.archive import ArchiveSource
 from pages.ui.widgets import style
@@ -46,7 +46,7 @@ def menu(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
 def shown(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> LabExample:
     """The step with what was worked out of it under these settings."""
     results: dict[str, Any] = {}
-    for name in ("flips", "rolls", "sweep"):
+    for name in MEASURED:
         measured = work.known(lab, name, ref, settings, step)
         if measured is not None:
             results[name] = measured

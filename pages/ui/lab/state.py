@@ -20,7 +20,7 @@ from pages.ui.run.view import PageView
 from pages.ui.widgets.controls import link
 from pages.ui.widgets.controls.control import value
 
-MEASURED = ("flips", "rolls", "sweep")
+MEASURED = ("flips", "cuts", "rolls", "sweep")
 # A link carries no more tokens than this.
 MOST_LINKED = 1500
 _LONGEST_LINK = 11 * MOST_LINKED + 500
@@ -48,7 +48,7 @@ class StepRef:
 
 @dataclass(eq=False)
 class Lab(PageView):
-    """One session's lab; its keyed work is `logits`, `flips`, `rolls` and `sweep`.
+    """One session's lab; its keyed work is `logits` and those in `MEASURED`.
 
     Args:
         index: the step of the run that is looked at.

@@ -1,4 +1,4 @@
-"""Draw the lab's tabs on a step: rolls, temperatures, continuations."""
+"""Draw the lab's tabs on a step: rolls, temperatures, all cuts, continuations."""
 
 from __future__ import annotations
 
@@ -36,11 +36,17 @@ def draw(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
     drawings = {
         "rolls": Tab("1,000 rolls", partial(_rolls, lab, ref, settings, step)),
         "sweep": Tab("Temperature", partial(_sweep, lab, ref, settings, step)),
+        "cuts": Tab("All cuts", partial(_cuts, lab, ref, settings, step)),
         "tree": Tab("Continuations", partial(_ways, lab, ref, settings)),
         "logprobs": Tab("API log-probabilities", api_logprobs.draw),
     }
-    # The first two start work by being drawn.
+    # The first three start work by being drawn.
     panel.tabs("lab_look", drawings, ready=("tree", "logprobs"))
+
+
+def _cuts(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:
+    cuts = work.measured(lab, "cuts", ref, settings, step)
+    _chart("cuts", cuts, "Cutting…", figures.lab_cuts)
 
 
 def _rolls(lab: Lab, ref: StepRef, settings: LabSettings, step: LabStep) -> None:

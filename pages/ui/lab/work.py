@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from core.decoding.autoregressive.config import Greedy
 from core.decoding.lab.types import Continuations, LabStep
-from core.decoding.shaping.config import KNOB_RANGES
+from core.decoding.shaping.config import ranges_in_view
 from core.traces.lab import ROLLS, TEMPERATURES
 from pages.ui.lab.controls import LabSettings
 from pages.ui.lab.state import Lab, StepRef
@@ -142,14 +142,22 @@ def _note_flip(lab: Lab, key: tuple[Hashable, ...], new: LabStep) -> None:
         lab.flipped = old.step.chosen.text
 
 
-def _work_out(name: str, job: Job, ready: Any, settings: LabSettings, throw: int) -> Any:
-    """Compute the decision boundaries, the next 1,000 throws, or the temperature sweep."""
+def _work_out(
+    name: str, job: Job, ready: Any, settings: LabSettings, throw: int, shown: LabStep
+) -> Any:
+    """Compute one of `MEASURED`: all cuts, the decision boundaries, the next 1,000 throws, or the
+    temperature sweep.
+    """
+    from core.decoding.lab.cuts import all_cuts
     from core.decoding.lab.decision_boundaries import all_boundaries
     from core.decoding.lab.series import roll, sweep
 
+    if name == "cuts":
+        return job.compute("Measuring", all_cuts, ready, settings.config, shown)
     step = (ready, settings.config, settings.order)
     if name == "flips":
-        return job.compute("Measuring", all_boundaries, *step, throw, KNOB_RANGES)
+        ranges = ranges_in_view(settings.config.shaping)
+        return job.compute("Measuring", all_boundaries, *step, throw, ranges)
     if name == "rolls":
         return job.compute("Measuring", roll, *step, throw, ROLLS)
     return job.compute("Measuring", sweep, *step, throw, TEMPERATURES)
@@ -176,7 +184,7 @@ class Measured(NamedTuple):
 
 
 def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: LabStep) -> Measured:
-    """Return a measurement of the step: `flips`, `rolls` (`Rolls`) or `sweep` (`Sweep`).
+    """Return a measurement of the step by its name in `MEASURED`.
 
     It is the example's or a worker thread's; until that one is ready, the last one.
     """
@@ -189,7 +197,7 @@ def measured(lab: Lab, name: str, ref: StepRef, settings: LabSettings, step: Lab
     if ready is not None:
         key, throw = key_of(ref, settings), throw_of(ref, settings)
         cached, fresh = lab.later(
-            name, key, lambda job: (step, _work_out(name, job, ready, settings, throw))
+            name, key, lambda job: (step, _work_out(name, job, ready, settings, throw, step))
         )
         if cached is not None:
             return Measured(cached[0], cached[1], fresh)

@@ -19,7 +19,19 @@ from tests.depth import cases
 from tests.models.builders import random_language_model
 
 FEW, MANY = 5, 20
+DYNAMIC = Shaping(dynatemp_high=1.8, dynatemp_low=0.6, dynatemp_exponent=1.2)
+QUADRATIC = Shaping(smoothing_factor=0.2, smoothing_curve=1.5)
 CUTS = {
+    "dynatemp_high": (DYNAMIC, (0.9, 2.2)),
+    "dynatemp_low": (DYNAMIC, (0.4, 1.0)),
+    "dynatemp_exponent": (DYNAMIC, (0.5, 2.0)),
+    "smoothing_factor": (QUADRATIC, (0.1, 0.5)),
+    "smoothing_curve": (QUADRATIC, (1.0, 3.0)),
+    "top_h": (Shaping(top_h=0.6), (0.3, 0.9)),
+    "min_k": (Shaping(min_k=30.0), (3.0, 300.0)),
+    "tail_free": (Shaping(tail_free=0.9), (0.5, 0.99)),
+    "top_a": (Shaping(top_a=0.5), (0.05, 1.0)),
+    "p_less": (Shaping(p_less=2), (1, 5)),
     "top_n_sigma": (Shaping(top_n_sigma=1.5), (0.8, 2.5)),
     "top_k": (Shaping(top_k=20), (3, 200)),
     "top_p": (Shaping(top_p=0.9), (0.8, 0.99)),

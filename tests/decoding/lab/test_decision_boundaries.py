@@ -13,7 +13,7 @@ from core.decoding.config import DRAW_METHODS
 from core.decoding.lab import decision_boundaries
 from core.decoding.lab.decision_boundaries import all_boundaries
 from core.decoding.lab.step import lab_step
-from core.decoding.shaping.config import KNOB_RANGES, Shaping
+from core.decoding.shaping.config import KNOB_RANGES, SETTINGS, Shaping
 from core.decoding.shaping.orders import LLAMA_CPP, ORDERS, TRANSFORMERS, VLLM
 from tests.decoding.lab.scenes import probabilities, random_scene, scene_of
 
@@ -21,7 +21,7 @@ BASE = Sampling(seed=5, shaping=Shaping(temperature=0.9, top_p=0.9))
 
 
 def token_at(scene, config, order, name, value) -> int:
-    setting = int(value) if name == "top_k" else value
+    setting = int(value) if SETTINGS[name].whole else value
     moved = replace(config, shaping=replace(config.shaping, **{name: setting}))
     return lab_step(scene, moved, order).step.token_id
 
@@ -45,7 +45,7 @@ def test_every_piece_gives_its_token_at_both_ends_and_pieces_touch(name, order, 
     for piece in knob.pieces:
         assert token_at(scene, config, order, name, piece.low) == piece.token_id
         assert token_at(scene, config, order, name, piece.high) == piece.token_id
-    fine = 1.0 if name == "top_k" else 1.01e-6 * (high - low)
+    fine = 1.0 if SETTINGS[name].whole else 1.01e-6 * (high - low)
     for left, right in pairwise(knob.pieces):
         assert left.high < right.low and left.token_id != right.token_id
         assert knob.pieces[knob.here] not in (left, right) or right.low - left.high <= fine

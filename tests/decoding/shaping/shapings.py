@@ -14,6 +14,7 @@ _RANGES = {
     "repetition_penalty": (0.8, 1.6),
     "no_repeat_ngram_size": (1, 4),
     "temperature": (0.2, 2.0),
+    "top_h": (0.05, 1.0),
     "top_k": (1, 80),
     "top_p": (0.05, 0.99),
     "min_p": (0.01, 0.4),

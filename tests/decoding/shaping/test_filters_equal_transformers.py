@@ -8,6 +8,7 @@ from torch import Tensor
 from transformers.generation import logits_process as hf
 
 from core.decoding.shaping import filters as shaping
+from core.decoding.shaping import penalties, temperatures
 from core.decoding.shaping.stage import StepContext
 
 IDS = torch.tensor([[3, 1, 4, 1, 5, 1, 4]])
@@ -42,7 +43,7 @@ CASES = {
     "temperature": (
         [0.1, 0.7, 1.3, 5.0],
         hf.TemperatureLogitsWarper,
-        shaping.temperature,
+        temperatures.temperature,
     ),
     "top_k": ([1, 2, 3, 50, 10_000], hf.TopKLogitsWarper, shaping.top_k),
     "top_p": ([0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999], hf.TopPLogitsWarper, shaping.top_p),
@@ -53,6 +54,7 @@ CASES = {
         hf.EpsilonLogitsWarper,
         shaping.epsilon_cutoff,
     ),
+    "top_h": ([0.01, 0.3, 0.7, 0.99, 1.0], hf.TopHLogitsWarper, shaping.top_h),
     "eta_cutoff": ([1e-4, 0.01, 0.125, 0.25, 0.9], hf.EtaLogitsWarper, shaping.eta_cutoff),
 }
 
@@ -84,7 +86,7 @@ def test_logit_bias_equals_transformers(row: int, biases: tuple[tuple[int, float
     logits = HAND_MADE[row]
     sequences = [[[token], bias] for token, bias in biases]
     expected = hf.SequenceBiasLogitsProcessor(sequences)(IDS, logits[None].clone())[0]
-    assert torch.equal(shaping.logit_bias(logits, biases, StepContext(IDS[0].tolist())), expected)
+    assert torch.equal(penalties.logit_bias(logits, biases, StepContext(IDS[0].tolist())), expected)
 
 
 @pytest.mark.parametrize("penalty", [0.5, 1.1, 2.0])
@@ -93,7 +95,7 @@ def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> Non
     logits = HAND_MADE[row]
     expected = hf.RepetitionPenaltyLogitsProcessor(penalty)(IDS, logits[None].clone())[0]
     history = StepContext(IDS[0].tolist())
-    assert torch.equal(shaping.repetition_penalty(logits, penalty, history), expected)
+    assert torch.equal(penalties.repetition_penalty(logits, penalty, history), expected)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
@@ -101,4 +103,4 @@ def test_repetition_penalty_equals_transformers(row: int, penalty: float) -> Non
 def test_no_repeat_ngram_equals_transformers(size: int, ids: list[int]) -> None:
     logits = torch.arange(7.0)
     expected = hf.NoRepeatNGramLogitsProcessor(size)(torch.tensor([ids]), logits[None].clone())[0]
-    assert torch.equal(shaping.no_repeat_ngram_size(logits, size, StepContext(ids)), expected)
+    assert torch.equal(penalties.no_repeat_ngram_size(logits, size, StepContext(ids)), expected)

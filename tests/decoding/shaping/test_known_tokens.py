@@ -69,7 +69,7 @@ def test_what_is_given_is_what_all_tokens_give(shaping: Shaping) -> None:
 def test_typical_p_reads_all_tokens() -> None:
     _, known = _rows(0)
     shaping = Shaping(typical_p=0.8)
-    with pytest.raises(UnknownTokensError, match=r"cut of typical-p .*: switch typical-p off"):
+    with pytest.raises(UnknownTokensError, match=r"effect of typical-p .*: switch typical-p off"):
         StepShaper(shaping, known=True).distributions(known, [], 0)
 
 

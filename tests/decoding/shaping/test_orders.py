@@ -18,6 +18,7 @@ from tests.decoding.lab.scenes import probabilities, random_scene, scene_of
 WARPERS = {
     "repetition_penalty": hf.RepetitionPenaltyLogitsProcessor,
     "temperature": hf.TemperatureLogitsWarper,
+    "top_h": hf.TopHLogitsWarper,
     "top_k": hf.TopKLogitsWarper,
     "top_p": hf.TopPLogitsWarper,
     "min_p": hf.MinPLogitsWarper,
@@ -29,6 +30,7 @@ SETTINGS = [
     Shaping(temperature=0.7, top_p=0.9),
     Shaping(temperature=1.7, top_k=40, top_p=0.8, min_p=0.02),
     Shaping(temperature=0.5, top_k=25, min_p=0.1, typical_p=0.8, repetition_penalty=1.3),
+    Shaping(temperature=1.4, top_h=0.6, min_p=0.01),
     Shaping(temperature=1.2, epsilon_cutoff=0.004, eta_cutoff=0.01, top_p=0.95),
     Shaping(
         temperature=0.9,

@@ -98,6 +98,8 @@ def test_what_a_client_sends_by_default_is_taken(endpoint: Served, client: str) 
 def test_top_level_names_set_the_run_as_those_of_decoding_do(endpoint: Served) -> None:
     shaping = {"top_k": 9, "min_p": 0.02, "repetition_penalty": 1.1}
     shaping |= {"frequency_penalty": 0.5, "presence_penalty": -0.25}
+    shaping |= {"xtc_probability": 0.3, "xtc_threshold": 0.2, "typical_p": 0.95, "top_h": 0.9}
+    shaping |= {"dynatemp_high": 1.5, "dynatemp_low": 0.7, "top_a": 0.01, "tail_free": 0.99}
     flat = _text(endpoint, **shaping, min_tokens=3, temperature=0.9, seed=5)
     shaping["temperature"] = 0.9
     decoding = {"method": "sampling", "seed": 5, "min_new_tokens": 3, "shaping": shaping}
@@ -105,6 +107,12 @@ def test_top_level_names_set_the_run_as_those_of_decoding_do(endpoint: Served) -
     inside = endpoint.post("/v1/completions", body).json()
     assert flat["decoding"] == inside["decoding"]
     assert flat["choices"] == inside["choices"]
+
+
+def test_values_at_which_other_servers_samplers_are_off_change_nothing(endpoint: Served) -> None:
+    off = {"top_n_sigma": -1, "xtc_probability": 0, "xtc_threshold": 0.1, "typical_p": 1}
+    off |= {"dynatemp_exponent": 1, "smoothing_factor": 0, "top_a": 0, "top_k": -1}
+    assert _text(endpoint, seed=5, **off)["decoding"] == _text(endpoint, seed=5)["decoding"]
 
 
 def test_a_limit_beyond_the_window_is_the_room_that_the_window_has(endpoint: Served) -> None:
@@ -221,7 +229,7 @@ def test_a_long_prompt_is_refused_in_the_words_that_clients_look_for(endpoint: S
         ({"logit_bias": {"99999": 1}}, "logit_bias", "logit bias"),
         ({"n": 3, "decoding": {"method": "beam", "num_beams": 2}}, "n", "n must lie"),
         ({"num_beams": 2}, "num_beams", "decoding.num_beams of the method beam"),
-        ({"typical_p": 0.9}, "typical_p", "decoding.shaping.typical_p"),
+        ({"p_less": 2}, "p_less", "decoding.shaping.p_less"),
         ({"max_output_tokens": 4}, "max_output_tokens", "max_tokens"),
         ({"decoding": {"top_k": 4}}, "decoding", "shaping.top_k"),
         ({"decoding": {"max_tokens": 4}}, "decoding", "max_new_tokens"),

@@ -192,6 +192,16 @@ def test_the_address_restores_every_control() -> None:
         fold="false",
         lab_look="Continuations",
         epsilon="0.004",
+        dynatemp_high="1.5",
+        dynatemp_low="0.75",
+        dynatemp_exponent="1.25",
+        smoothing_factor="0.3",
+        smoothing_curve="1.5",
+        top_h="0.6",
+        min_k="3.5",
+        tail_free="0.95",
+        top_a="0.15",
+        p_less="2",
         xtc_probability="0.35",
         xtc_threshold="0.07",
         penalty="1.1",
@@ -221,6 +231,16 @@ def test_the_address_restores_every_control() -> None:
         typical_p=0.9,
         epsilon_cutoff=0.004,
         eta_cutoff=0.002,
+        dynatemp_high=1.5,
+        dynatemp_low=0.75,
+        dynatemp_exponent=1.25,
+        smoothing_factor=0.3,
+        smoothing_curve=1.5,
+        top_h=0.6,
+        min_k=3.5,
+        tail_free=0.95,
+        top_a=0.15,
+        p_less=2,
         xtc_probability=0.35,
         xtc_threshold=0.07,
         repetition_penalty=1.1,
@@ -435,7 +455,7 @@ def test_a_file_of_a_model_that_is_not_built_in_opens_without_loading_it(monkeyp
 
 def test_the_web_page_of_a_step_holds_every_figure_and_no_markup_of_a_stranger() -> None:
     page = lab_share.web_page(make_lab(hostile=True, name=HOSTILE[0])).decode()
-    assert page.count("<figure") == 7
+    assert page.count("<figure") == 8
     body = page[page.index("<body") : page.index("<figure")]
     assert [text for text in HOSTILE if "<" in text and text in body] == []
 

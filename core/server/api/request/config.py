@@ -33,7 +33,10 @@ _MEANS = {
     **{name: ("shaping", name) for name in vllm_fields.SHAPING},
     "min_tokens": ("min_new_tokens",),
 }
-_ONLY_DRAWN = ("temperature", "top_p", "top_k", "min_p")
+_ONLY_DRAWN = (
+    *("temperature", "top_p"),
+    *(name for name in vllm_fields.SHAPING if not SETTINGS[name].penalises),
+)
 _SEED = Interval(0, MAX_SEED)
 # A random seed must fit into the pages' control.
 _SEEDS = 2**31

@@ -1,18 +1,19 @@
-"""Parameters that vLLM adds to OpenAI's API, at the top level of a body."""
+"""Parameters that vLLM and other servers add to OpenAI's API, at the top level of a body."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from core.decoding.record.bounds import MAX_COUNT
-from core.decoding.shaping.config import SETTINGS
+from core.decoding.shaping.config import KNOB_SETTINGS, SETTINGS
 from core.decoding.validation import Interval
 from core.server.api.endpoints import Endpoint
 from core.server.api.request.fields import Fields
 
+# The samplers' own names, which vLLM, llama.cpp and text-generation-webui use too.
 SHAPING = (
-    *("top_k", "min_p", "repetition_penalty"),
-    *("frequency_penalty", "presence_penalty"),  # OpenAI's own, in chat and completions.
+    "top_k",
+    *(s.field for s in KNOB_SETTINGS if not s.whole and s.field not in ("temperature", "top_p")),
 )
 # Parameters that set a run, and parameters that add fields to its answer.
 SETTINGS_NAMES = (*SHAPING, "min_tokens", "ignore_eos", "stop_token_ids")
@@ -49,9 +50,13 @@ def read_shaping(fields: Fields) -> dict[str, Any]:
         ApiError: a wrong value.
     """
     top_k = fields.whole("top_k", _COUNT)
-    # vLLM's top_k is off at -1, too.
+    # vLLM's top_k and llama.cpp's top_n_sigma are off at -1, too.
     values: dict[str, float | None] = {"top_k": top_k if top_k != -1 else None}
-    values |= {name: fields.number(name, SETTINGS[name].interval) for name in SHAPING[1:]}
+    values |= {
+        name: fields.number(name, SETTINGS[name].interval)
+        for name in SHAPING[1:]
+        if (name, fields.any(name)) != ("top_n_sigma", -1)
+    }
     return {
         name: value for name, value in values.items() if value not in (None, SETTINGS[name].off)
     }

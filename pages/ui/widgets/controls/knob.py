@@ -19,6 +19,7 @@ class Knob:
         field: of `Shaping`, if it sets one.
         sampling_only: it does nothing in greedy decoding.
         part_of: key of the knob that must be moved from its default for this one to show.
+        group: its group among the knobs that a rail folds; empty for a knob in view.
     """
 
     key: str
@@ -33,6 +34,7 @@ class Knob:
     digits: int = 2
     field: str = ""
     part_of: str = ""
+    group: str = ""
 
     @property
     def whole(self) -> bool:
@@ -77,6 +79,7 @@ def _knob_of(spec: SettingSpec) -> Knob:
         digits=slider.digits,
         field=spec.field,
         part_of=SETTINGS[spec.part_of].key if spec.part_of else "",
+        group=SETTINGS[spec.part_of or spec.field].group,
     )
 
 

@@ -49,7 +49,8 @@ def draw_rail(
 
     Args:
         idle: keys of knobs that no run uses, beside those whose row says so.
-        folded: keys of knobs below the others, under a button that shows them.
+        folded: keys of knobs below the others, under a button that shows them, beside those of
+            a group.
         then: ends the callback of a change.
     """
     # A knob that shows with another one is there while that is moved, before the page knows.
@@ -59,6 +60,6 @@ def draw_rail(
             (row.knob, row.key not in idle and (bool(row.knob.part_of) or row.acts(value)))
             for row in rows
         ],
-        folded=folded,
+        folded={*folded, *(row.key for row in rows if row.knob.group)},
         then=then,
     )

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core import Greedy, Sampling, Shaping, check, collect
-from core.decoding.shaping import filters
+from core.decoding.shaping import penalties
 from core.decoding.shaping.stage import StepContext
 from core.models.scripted import ScriptedModel
 from tests.models.builders import random_language_model
@@ -35,12 +35,12 @@ def test_they_equal_the_formula_and_leave_the_prompt_alone(
     logits[9] = -torch.inf
     context = StepContext(ids=[*PROMPT, *GENERATED], prompt_length=len(PROMPT))
     before = logits.clone()
-    shaped = filters.frequency_penalty(logits, frequency, context)
-    shaped = filters.presence_penalty(shaped, presence, context)
+    shaped = penalties.frequency_penalty(logits, frequency, context)
+    shaped = penalties.presence_penalty(shaped, presence, context)
     torch.testing.assert_close(shaped, torch.tensor(by_hand(logits.tolist(), frequency, presence)))
     assert torch.equal(logits, before)
     start = StepContext(ids=PROMPT, prompt_length=len(PROMPT))
-    assert torch.equal(filters.frequency_penalty(logits, frequency, start), logits)
+    assert torch.equal(penalties.frequency_penalty(logits, frequency, start), logits)
 
 
 def test_a_presence_penalty_makes_greedy_take_each_token_once() -> None:
