@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.app_page import AppPage
-from tests.browser.test_layout import CUT, PHONE
+from tests.browser.frame.test_layout import CUT, PHONE
 
 pytestmark = pytest.mark.browser
 
