@@ -13,6 +13,7 @@ PAGES = [
     # Its tree, in a closed tab, takes networkx.
     ("sampling.py", "stages", 4),
     ("read.py", "favourites", 2),
+    ("diffusion.py", "canvas", 2),
     ("beam.py", "beam-tree", 2),
 ]
 SCRIPT = """
