@@ -68,6 +68,7 @@ def canvas_position_data(trace: Trace, position: int) -> TableRows:
         ", ".join(visible_token(text, 16) for text in tokens.values()) + ".",
         last,
     ),
+    key=lambda theme: [[(theme.accent, "filled at this step", "<b>□</b>")]],
 )
 def canvas_position(
     trace: Trace,
@@ -106,6 +107,7 @@ def canvas_position(
         plot_height=24 * len(tokens),
         left=left,
         below=66,
+        key_offset=60,
         layout={
             "xaxis": axis(
                 theme,
